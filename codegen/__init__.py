@@ -1,0 +1,1 @@
+"""The generator: YAML table of ops in, proved Python library out."""

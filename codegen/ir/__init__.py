@@ -1,0 +1,1 @@
+"""The formula language as a small expression tree; imports nothing else of ours."""

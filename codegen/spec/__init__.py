@@ -1,0 +1,1 @@
+"""From YAML text to frozen `OpSpec` values, or to a list of located diagnostics."""

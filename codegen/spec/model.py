@@ -1,0 +1,224 @@
+"""The frozen description of one op, as every later stage reads it.
+
+Nothing here knows YAML, Jinja or sympy: `load` makes these values, the renderers, the prover and
+the emitter read them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ..diagnostics import Span
+from ..ir.nodes import Block, TextSpan
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "REQUIRED"
+
+
+REQUIRED = _Required()
+"""The default of a parameter that has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """An ATen type: `Tensor`, `Tensor?`, `Tensor[]`, `Scalar`, `int`, `int[2]`, `int[]?` ...
+
+    `alias` is the letter of `Tensor(a)`: an output that carries the letter of an input is a view
+    of it.
+    """
+
+    base: str
+    is_list: bool = False
+    size: int | None = None
+    is_optional: bool = False
+    alias: str | None = None
+
+    @property
+    def is_tensor(self) -> bool:
+        """One tensor, perhaps an absent one."""
+        return self.base == "Tensor" and not self.is_list
+
+    @property
+    def is_tensor_list(self) -> bool:
+        return self.base == "Tensor" and self.is_list
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    name: str
+    type: Type
+    default: Any = REQUIRED
+    keyword_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """`name.overload(params) -> outputs`; an unnamed single output is called `result`,
+    several unnamed ones `result0`, `result1`, ..."""
+
+    name: str
+    overload: str
+    params: tuple[Param, ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.name}.{self.overload}" if self.overload else self.name
+
+    @property
+    def tensor_params(self) -> tuple[Param, ...]:
+        return tuple(p for p in self.params if p.type.base == "Tensor")
+
+    @property
+    def view_of(self) -> str | None:
+        """The input that the (first) output is a view of, if it is one."""
+        letter = self.outputs[0].type.alias
+        if letter is None:
+            return None
+        return next((p.name for p in self.params if p.type.alias == letter), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A parsed formula, its text as written, and the way from a place in it to the file."""
+
+    text: str
+    block: Block
+    spans: tuple[Span, ...]
+    """`spans[i]` is where character `i` of `text` stands in the file (one more at the end)."""
+
+    def locate(self, place: TextSpan) -> Span:
+        """Where `place` of the text stands in the file."""
+        first = self.spans[min(place.start, len(self.spans) - 1)]
+        last = self.spans[min(max(place.end, place.start + 1) - 1, len(self.spans) - 1)]
+        width = last.column - first.column + 1 if last.line == first.line else 1
+        return Span(first.path, first.line, first.column, max(1, width))
+
+
+@dataclass(frozen=True, slots=True)
+class Auto:
+    """`auto`: sympy derives the VJP, the generator fills it in."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AutoLinear:
+    """`result: auto_linear`: the JVP is the op applied to the tangents."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AutoElementwise:
+    """`result: auto_element_wise`: the JVP is the VJP with the tangent for `grad`."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class NonDifferentiable:
+    """`non_differentiable`: no gradient exists for this argument."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class NotImplementedYet:
+    """`not_implemented: reason`: asking for this gradient raises, and says why."""
+
+    reason: str
+    span: Span
+
+
+Rule: TypeAlias = Formula | Auto | NonDifferentiable | NotImplementedYet
+TangentRule: TypeAlias = Formula | AutoLinear | AutoElementwise | NotImplementedYet
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One call to prove, test and document an op with.
+
+    `args` maps a parameter to what the spec gives: a shape for a tensor (`[2, 3]`), literal
+    data (`{int: [[0, 2]]}`, `{bool: [true]}`, `{float: [1.5]}`), a list of either for
+    `Tensor[]`, and the value itself for everything else.
+    """
+
+    args: tuple[tuple[str, Any], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class OpSpec:
+    """One entry of the table."""
+
+    signature: Signature
+    family: str
+    span: Span
+    doc: str
+    forward: Formula | None = None
+    """The definition on arrays; None for a composite."""
+    composite: Formula | None = None
+    """The definition by calls of other ops of the table; such an op has no node of its own."""
+    vjps: tuple[tuple[tuple[str, ...], Rule], ...] = ()
+    """`(argument names, rule)`; several names share one formula that returns a tuple."""
+    jvps: tuple[tuple[str, TangentRule], ...] = ()
+    """`(output name, rule)`."""
+    promotes: tuple[str, ...] = ()
+    """The tensor arguments that are brought to one dtype first, by PyTorch's promotion rules."""
+    int_to_float: bool = False
+    """Integer and bool arguments are computed in the default float dtype."""
+    domain: tuple[tuple[str, str], ...] = ()
+    """`(argument, condition)`: where the op is defined and differentiable."""
+    kinks: tuple[tuple[str, Any], ...] = ()
+    """`(condition, factor of grad there)` for the breakpoints of a piecewise forward."""
+    examples: tuple[Example, ...] = ()
+    variants: tuple[str, ...] = ("function",)
+    """`function`, `method`."""
+    python_module: str = ""
+    """`nn`, `linalg`, `special` ...: the namespace of the function; empty for the top level."""
+    operators: tuple[str, ...] = ()
+    """Python operators on `Tensor` that this op answers, e.g. `__mul__`."""
+    aliases: tuple[str, ...] = ()
+    proof: str = "symbolic"
+    """`symbolic`, or `numeric` with the reason in `proof_reason`."""
+    proof_reason: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.signature.full_name
+
+    @property
+    def differentiable_params(self) -> tuple[str, ...]:
+        """Arguments with a formula, in the order of the signature."""
+        with_formula = {
+            name
+            for names, rule in self.vjps
+            if isinstance(rule, Formula | Auto)
+            for name in names
+        }
+        return tuple(p.name for p in self.signature.params if p.name in with_formula)
+
+    def rule(self, param: str) -> Rule | None:
+        """The VJP rule of one argument."""
+        return next((rule for names, rule in self.vjps if param in names), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Every op of a run, in the order of the files."""
+
+    ops: tuple[OpSpec, ...]
+
+    def overloads(self, name: str) -> tuple[OpSpec, ...]:
+        """All ops of one base name, in order."""
+        return tuple(op for op in self.ops if op.signature.name == name)
