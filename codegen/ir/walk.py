@@ -1,0 +1,116 @@
+"""Questions about a formula's tree that need no knowledge of what its functions mean."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from .nodes import Assign, Block, Call, Expr, If, Name, Node, Return, Stmt
+
+_N = TypeVar("_N", bound=Node)
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly below, in the order of their fields."""
+    for field in dataclasses.fields(node):
+        yield from _nodes_in(getattr(node, field.name))
+
+
+def _nodes_in(value: object) -> Iterator[Node]:
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _nodes_in(item)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything below it, parents first."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack.extend(reversed(tuple(children(current))))
+
+
+def calls(node: Node) -> Iterator[Call]:
+    """Every call in a block or expression."""
+    return (found for found in walk(node) if isinstance(found, Call))
+
+
+def names(node: Node) -> Iterator[Name]:
+    """Every place where a name is read, locals included."""
+    return (found for found in walk(node) if isinstance(found, Name))
+
+
+def free_names(block: Block) -> set[str]:
+    """The names a block may read before it has assigned them: what it needs from outside."""
+    return {name.id for name in free_uses(block)}
+
+
+def free_uses(block: Block) -> Iterator[Name]:
+    """Every place where a block may read a name that it has not assigned on that path."""
+    found: list[Name] = []
+    _visit(block.statements, set(), found)
+    return iter(found)
+
+
+def _visit(statements: tuple[Stmt, ...], assigned: set[str], found: list[Name]) -> set[str] | None:
+    """What is assigned after `statements`; None if they always return."""
+    for statement in statements:
+        match statement:
+            case Assign(targets=targets, value=value):
+                found += _unassigned(value, assigned)
+                assigned = assigned | set(targets)
+            case Return(value=value):
+                found += _unassigned(value, assigned)
+                return None
+            case If(test=test, then=then, otherwise=otherwise):
+                found += _unassigned(test, assigned)
+                branches = [
+                    after
+                    for branch in (then, otherwise)
+                    if (after := _visit(branch, assigned, found)) is not None
+                ]
+                if not branches:
+                    return None
+                assigned = set.intersection(*branches)
+    return assigned
+
+
+def _unassigned(value: Expr, assigned: set[str]) -> list[Name]:
+    return [name for name in names(value) if name.id not in assigned]
+
+
+def assigned_names(block: Block) -> set[str]:
+    """The locals of a block: every name it assigns on some path."""
+    return {target for node in walk(block) if isinstance(node, Assign) for target in node.targets}
+
+
+def substitute(node: _N, values: Mapping[str, Expr]) -> _N | Expr:
+    """A copy with every name of `values` replaced; the copy shares what did not change.
+
+    A block that assigns one of the names must be renamed first: locals are not looked at.
+    """
+    if isinstance(node, Name):
+        return values.get(node.id, node)
+    changed = {
+        field.name: new
+        for field in dataclasses.fields(node)
+        if (new := _substituted(old := getattr(node, field.name), values)) is not old
+    }
+    return _copy(node, changed) if changed else node
+
+
+def _copy(node: _N, changes: dict[str, Any]) -> _N:
+    return dataclasses.replace(node, **changes)
+
+
+def _substituted(value: object, values: Mapping[str, Expr]) -> object:
+    if isinstance(value, Node):
+        return substitute(value, values)
+    if isinstance(value, tuple):
+        items = tuple(_substituted(item, values) for item in value)
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+    return value

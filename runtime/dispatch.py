@@ -1,0 +1,103 @@
+"""The slow path of every op: what is not a plain tensor becomes one, or is refused by name.
+
+A generated function checks in a few nanoseconds that its tensor arguments are of type `Tensor`
+exactly. If one is not, it hands the whole call to `dispatch`, which lifts numbers and arrays,
+sends dual tensors to forward mode, and calls the function again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .forward_mode import Dual, call_with_tangents
+from .promotion import result_dtype
+from .registry import OPS, Op, Param
+from .tensor import Tensor, share_alias, wrap
+
+
+def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call an op whose arguments are not all plain tensors.
+
+    Raises TypeError naming the op, the argument and its position where a value cannot stand
+    for a tensor.
+    """
+    op = OPS[function]
+    values = bind(op, args, kwargs)
+    if any(_is_dual(value) for value in values.values()):
+        return call_with_tangents(op, values)
+    lifted = {}
+    number_dtype = _dtype_for_numbers(op, values)
+    for position, param in enumerate(op.params, 1):
+        value = values[param.name]
+        if param.type.startswith("Tensor"):
+            value = _lift(op, param, position, value, number_dtype)
+        lifted[param.name] = value
+    return call(op, lifted)
+
+
+def bind(op: Op, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by name; a generated function passes all of them."""
+    positional = [param.name for param in op.params if not param.keyword_only]
+    return dict(zip(positional, args, strict=False)) | kwargs
+
+
+def call(op: Op, values: dict[str, Any]) -> Any:
+    """Call the function of an op with arguments by name."""
+    args = [values[param.name] for param in op.params if not param.keyword_only]
+    kwargs = {param.name: values[param.name] for param in op.params if param.keyword_only}
+    return op.function(*args, **kwargs)
+
+
+def _is_dual(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(isinstance(item, Dual) for item in value)
+    return isinstance(value, Dual)
+
+
+def _dtype_for_numbers(op: Op, values: dict[str, Any]) -> np.dtype[Any] | None:
+    """The dtype of a Python number among tensors: the one that the op will compute in."""
+    promoted = [values[name] for name in op.promotes if values[name] is not None]
+    if not any(isinstance(value, int | float | complex) for value in promoted):
+        return None
+    return result_dtype(*(v.array if isinstance(v, Tensor) else v for v in promoted))
+
+
+def _lift(
+    op: Op, param: Param, position: int, value: Any, number_dtype: np.dtype[Any] | None
+) -> Any:
+    """A plain tensor, or a list of them, for one tensor argument."""
+    if value is None and "?" in param.type:
+        return None
+    if "[]" in param.type:
+        if isinstance(value, list | tuple):
+            return [_lift_one(op, param, position, item, None) for item in value]
+        raise _wrong_type(op, param, position, value)
+    return _lift_one(op, param, position, value, number_dtype)
+
+
+def _lift_one(
+    op: Op, param: Param, position: int, value: Any, number_dtype: np.dtype[Any] | None
+) -> Tensor:
+    if type(value) is Tensor:
+        return value
+    if isinstance(value, Tensor):
+        plain = wrap(value.array)
+        plain.edge = value.edge
+        share_alias(value, plain)
+        return plain
+    if isinstance(value, np.ndarray | np.generic):
+        return wrap(np.asanyarray(value))
+    if number_dtype is not None and isinstance(value, int | float | complex):
+        return wrap(np.asarray(value, dtype=number_dtype))
+    raise _wrong_type(op, param, position, value)
+
+
+def _wrong_type(op: Op, param: Param, position: int, value: object) -> TypeError:
+    expected = "tuple of Tensors" if "[]" in param.type else "Tensor"
+    return TypeError(
+        f"{op.function.__name__}(): argument '{param.name}' (position {position}) must be "
+        f"{expected}, not {type(value).__name__}"
+    )

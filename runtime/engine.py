@@ -1,0 +1,258 @@
+"""The backward pass: visits the nodes of a graph, most recent first, and carries gradients.
+
+No recursion anywhere: the graph may be millions of nodes deep. All state of a pass is local, so
+passes may nest and run in several threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .modes import enable_grad, no_grad
+from .node import AccumulateGrad, Node, OutputEdge
+from .tensor import Tensor, wrap
+
+Gradient: TypeAlias = Any
+"""An array in an ordinary pass, a tensor under `create_graph`."""
+
+
+class _Pass:
+    """One backward pass: dependency counts, and the gradients that have arrived so far."""
+
+    __slots__ = ("buffers", "create_graph", "dependencies", "needed", "owned", "targets")
+
+    def __init__(
+        self, roots: Sequence[Node], targets: Sequence[Node] | None, create_graph: bool
+    ) -> None:
+        self.create_graph = create_graph
+        self.buffers: dict[Node, Gradient] = {}
+        self.owned: set[Node] = set()
+        """Vertices whose buffer is a sum made here, so that more can be added in place."""
+        self.targets = None if targets is None else dict.fromkeys(targets)
+        """The vertices whose gradient is wanted, each with what arrived; None: every leaf."""
+        consumers: dict[Node, list[Node]] | None = None if targets is None else {}
+        self.dependencies = _count_dependencies(roots, consumers)
+        self.needed = None if consumers is None else _reachable(targets or (), consumers)
+
+    def add(self, vertex: Node, grad: Gradient) -> None:
+        """A gradient arrives at `vertex`."""
+        before = self.buffers.get(vertex)
+        if before is None:
+            self.buffers[vertex] = grad
+        elif self.create_graph or type(before) is not type(grad):
+            self.buffers[vertex] = before + grad
+        elif vertex in self.owned and before.dtype is grad.dtype:
+            np.add(before, grad, out=before)
+        else:
+            # asanyarray: NumPy turns the sum of two 0-dim arrays into a scalar.
+            self.buffers[vertex] = np.asanyarray(before + grad)
+            self.owned.add(vertex)
+
+    def needs(self, node: Node) -> Sequence[object]:
+        """What `node.apply` is asked for."""
+        if self.needed is None:
+            return node.edges
+        return [edge is not None and edge in self.needed for edge in node.edges]
+
+
+def _count_dependencies(
+    roots: Sequence[Node], consumers: dict[Node, list[Node]] | None
+) -> dict[Node, int]:
+    """How many edges lead to each vertex below the roots; fills in who they come from."""
+    dependencies = dict.fromkeys(roots, 0)
+    stack = list(dependencies)
+    while stack:
+        node = stack.pop()
+        for edge in node.edges:
+            if edge is None:
+                continue
+            if edge in dependencies:
+                dependencies[edge] += 1
+            else:
+                dependencies[edge] = 1
+                stack.append(edge)
+            if consumers is not None:
+                consumers.setdefault(edge, []).append(node)
+    return dependencies
+
+
+def _reachable(targets: Sequence[Node], consumers: dict[Node, list[Node]]) -> set[Node]:
+    """The vertices from which a target can be reached: the only ones that have to run."""
+    found = set(targets)
+    stack = list(found)
+    while stack:
+        for consumer in consumers.get(stack.pop(), ()):
+            if consumer not in found:
+                found.add(consumer)
+                stack.append(consumer)
+    return found
+
+
+def run_backward(
+    roots: Sequence[tuple[Node, Tensor]],
+    *,
+    keep_graph: bool,
+    create_graph: bool,
+    targets: Sequence[Node] | None = None,
+) -> list[Tensor | None]:
+    """Carry the gradients of `roots` through the graph.
+
+    Without `targets` they are added to the `grad` of every leaf below. With them nothing is
+    accumulated: the answer holds the gradient that arrived at each target vertex, None where
+    none did.
+    """
+    with enable_grad() if create_graph else no_grad():
+        state = _Pass([vertex for vertex, _ in roots], targets, create_graph)
+        for vertex, grad in roots:
+            state.add(vertex, grad if create_graph else grad.array)
+        _run(state, keep_graph)
+    if targets is None or state.targets is None:
+        return []
+    found = (state.targets[target] for target in targets)
+    return [None if grad is None else _as_tensor(grad) for grad in found]
+
+
+def _run(state: _Pass, keep_graph: bool) -> None:
+    """Visit every vertex once, when all that it depends on has run."""
+    dependencies = state.dependencies
+    add = state.add
+    ready: list[tuple[int, Node]] = []
+    for vertex, waiting in dependencies.items():
+        if not waiting:
+            heappush(ready, (-vertex.sequence_nr, vertex))
+    at_once: list[Node] = []  # leaves and output vertices: they run as soon as they are complete
+    while ready or at_once:
+        vertex = at_once.pop() if at_once else heappop(ready)[1]
+        grads = _visit(vertex, state)
+        if not keep_graph:
+            vertex.release()
+        for edge, grad in zip(vertex.edges, grads, strict=True):
+            if edge is None:
+                continue
+            if grad is not None:
+                add(edge, grad)
+            dependencies[edge] -= 1
+            if not dependencies[edge]:
+                if type(edge) is AccumulateGrad or type(edge) is OutputEdge:
+                    at_once.append(edge)
+                else:
+                    heappush(ready, (-edge.sequence_nr, edge))
+
+
+def _visit(vertex: Node, state: _Pass) -> Sequence[Gradient]:
+    """Hooks, capture and the VJP of one vertex; one answer per edge."""
+    grad = state.buffers.pop(vertex, None)
+    state.owned.discard(vertex)
+    if vertex.hooks is not None and grad is not None:
+        grad = _call_grad_hooks(vertex, grad, state)
+    if state.targets is not None:
+        if vertex in state.targets:
+            state.targets[vertex] = grad
+        if grad is None or state.needed is None or not any(
+            edge in state.needed for edge in vertex.edges
+        ):
+            return (None,) * len(vertex.edges)
+    if grad is None:
+        return (None,) * len(vertex.edges)
+    if type(vertex) is AccumulateGrad:
+        if state.targets is None:
+            accumulate(vertex, grad, state.create_graph)
+        return ()
+    if type(vertex) is OutputEdge:
+        _collect(vertex, grad, state)
+        return (None,)
+    apply = vertex.apply_differentiable if state.create_graph else vertex.apply
+    if vertex.hooks is None:
+        return apply(grad, state.needs(vertex))
+    return _call_node_hooks(vertex, apply, grad, state)
+
+
+def _collect(vertex: OutputEdge, grad: Gradient, state: _Pass) -> None:
+    """Put the gradient of one output into the list that its node waits for."""
+    node = vertex.node
+    grads = state.buffers.setdefault(node, [None] * node.output_count)
+    grads[vertex.output_nr] = grad
+
+
+def _call_grad_hooks(vertex: Node, grad: Gradient, state: _Pass) -> Gradient:
+    """Tensor hooks in the order of registration, then `retain_grad`."""
+    hooks = vertex.hooks
+    assert hooks is not None
+    for hook in list(hooks.on_grad.values()):
+        replaced = hook(_as_tensor(grad))
+        if replaced is not None:
+            grad = _checked(replaced, grad) if state.create_graph else _checked(replaced, grad).array
+    if hooks.retain is not None:
+        hooks.retain(_as_tensor(grad))
+    return grad
+
+
+def _call_node_hooks(vertex: Node, apply: Any, grad: Gradient, state: _Pass) -> Sequence[Gradient]:
+    """Node pre-hooks see and may replace what arrives, node hooks what leaves."""
+    hooks = vertex.hooks
+    assert hooks is not None
+    unwrap = (lambda t: t) if state.create_graph else (lambda t: None if t is None else t.array)
+    several = vertex.output_count > 1
+    arriving = tuple(map(_as_optional_tensor, grad if several else (grad,)))
+    for hook in list(hooks.before_node.values()):
+        replaced = hook(arriving)
+        if replaced is not None:
+            arriving = replaced if isinstance(replaced, tuple) else (replaced,)
+    given = [unwrap(t) for t in arriving]
+    leaving = tuple(
+        map(_as_optional_tensor, apply(given if several else given[0], state.needs(vertex)))
+    )
+    for hook in list(hooks.after_node.values()):
+        replaced = hook(leaving, arriving)
+        if replaced is not None:
+            leaving = replaced if isinstance(replaced, tuple) else (replaced,)
+    return [unwrap(t) for t in leaving]
+
+
+def _checked(replaced: object, grad: Gradient) -> Tensor:
+    """What a hook returned, if it can stand for the gradient."""
+    if not isinstance(replaced, Tensor):
+        raise TypeError(
+            f"expected the hook to return a Tensor or None, but got {type(replaced).__name__}"
+        )
+    if tuple(replaced.array.shape) != tuple(grad.shape):
+        raise RuntimeError(
+            f"hook has changed the size of value: {tuple(grad.shape)} became "
+            f"{tuple(replaced.array.shape)}"
+        )
+    return replaced
+
+
+def _as_tensor(grad: Gradient) -> Tensor:
+    return grad if isinstance(grad, Tensor) else wrap(grad)
+
+
+def _as_optional_tensor(grad: Gradient | None) -> Tensor | None:
+    return None if grad is None else _as_tensor(grad)
+
+
+def accumulate(vertex: AccumulateGrad, grad: Gradient, create_graph: bool) -> None:
+    """Add a gradient to the leaf's `grad`, in place unless the sum must itself be recorded."""
+    variable = vertex.living_variable()
+    if variable is not None:
+        add_to_grad(variable, grad, create_graph)
+        if vertex.hooks is not None:
+            for hook in list(vertex.hooks.after_accumulate.values()):
+                hook(variable)
+
+
+def add_to_grad(variable: Tensor, grad: Gradient, create_graph: bool) -> None:
+    """`variable.grad += grad`; the first gradient is copied unless nobody else can see it."""
+    before = variable.grad
+    if create_graph:
+        variable._grad = grad if before is None else before + grad
+    elif before is None:
+        variable._grad = wrap(np.array(grad, subok=True))
+    elif before.requires_grad:
+        variable._grad = before + wrap(grad)
+    else:
+        np.add(before.array, grad, out=before.array)

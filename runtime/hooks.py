@@ -1,0 +1,54 @@
+"""Hooks of one vertex of the graph, in the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any, Final
+
+_next_id: Final[Callable[[], int]] = count().__next__
+
+
+class RemovableHandle:
+    """Removes its hook on `remove()` or at the end of a `with` block."""
+
+    __slots__ = ("_hooks", "id")
+
+    def __init__(self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> None:
+        self.id = _next_id()
+        self._hooks = hooks
+        hooks[self.id] = hook
+
+    def remove(self) -> None:
+        """Take the hook away; doing it twice is harmless."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+class Hooks:
+    """What is to be called around one vertex.
+
+    `on_grad` (tensor hooks), then `retain` (for `retain_grad`, which sees what the hooks made of
+    the gradient), then `before_node`; `after_node` once the node has run, and `after_accumulate`
+    once a leaf's gradient has been added.
+    """
+
+    __slots__ = ("after_accumulate", "after_node", "before_node", "on_grad", "retain")
+
+    def __init__(self) -> None:
+        self.on_grad: dict[int, Callable[..., Any]] = {}
+        self.retain: Callable[[Any], None] | None = None
+        self.before_node: dict[int, Callable[..., Any]] = {}
+        self.after_node: dict[int, Callable[..., Any]] = {}
+        self.after_accumulate: dict[int, Callable[..., Any]] = {}
+
+    def add(
+        self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]
+    ) -> RemovableHandle:
+        """Register `hook` in one of the dicts above."""
+        return RemovableHandle(hooks, hook)

@@ -1,0 +1,170 @@
+"""The backward graph: what an op leaves behind so that its gradient can be computed.
+
+A vertex of the graph is a `Node`. An edge is simply a reference to the vertex that the gradient
+goes to next: the node of the op that made the tensor (`OutputEdge` in between where that op has
+several differentiable outputs), or the `AccumulateGrad` of a leaf. A tensor holds its own vertex
+in `Tensor.edge`, so recording an op costs one tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+from weakref import ref
+
+from .hooks import Hooks, RemovableHandle
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+next_sequence_nr: Final[Callable[[], int]] = count().__next__
+"""Numbers nodes in the order of the forward pass, process-wide.
+
+Every edge leads from a larger number to a smaller one, so going through ready nodes by falling
+number visits each after all that depend on it, and the most recent op first, as PyTorch does.
+"""
+
+
+class Node:
+    """One recorded op.
+
+    Generated subclasses keep what their gradient needs in slots and define
+
+    - `apply(grad, needs)`: the VJP on NumPy arrays,
+    - `apply_differentiable(grad, needs)`: the same formula on tensors, for `create_graph=True`,
+    - `release()`: lets go of what was saved.
+
+    `needs[i]` is falsy where nobody asked for the gradient of input `i`; the answer is a tuple
+    with one entry per input, None where there is no gradient.
+    """
+
+    __slots__ = ("__weakref__", "edges", "hooks", "sequence_nr")
+
+    op: ClassVar[str] = ""
+    """The entry of the table that the node was generated from."""
+    output_count: ClassVar[int] = 1
+    """How many differentiable outputs the op has; more than one makes `apply` take a list."""
+
+    edges: tuple[Node | None, ...]
+    hooks: Hooks | None
+    sequence_nr: int
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on arrays."""
+        raise NotImplementedError(f"{self.name()} has no gradient on arrays")
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on tensors, itself recorded."""
+        raise NotImplementedError(f"{self.name()} is not differentiable twice")
+
+    def release(self) -> None:
+        """Let go of saved values; a node that saves nothing can run again, as in PyTorch."""
+
+    def name(self) -> str:
+        """The name of the node, e.g. `MulBackward0`."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """`(node, output number)` of each input; `(None, 0)` where no gradient flows."""
+        return tuple(
+            (edge.node, edge.output_nr) if type(edge) is OutputEdge else (edge, 0)
+            for edge in self.edges
+        )
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after the node ran; it may replace the first."""
+        return self._own_hooks().add(self._own_hooks().after_node, hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before the node runs; it may replace them."""
+        return self._own_hooks().add(self._own_hooks().before_node, hook)
+
+    def _own_hooks(self) -> Hooks:
+        if self.hooks is None:
+            self.hooks = Hooks()
+        return self.hooks
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {hex(id(self))}>"
+
+
+class OutputEdge(Node):
+    """The vertex of one output of a node that has several differentiable ones."""
+
+    __slots__ = ("node", "output_nr")
+
+    def __init__(self, node: Node, output_nr: int) -> None:
+        self.node = node
+        self.output_nr = output_nr
+        self.edges = (node,)
+        self.hooks = None
+        self.sequence_nr = node.sequence_nr
+
+
+class AccumulateGrad(Node):
+    """The vertex of a leaf: adds what arrives to the leaf's `grad`.
+
+    It holds the leaf's array but only a weak reference to the tensor, because the tensor holds
+    it: a leaf that nobody uses any more is freed at once, without the garbage collector.
+    """
+
+    __slots__ = ("_variable", "array")
+
+    def __init__(self, variable: Tensor) -> None:
+        self._variable = ref(variable)
+        self.array = variable.array
+        self.edges = ()
+        self.hooks = None
+        self.sequence_nr = LEAF_SEQUENCE_NR
+
+    @property
+    def variable(self) -> Tensor:
+        """The leaf; made anew if only the graph still knows it."""
+        variable = self._variable()
+        if variable is None:
+            from .tensor import wrap
+
+            variable = wrap(self.array)
+            variable.edge = self
+            self._variable = ref(variable)
+        return variable
+
+    def living_variable(self) -> Tensor | None:
+        """The leaf, or None if nobody can see its gradient any more."""
+        return self._variable()
+
+
+LEAF_SEQUENCE_NR: Final = 2**64 - 1
+"""PyTorch's number for `AccumulateGrad`: a leaf runs as soon as its gradient is complete."""
+
+
+class Freed:
+    """Stands where a saved value was after the graph has been freed; any use of it raises."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        raise freed_graph()
+
+
+FREED: Final[Any] = Freed()
+
+
+def freed_graph() -> RuntimeError:
+    """The error of a second backward through a graph that was not retained."""
+    return RuntimeError(
+        "Trying to backward through the graph a second time: the saved values of this graph were "
+        "freed by the first pass. Pass retain_graph=True to the first .backward() or "
+        "autograd.grad() if the graph is needed again."
+    )
+
+
+def modified_in_place(node: Node, name: str, found: int, expected: int) -> RuntimeError:
+    """The error of a saved tensor that an in-place op has changed since."""
+    return RuntimeError(
+        f"one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: '{name}' saved by {node.name()} is at version {found}; expected version "
+        f"{expected} instead. Use the out-of-place op, or clone() the tensor first."
+    )

@@ -1,0 +1,45 @@
+"""What the runtime knows about each op: filled by generated packages when they are imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One parameter: its name as the function spells it, its ATen type, and its default."""
+
+    name: str
+    type: str
+    keyword_only: bool = False
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One entry of the table, at run time."""
+
+    name: str
+    """`add.Tensor`"""
+    function: Callable[..., Any]
+    params: tuple[Param, ...]
+    promotes: tuple[str, ...] = ()
+    """Tensor parameters that are brought to one dtype."""
+    jvp: Callable[..., Any] | None = None
+    """`jvp(primals, tangents, result)`: see `forward_ad`."""
+
+
+OPS: Final[dict[Callable[..., Any], Op]] = {}
+"""By function; an op is called by its function, so that is what the slow path looks up."""
+
+
+def register(ops: tuple[Op, ...]) -> None:
+    """Make ops known; a name that is taken is an error, not a replacement."""
+    taken = {op.name for op in OPS.values()}
+    for op in ops:
+        if op.name in taken:
+            raise ValueError(f"op {op.name!r} is already registered")
+        taken.add(op.name)
+        OPS[op.function] = op
