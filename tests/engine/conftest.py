@@ -1,0 +1,11 @@
+"""What the tests of the runtime share."""
+
+import importlib
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def torch():
+    """PyTorch, imported only by the tests that compare with it (marked `oracle`)."""
+    return importlib.import_module("torch")
