@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -26,6 +28,28 @@ class Diagnostic:
     span: Span
     message: str
     help: str = ""
+
+
+class Report:
+    """Collects the mistakes of a run, so that an author sees them all at once."""
+
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
+
+    def error(self, code: str, span: Span, message: str, help: str = "") -> None:
+        """Note one mistake and go on."""
+        self.diagnostics.append(Diagnostic(code, span, message, help))
+
+    def raise_if_any(self) -> None:
+        """Raise SpecError if a mistake was noted."""
+        if self.diagnostics:
+            raise SpecError(self.diagnostics)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean `x`?` for the closest known word, an empty string if none is close."""
+    close = difflib.get_close_matches(word, sorted(set(known)), n=1, cutoff=0.6)
+    return f"did you mean `{close[0]}`?" if close else ""
 
 
 class SpecError(Exception):

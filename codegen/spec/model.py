@@ -27,7 +27,7 @@ class Type:
     """An ATen type: `Tensor`, `Tensor?`, `Tensor[]`, `Scalar`, `int`, `int[2]`, `int[]?` ...
 
     `alias` is the letter of `Tensor(a)`: an output that carries the letter of an input is a view
-    of it.
+    of it; `a!` of `Tensor(a!)`: the op writes to it.
     """
 
     base: str
@@ -35,6 +35,8 @@ class Type:
     size: int | None = None
     is_optional: bool = False
     alias: str | None = None
+    has_optional_items: bool = False
+    """`Tensor?[]`: any of the list may be absent (`is_optional` means that the list may be)."""
 
     @property
     def is_tensor(self) -> bool:
@@ -179,6 +181,8 @@ class OpSpec:
     """Integer and bool arguments are computed in the default float dtype."""
     domain: tuple[tuple[str, str], ...] = ()
     """`(argument, condition)`: where the op is defined and differentiable."""
+    output_differentiability: tuple[bool, ...] = ()
+    """One flag an output; empty means that every tensor among them is differentiable."""
     kinks: tuple[tuple[str, Any], ...] = ()
     """`(condition, factor of grad there)` for the breakpoints of a piecewise forward."""
     examples: tuple[Example, ...] = ()
@@ -201,12 +205,19 @@ class OpSpec:
     def differentiable_params(self) -> tuple[str, ...]:
         """Arguments with a formula, in the order of the signature."""
         with_formula = {
-            name
-            for names, rule in self.vjps
-            if isinstance(rule, Formula | Auto)
-            for name in names
+            name for names, rule in self.vjps if isinstance(rule, Formula | Auto) for name in names
         }
         return tuple(p.name for p in self.signature.params if p.name in with_formula)
+
+    @property
+    def differentiable_outputs(self) -> tuple[Output, ...]:
+        """The outputs that have a gradient, in order."""
+        flags = self.output_differentiability or (True,) * len(self.signature.outputs)
+        return tuple(
+            output
+            for output, flag in zip(self.signature.outputs, flags, strict=False)
+            if flag and output.type.base == "Tensor"
+        )
 
     def rule(self, param: str) -> Rule | None:
         """The VJP rule of one argument."""

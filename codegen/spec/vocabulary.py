@@ -1,0 +1,67 @@
+"""The fixed words of the spec language, each list in one place."""
+
+from __future__ import annotations
+
+ENTRY_KEYS = (
+    "name",
+    "doc",
+    "forward",
+    "composite",
+    "output_differentiability",
+    "domain",
+    "kinks",
+    "examples",
+    "variants",
+    "python_module",
+    "operators",
+    "aliases",
+    "promotes",
+    "int_to_float",
+    "proof",
+)
+"""What an entry may say besides its rules, which are keyed by arguments and outputs."""
+
+CONSTANTS = ("pi", "inf", "nan")
+"""Names a formula may read without being given them."""
+
+HELPERS = ("len", "tuple", "float", "int")
+"""Functions of plain values that a formula may call besides the ops of the table."""
+
+BASE_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "ScalarType", "Generator")
+
+VARIANTS = ("function", "method")
+
+PYTHON_MODULES = ("nn", "linalg", "fft", "special")
+
+PRIMITIVE_NAMESPACES = ("np.linalg", "np.fft", "sp.linalg")
+"""The only primitives with two dots: `np.linalg.inv`."""
+
+DTYPES = (
+    "bool",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
+
+DOMAINS = ("positive", "negative", "nonzero", "nonnegative", "unit")
+
+_BINARY_OPERATORS = (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+    *("and", "or", "xor", "lshift", "rshift"),
+)
+
+OPERATORS = (
+    *(f"__{name}__" for name in _BINARY_OPERATORS),
+    *(f"__r{name}__" for name in _BINARY_OPERATORS),
+    *(f"__i{name}__" for name in _BINARY_OPERATORS),
+    *(f"__{name}__" for name in ("lt", "le", "gt", "ge", "eq", "ne")),
+    *(f"__{name}__" for name in ("neg", "pos", "abs", "invert", "getitem")),
+)
+"""The Python operators that an op may answer on `Tensor`."""
