@@ -65,3 +65,6 @@ OPERATORS = (
     *(f"__{name}__" for name in ("neg", "pos", "abs", "invert", "getitem")),
 )
 """The Python operators that an op may answer on `Tensor`."""
+
+RESERVED_FAMILIES = ("registry",)
+"""Modules of the generated package that hold no ops."""

@@ -1,0 +1,270 @@
+"""One entry of a table: from its located mapping to an `OpSpec`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..diagnostics import Report, Span, did_you_mean
+from ..ir.parse import FormulaError, parse
+from .examples import read_examples
+from .model import (
+    Auto,
+    AutoElementwise,
+    AutoLinear,
+    Formula,
+    NonDifferentiable,
+    NotImplementedYet,
+    OpSpec,
+    Rule,
+    Signature,
+    TangentRule,
+)
+from .signature import SignatureError, parse_signature
+from .source import Listing, Located, Mapping, Scalar
+from .values import read_flag, read_mapping, read_text, read_words
+from .vocabulary import ENTRY_KEYS
+
+_NOT_IMPLEMENTED = re.compile(
+    r"not_implemented\s*(?::\s*(?P<reason>.+)|\(\s*(?P<quote>['\"])(?P<quoted>.+)(?P=quote)\s*\))",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RawEntry:
+    """An entry before it is understood: its mapping, and the family it stands in."""
+
+    mapping: Mapping
+    family: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An op and the mapping it was read from, where the lints find their places."""
+
+    op: OpSpec
+    mapping: Mapping
+
+    def key_span(self, key: str) -> Span:
+        """Where a key stands; the op's name if the entry has no such key."""
+        found = self.mapping.key(key)
+        return found.span if found is not None else self.op.span
+
+    def rule_keys(self) -> Iterator[tuple[tuple[str, ...], Scalar, Located]]:
+        """The keys that are no fixed words: the names before each colon, the key, the value."""
+        for key, value in self.mapping.items:
+            if key.value not in ENTRY_KEYS:
+                yield split_names(key.value), key, value
+
+    def has_rule_for(self, name: str) -> bool:
+        """Whether a key names this argument or output, be its formula good or bad."""
+        return any(name in names for names, _, _ in self.rule_keys())
+
+
+def split_names(key: str) -> tuple[str, ...]:
+    """The names of a joint key `a, b`."""
+    return tuple(part.strip() for part in key.split(","))
+
+
+def declared_name(mapping: Mapping) -> str | None:
+    """The base name an entry means to declare, even if its signature is broken."""
+    node = mapping.get("name")
+    match = re.match(r"\s*([A-Za-z_]\w*)", node.value) if isinstance(node, Scalar) else None
+    return match[1] if match else None
+
+
+def read_entry(raw: RawEntry, report: Report) -> Entry | None:
+    """Understand one entry; None if it has no readable signature, after reporting why."""
+    mapping = raw.mapping
+    name_node = mapping.get("name")
+    assert name_node is not None
+    name = read_text("name", name_node, report)
+    signature = None if name is None else _signature(name, report)
+    if name is None or signature is None:
+        return None
+    reader = _EntryReader(mapping, signature, report)
+    proof, proof_reason = reader.proof()
+    vjps, jvps = reader.rules()
+    op = OpSpec(
+        signature=signature,
+        family=raw.family,
+        span=name.span,
+        doc=reader.text("doc"),
+        forward=reader.formula("forward"),
+        composite=reader.formula("composite"),
+        vjps=vjps,
+        jvps=jvps,
+        promotes=reader.words("promotes"),
+        int_to_float=reader.flag("int_to_float"),
+        domain=reader.domain(),
+        output_differentiability=reader.output_differentiability(),
+        kinks=reader.kinks(),
+        examples=read_examples(mapping.get("examples"), signature, report),
+        variants=reader.words("variants") or ("function",),
+        python_module=reader.text("python_module"),
+        operators=reader.words("operators"),
+        aliases=reader.words("aliases"),
+        proof=proof,
+        proof_reason=proof_reason,
+    )
+    return Entry(op, mapping)
+
+
+def _signature(name: Scalar, report: Report) -> Signature | None:
+    try:
+        return parse_signature(name.value)
+    except SignatureError as error:
+        report.error(error.code, name.locate(error.span), error.message, error.help)
+        return None
+
+
+def read_formula(key: str, node: Located, report: Report) -> Formula | None:
+    """Parse the formula a key holds; None after reporting."""
+    scalar = read_text(key, node, report)
+    if scalar is None:
+        return None
+    try:
+        block = parse(scalar.value)
+    except FormulaError as error:
+        report.error(error.code, scalar.locate(error.span), error.message, error.help)
+        return None
+    return Formula(scalar.value, block, scalar.spans())
+
+
+class _EntryReader:
+    def __init__(self, mapping: Mapping, signature: Signature, report: Report) -> None:
+        self._mapping = mapping
+        self._signature = signature
+        self._report = report
+
+    def text(self, key: str) -> str:
+        node = self._mapping.get(key)
+        scalar = None if node is None else read_text(key, node, self._report)
+        return "" if scalar is None else " ".join(scalar.value.split())
+
+    def formula(self, key: str) -> Formula | None:
+        node = self._mapping.get(key)
+        return None if node is None else read_formula(key, node, self._report)
+
+    def words(self, key: str) -> tuple[str, ...]:
+        node = self._mapping.get(key)
+        words = () if node is None else read_words(key, node, self._report)
+        return tuple(word for word, _ in words)
+
+    def flag(self, key: str) -> bool:
+        node = self._mapping.get(key)
+        return False if node is None else read_flag(key, node, self._report)
+
+    def rules(
+        self,
+    ) -> tuple[tuple[tuple[tuple[str, ...], Rule], ...], tuple[tuple[str, TangentRule], ...]]:
+        """The VJPs and JVPs: every key that is an argument, a joint key, or an output."""
+        params = {param.name for param in self._signature.params}
+        outputs = {output.name for output in self._signature.outputs}
+        vjps: list[tuple[tuple[str, ...], Rule]] = []
+        jvps: list[tuple[str, TangentRule]] = []
+        for key, value in self._mapping.items:
+            if key.value in ENTRY_KEYS:
+                continue
+            names = split_names(key.value)
+            if params.issuperset(names):
+                vjp = self._vjp(key.value, value)
+                vjps += [] if vjp is None else [(names, vjp)]
+            elif key.value in outputs:
+                jvp = self._jvp(key.value, value)
+                jvps += [] if jvp is None else [(key.value, jvp)]
+            else:
+                self._unknown_key(key, names, {*params, *outputs})
+        return tuple(vjps), tuple(jvps)
+
+    def _unknown_key(self, key: Scalar, names: tuple[str, ...], known: set[str]) -> None:
+        wrong = next(name for name in names if len(names) == 1 or name not in known)
+        op = self._signature.full_name
+        self._report.error(
+            "GS012",
+            key.span,
+            f"`{wrong}` is neither a key of an entry nor an argument or output of `{op}`",
+            did_you_mean(wrong, [*ENTRY_KEYS, *known]),
+        )
+
+    def _vjp(self, key: str, node: Located) -> Rule | None:
+        match node.value.strip() if isinstance(node, Scalar) else None:
+            case "auto":
+                return Auto(node.span)
+            case "non_differentiable":
+                return NonDifferentiable(node.span)
+        return self._not_implemented(node) or read_formula(key, node, self._report)
+
+    def _jvp(self, key: str, node: Located) -> TangentRule | None:
+        match node.value.strip() if isinstance(node, Scalar) else None:
+            case "auto_linear":
+                return AutoLinear(node.span)
+            case "auto_element_wise":
+                return AutoElementwise(node.span)
+        return self._not_implemented(node) or read_formula(key, node, self._report)
+
+    def _not_implemented(self, node: Located) -> NotImplementedYet | None:
+        """`"not_implemented: reason"`, `{not_implemented: reason}` or PyTorch's call form."""
+        if isinstance(node, Mapping) and [key.value for key, _ in node.items] == [
+            "not_implemented"
+        ]:
+            reason = read_text("not_implemented", node.items[0][1], self._report)
+            return NotImplementedYet("" if reason is None else reason.value, node.span)
+        if isinstance(node, Scalar) and (match := _NOT_IMPLEMENTED.fullmatch(node.value.strip())):
+            return NotImplementedYet(match["reason"] or match["quoted"], node.span)
+        return None
+
+    def output_differentiability(self) -> tuple[bool, ...]:
+        node = self._mapping.get("output_differentiability")
+        if node is None:
+            return ()
+        if not isinstance(node, Listing):
+            help = "one flag an output, as in `[true, false]`"
+            self._report.error("GS010", node.span, "`output_differentiability` is a list", help)
+            return ()
+        return tuple(
+            read_flag("output_differentiability", item, self._report) for item in node.items
+        )
+
+    def domain(self) -> tuple[tuple[str, str], ...]:
+        node = self._mapping.get("domain")
+        mapping = None if node is None else read_mapping("domain", node, self._report)
+        if mapping is None:
+            return ()
+        texts = (
+            (key.value, read_text("domain", value, self._report)) for key, value in mapping.items
+        )
+        return tuple((key, text.value.strip()) for key, text in texts if text is not None)
+
+    def kinks(self) -> tuple[tuple[str, int | float | str], ...]:
+        node = self._mapping.get("kinks")
+        mapping = None if node is None else read_mapping("kinks", node, self._report)
+        if mapping is None:
+            return ()
+        found: list[tuple[str, int | float | str]] = []
+        for key, value in mapping.items:
+            factor = value.literal if isinstance(value, Scalar) else None
+            if isinstance(factor, bool) or not isinstance(factor, int | float | str):
+                help = "the factor of `grad` at the breakpoint"
+                self._report.error("GS058", value.span, "a kink is a number or a formula", help)
+            else:
+                found.append((key.value, factor))
+        return tuple(found)
+
+    def proof(self) -> tuple[str, str]:
+        """`symbolic`, or `numeric` and the reason for it."""
+        node = self._mapping.get("proof")
+        if node is None or (isinstance(node, Scalar) and node.value.strip() == "symbolic"):
+            return "symbolic", ""
+        reason: str | None = None
+        if isinstance(node, Scalar) and node.value.startswith("numeric:"):
+            reason = node.value.removeprefix("numeric:").strip()
+        elif isinstance(node, Mapping) and [key.value for key, _ in node.items] == ["numeric"]:
+            text = read_text("numeric", node.items[0][1], self._report)
+            reason = None if text is None else text.value.strip()
+        if not reason:
+            help = "`symbolic`, or `{numeric: why it cannot be proved}`"
+            self._report.error("GS010", node.span, "`proof` must say why", help)
+        return "numeric", reason or ""

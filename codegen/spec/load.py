@@ -1,0 +1,118 @@
+"""Spec files to a `Table`: follows includes and families, then reads and checks every entry."""
+
+from __future__ import annotations
+
+import keyword
+from pathlib import Path
+
+from ..diagnostics import Report, Span, did_you_mean
+from .entry import RawEntry, read_entry
+from .model import Table
+from .source import Listing, Located, Mapping, Scalar, compose, read_source
+from .vocabulary import RESERVED_FAMILIES
+
+_ITEM_KEYS = ("name", "family", "include")
+
+
+def load_table(path: Path, *, base: Table | None = None) -> Table:
+    """Read a spec file and everything it includes.
+
+    `base` holds further ops that formulas may call. Raises SpecError with every mistake of every
+    file; a table that is returned has none. Nothing in a file is ever executed.
+    """
+    report = Report()
+    files = _Files(report)
+    files.read(path)
+    entries = [entry for raw in files.entries if (entry := read_entry(raw, report)) is not None]
+    report.raise_if_any()
+    return Table(tuple(entry.op for entry in entries))
+
+
+class _Files:
+    """Reads a file and its includes into one flat list of entries."""
+
+    def __init__(self, report: Report) -> None:
+        self.entries: list[RawEntry] = []
+        self._report = report
+        self._seen: set[Path] = set()
+
+    def read(self, path: Path, asked_by: Span | None = None) -> None:
+        """Add the entries of `path`; `asked_by` is the include that names it."""
+        self._seen.add(path.resolve())
+        source = read_source(path, self._report, asked_by=asked_by)
+        root = None if source is None else compose(source, self._report)
+        if root is None:
+            return
+        if not isinstance(root, Listing):
+            help = "a spec file is a list: each op begins with `- name:`"
+            self._report.error("GS011", root.span, "the file is not a list", help)
+            return
+        family = path.stem
+        for item in root.items:
+            family = self._item(item, path, family)
+
+    def _item(self, item: Located, path: Path, family: str) -> str:
+        """Take one item of the list; returns the family of what follows."""
+        kinds = [key for key in _ITEM_KEYS if isinstance(item, Mapping) and item.get(key)]
+        if not isinstance(item, Mapping) or not kinds:
+            self._not_an_item(item)
+        elif kinds[0] == "name":
+            self._check_family(family, item.span)
+            self.entries.append(RawEntry(item, family))
+        else:
+            self._check_alone(item, kinds[0])
+            value = item.get(kinds[0])
+            if not isinstance(value, Scalar):
+                self._report.error("GS010", item.span, f"`{kinds[0]}` must be a text")
+            elif kinds[0] == "include":
+                self._include(value, path)
+            elif self._check_family(value.value, value.span):
+                return value.value
+        return family
+
+    def _not_an_item(self, item: Located) -> None:
+        keys = [key.value for key, _ in item.items] if isinstance(item, Mapping) else []
+        help = next((hint for key in keys if (hint := did_you_mean(key, _ITEM_KEYS))), "")
+        self._report.error(
+            "GS011",
+            item.span,
+            "an item of the list has none of `name`, `family`, `include`",
+            help,
+        )
+
+    def _check_alone(self, item: Mapping, kind: str) -> None:
+        for key, _ in item.items:
+            if key.value != kind:
+                help = f"`- {kind}: ...` stands alone"
+                self._report.error("GS012", key.span, f"`{key.value}` beside `{kind}`", help)
+
+    def _check_family(self, family: str, span: Span) -> bool:
+        """A family is a module of the generated package, so its name must be one."""
+        good = (
+            family.isidentifier()
+            and family.isascii()
+            and not keyword.iskeyword(family)
+            and not family.startswith("_")
+            and family not in RESERVED_FAMILIES
+        )
+        if not good:
+            help = "a family is the name of a Python module: `- family: linalg`"
+            self._report.error("GS014", span, f"`{family}` cannot be a family", help)
+        return good
+
+    def _include(self, node: Scalar, path: Path) -> None:
+        target = path.parent / node.value
+        folder = path.parent.resolve()
+        try:
+            resolved = target.resolve()
+        except (OSError, ValueError, RuntimeError):
+            self._report.error("GS013", node.span, f"`{node.value}` is not a path")
+            return
+        if Path(node.value).is_absolute() or not resolved.is_relative_to(folder):
+            help = "an include is a relative path below the including file"
+            self._report.error("GS013", node.span, f"`{node.value}` leads out of {folder}", help)
+        elif resolved in self._seen:
+            help = "each file is included once, and never by itself"
+            self._report.error("GS013", node.span, f"`{node.value}` is read already", help)
+        else:
+            self.read(target, node.span)
