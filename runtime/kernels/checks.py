@@ -1,0 +1,39 @@
+"""What kernels refuse, in PyTorch's exception types and key words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def normalize_dim(dim: int, ndim: int) -> int:
+    """`dim` counted from the front; raises IndexError. A scalar counts as one-dimensional."""
+    span = ndim or 1
+    if not -span <= dim < span:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got "
+            f"{dim})"
+        )
+    return dim % span
+
+
+def same_dtype(name: str, *arrays: Array) -> None:
+    """Raise RuntimeError unless all arrays have one dtype; products do not promote."""
+    first = arrays[0].dtype
+    for array in arrays[1:]:
+        if array.dtype != first:
+            raise RuntimeError(
+                f"{name}: expected all tensors to have the same dtype, but got {first} and "
+                f"{array.dtype}"
+            )
+
+
+def floating(name: str, array: Array) -> None:
+    """Raise RuntimeError for integers and bools, where an op is not defined for them."""
+    if array.dtype.kind in "iub":
+        raise RuntimeError(
+            f"{name}: not implemented for {array.dtype}; a floating point dtype is expected"
+        )

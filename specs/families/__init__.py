@@ -1,0 +1,1 @@
+"""Families of ops, included by `derivatives.yaml`."""
