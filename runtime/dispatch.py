@@ -28,6 +28,11 @@ def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     values = bind(op, args, kwargs)
     if any(_is_dual(value) for value in values.values()):
         return call_with_tangents(op, values)
+    return call(op, lift(op, values))
+
+
+def lift(op: Op, values: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with tensors (duals stay duals) wherever the op takes tensors."""
     lifted = {}
     number_dtype = _dtype_for_numbers(op, values)
     for position, param in enumerate(op.params, 1):
@@ -35,7 +40,7 @@ def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if param.type.startswith("Tensor"):
             value = _lift(op, param, position, value, number_dtype)
         lifted[param.name] = value
-    return call(op, lifted)
+    return lifted
 
 
 def bind(op: Op, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +86,7 @@ def _lift(
 def _lift_one(
     op: Op, param: Param, position: int, value: Any, number_dtype: np.dtype[Any] | None
 ) -> Tensor:
-    if type(value) is Tensor:
+    if type(value) is Tensor or type(value) is Dual:
         return value
     if isinstance(value, Tensor):
         plain = wrap(value.array)

@@ -1,0 +1,79 @@
+"""Forward mode's public face: `dual_level`, `make_dual`, `unpack_dual`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from ..forward_mode import (
+    current_level,
+    enter_level,
+    exit_level,
+    split,
+    with_tangent,
+    without_closed_levels,
+)
+from ..tensor import Tensor
+
+
+class UnpackedDualTensor(NamedTuple):
+    """What a dual tensor consists of; `tangent` is None for any other tensor."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+@contextmanager
+def dual_level() -> Iterator[int]:
+    """Inside the block tensors can carry tangents; at its end they lose them. May be nested."""
+    level = enter_level()
+    try:
+        yield level.depth
+    finally:
+        exit_level(level)
+
+
+def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
+    """A tensor with the value of `tensor` that carries `tangent` through the ops.
+
+    Both are shared, not copied. Raises RuntimeError outside of a level, where the shapes differ,
+    or where `tensor` has a tangent already; ValueError for a dtype without derivatives.
+    """
+    level = current_level()
+    if level is None:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists: "
+            "do it inside `with dual_level():`"
+        )
+    for role, value in (("primal", tensor), ("tangent", tangent)):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"make_dual(): {role} must be a Tensor, not {type(value).__name__}")
+        if value.dtype.kind not in "fcO":  # O: the symbols of a proof
+            raise ValueError(
+                f"Expected {role} to be floating point or complex, but got: {value.dtype}"
+            )
+    if tensor.array.shape != tangent.array.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the "
+            f"original Tensor: {list(tangent.shape)} for {list(tensor.shape)}"
+        )
+    primal = without_closed_levels(tensor)
+    if split(primal, level)[1] is not None:
+        raise RuntimeError(
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+            f"same level {level.depth} is not supported: unpack_dual() it first"
+        )
+    return with_tangent(primal, tangent, level)
+
+
+def unpack_dual(tensor: Tensor) -> UnpackedDualTensor:
+    """The primal and the tangent at the innermost level; no tangent outside of a level."""
+    level = current_level()
+    tensor = without_closed_levels(tensor)
+    if level is None:
+        return UnpackedDualTensor(tensor, None)
+    return UnpackedDualTensor(*split(tensor, level))
+
+
+__all__ = ["UnpackedDualTensor", "dual_level", "make_dual", "unpack_dual"]
