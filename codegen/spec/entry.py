@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..diagnostics import Report, Span, did_you_mean
+from ..ir.nodes import TextSpan
 from ..ir.parse import FormulaError, parse
 from .examples import read_examples
 from .model import (
@@ -23,7 +24,7 @@ from .model import (
 )
 from .signature import SignatureError, parse_signature
 from .source import Listing, Located, Mapping, Scalar
-from .values import read_flag, read_mapping, read_text, read_words
+from .values import Word, read_flag, read_mapping, read_text, read_words
 from .vocabulary import ENTRY_KEYS
 
 _NOT_IMPLEMENTED = re.compile(
@@ -51,6 +52,20 @@ class Entry:
         """Where a key stands; the op's name if the entry has no such key."""
         found = self.mapping.key(key)
         return found.span if found is not None else self.op.span
+
+    def param_span(self, name: str) -> Span:
+        """Where the signature declares an argument."""
+        text = self.mapping.get("name")
+        assert isinstance(text, Scalar)
+        found = re.search(rf"\b{name}\s*(?=[,=)])", text.value)
+        return (
+            text.locate(TextSpan(found.start(), found.start() + len(name))) if found else text.span
+        )
+
+    def words(self, key: str) -> tuple[Word, ...]:
+        """The words of a list and their places; what is wrong with the list is reported already."""
+        node = self.mapping.get(key)
+        return () if node is None else read_words(key, node, Report())
 
     def rule_keys(self) -> Iterator[tuple[tuple[str, ...], Scalar, Located]]:
         """The keys that are no fixed words: the names before each colon, the key, the value."""

@@ -6,7 +6,8 @@ import keyword
 from pathlib import Path
 
 from ..diagnostics import Report, Span, did_you_mean
-from .entry import RawEntry, read_entry
+from .entry import Entry, RawEntry, declared_name, read_entry
+from .lint import lint
 from .model import Table
 from .source import Listing, Located, Mapping, Scalar, compose, read_source
 from .vocabulary import RESERVED_FAMILIES
@@ -23,7 +24,15 @@ def load_table(path: Path, *, base: Table | None = None) -> Table:
     report = Report()
     files = _Files(report)
     files.read(path)
-    entries = [entry for raw in files.entries if (entry := read_entry(raw, report)) is not None]
+    entries: list[Entry] = []
+    unreadable: list[str] = []
+    for raw in files.entries:
+        entry = read_entry(raw, report)
+        if entry is not None:
+            entries.append(entry)
+        elif (name := declared_name(raw.mapping)) is not None:
+            unreadable.append(name)
+    lint(entries, unreadable, base, report)
     report.raise_if_any()
     return Table(tuple(entry.op for entry in entries))
 

@@ -31,7 +31,8 @@ BASE_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "ScalarType", "
 
 VARIANTS = ("function", "method")
 
-PYTHON_MODULES = ("nn", "linalg", "fft", "special")
+PYTHON_MODULES = ("torch", "nn", "linalg", "fft", "special")
+"""Where the function is found; `torch` is the top level, and an op may be in several."""
 
 PRIMITIVE_NAMESPACES = ("np.linalg", "np.fft", "sp.linalg")
 """The only primitives with two dots: `np.linalg.inv`."""

@@ -1,0 +1,128 @@
+"""Checks of what an entry says besides its formulas: names, domains, kinks, examples."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Container, Iterable
+
+from ..diagnostics import Report, did_you_mean
+from ..ir.nodes import Compare
+from ..ir.parse import FormulaError, parse
+from ..ir.walk import free_names
+from .entry import Entry
+from .model import REQUIRED, AutoElementwise, Param
+from .source import Mapping, Scalar
+from .vocabulary import CONSTANTS, DOMAINS, OPERATORS, PYTHON_MODULES, VARIANTS
+
+_TERM = r"\s*(?:-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|[A-Za-z_]\w*)\s*"
+_INEQUALITY = re.compile(rf"{_TERM}(?:(?:<=|>=|!=|<|>){_TERM}){{1,2}}")
+
+
+def check_metadata(entry: Entry, report: Report) -> None:
+    """Report every word that is not known, and every name that is no argument."""
+    _check_words(entry, report)
+    _check_aliases(entry, report)
+    _check_promotes(entry, report)
+    _check_domain(entry, report)
+    _check_kinks(entry, report)
+    _check_examples(entry, report)
+
+
+def _check_words(entry: Entry, report: Report) -> None:
+    _check_known(entry, "variants", VARIANTS, report)
+    _check_known(entry, "python_module", PYTHON_MODULES, report)
+    _check_known(entry, "operators", OPERATORS, report)
+
+
+def _check_known(entry: Entry, key: str, known: Iterable[str], report: Report) -> None:
+    known = tuple(known)
+    for word, place in entry.words(key):
+        if word not in known:
+            help = did_you_mean(word, known)
+            if not help and len(known) < 10:
+                help = f"known are {', '.join(known)}"
+            report.error("GS051", place, f"`{word}` is not known to `{key}`", help)
+
+
+def _check_aliases(entry: Entry, report: Report) -> None:
+    for word, place in entry.words("aliases"):
+        if not word.isidentifier() or keyword.iskeyword(word):
+            report.error("GS024", place, f"`{word}` cannot be a name in Python")
+
+
+def _check_promotes(entry: Entry, report: Report) -> None:
+    tensors = [param.name for param in entry.op.signature.tensor_params]
+    for word, place in entry.words("promotes"):
+        if word not in tensors:
+            message = f"`{word}` is no tensor argument of `{entry.op.name}`"
+            report.error("GS057", place, message, did_you_mean(word, tensors))
+
+
+def _check_domain(entry: Entry, report: Report) -> None:
+    params = {param.name for param in entry.op.signature.params}
+    node = entry.mapping.get("domain")
+    for key, value in node.items if isinstance(node, Mapping) else ():
+        if key.value not in params:
+            message = f"`{key.value}` is no argument of `{entry.op.name}`"
+            report.error("GS056", key.span, message, did_you_mean(key.value, params))
+        elif isinstance(value, Scalar) and not _is_condition(value.value, key.value, params):
+            words = ", ".join(DOMAINS)
+            help = f"{words}, or an inequality such as `-1 < {key.value} < 1`"
+            message = f"this is no condition on `{key.value}`"
+            report.error("GS056", value.span, message, did_you_mean(value.value, DOMAINS) or help)
+
+
+def _is_condition(text: str, name: str, params: Container[str]) -> bool:
+    if text.strip() in DOMAINS:
+        return True
+    if len(text) > 200 or not _INEQUALITY.fullmatch(text):
+        return False
+    names = set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text))
+    return name in names and all(word in params or word in CONSTANTS for word in names)
+
+
+def _check_kinks(entry: Entry, report: Report) -> None:
+    """Kinks are `condition: factor`, both about the arguments."""
+    node = entry.mapping.get("kinks")
+    for key, value in node.items if isinstance(node, Mapping) else ():
+        _check_kink_formula(entry, key, report, is_condition=True)
+        if isinstance(value, Scalar) and isinstance(value.literal, str):
+            _check_kink_formula(entry, value, report, is_condition=False)
+
+
+def _check_kink_formula(entry: Entry, node: Scalar, report: Report, *, is_condition: bool) -> None:
+    try:
+        block = parse(node.value)
+    except FormulaError as error:
+        report.error("GS058", node.locate(error.span), error.message, error.help)
+        return
+    if is_condition and not isinstance(block.expression, Compare):
+        help = "say where the breakpoint is, as in `self == 0`"
+        report.error("GS058", node.span, "a kink's condition is a comparison", help)
+    params = {param.name for param in entry.op.signature.params}
+    for name in sorted(free_names(block) - params - {*CONSTANTS}):
+        message = f"`{name}` is no argument of `{entry.op.name}`"
+        report.error("GS058", node.span, message, did_you_mean(name, params))
+
+
+def _check_examples(entry: Entry, report: Report) -> None:
+    if entry.mapping.get("examples") is not None or _has_default_examples(entry):
+        return
+    report.error(
+        "GS055",
+        entry.op.span,
+        f"`{entry.op.name}` has no examples to prove it with",
+        "add `examples:` with calls such as `- {self: [2, 3]}`",
+    )
+
+
+def _has_default_examples(entry: Entry) -> bool:
+    """Elementwise ops of tensors alone are tried on a few shapes without being told."""
+    op = entry.op
+    elementwise = any(isinstance(rule, AutoElementwise) for _, rule in op.jvps)
+    return (elementwise or bool(op.promotes)) and not any(map(_needs_value, op.signature.params))
+
+
+def _needs_value(param: Param) -> bool:
+    return param.default is REQUIRED and not param.type.is_tensor

@@ -1,0 +1,205 @@
+"""What a formula may name and call: arguments, outputs, gradients, and the ops of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..diagnostics import Report, did_you_mean
+from ..ir.nodes import Assign, Call, TextSpan
+from ..ir.parse import PRIMITIVE_ROOTS
+from ..ir.walk import assigned_names, calls, free_uses, walk
+from .entry import Entry
+from .model import REQUIRED, Formula, NonDifferentiable, OpSpec, Param, Signature
+from .vocabulary import CONSTANTS, HELPERS, PRIMITIVE_NAMESPACES
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What one formula of an entry may use."""
+
+    role: str
+    """`forward`, `composite`, `VJP` or `JVP`."""
+    names: frozenset[str]
+
+
+class Functions:
+    """What formulas may call, by the name they call it."""
+
+    def __init__(self, ops: Iterable[OpSpec], unreadable: Iterable[str]) -> None:
+        self._signatures: dict[str, list[Signature]] = {}
+        for op in ops:
+            for name in (op.signature.name, *op.aliases):
+                self._signatures.setdefault(name, []).append(op.signature)
+        # An op whose own signature is broken is no reason to refuse those that call it.
+        self._unreadable = frozenset(unreadable)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._signatures or name in HELPERS or name in self._unreadable
+
+    def names(self) -> list[str]:
+        """Every name that may be called."""
+        return [*self._signatures, *HELPERS]
+
+    def overloads(self, name: str) -> list[Signature]:
+        """The signatures a call is checked against; none if the op's own is broken."""
+        return [] if name in self._unreadable else self._signatures.get(name, [])
+
+
+def check_formulas(entry: Entry, functions: Functions, report: Report) -> None:
+    """Report every unknown name and function, and every call that fits no overload."""
+    for formula, scope in _formulas(entry.op):
+        _check_names(formula, scope, functions, report)
+        _check_assignments(formula, scope, report)
+        for call in calls(formula.block):
+            _check_call(call, formula, scope, functions, report)
+
+
+def gradient_names(op: OpSpec) -> tuple[str, ...]:
+    """What a VJP calls the gradients of the outputs.
+
+    `grad` if one output is differentiable (`grads` too if it is a list), `grad_<output>` if
+    several are.
+    """
+    outputs = op.differentiable_outputs
+    if len(outputs) == 1:
+        return ("grad", "grads") if outputs[0].type.is_list else ("grad",)
+    return tuple(f"grad_{output.name}" for output in outputs)
+
+
+def _formulas(op: OpSpec) -> Iterator[tuple[Formula, Scope]]:
+    params = {param.name for param in op.signature.params}
+    outputs = {output.name for output in op.signature.outputs}
+    for role, definition in (("forward", op.forward), ("composite", op.composite)):
+        if definition is not None:
+            yield definition, Scope(role, frozenset(params))
+    vjp = Scope("VJP", frozenset({*params, *outputs, *gradient_names(op)}))
+    for _, rule in op.vjps:
+        if isinstance(rule, Formula):
+            yield rule, vjp
+    differentiable = [
+        param.name
+        for param in op.signature.tensor_params
+        if not isinstance(op.rule(param.name), NonDifferentiable)
+    ]
+    tangents = {f"{name}_{suffix}" for name in differentiable for suffix in "pt"}
+    jvp = Scope("JVP", frozenset({*params, *outputs, *tangents}))
+    for _, tangent_rule in op.jvps:
+        if isinstance(tangent_rule, Formula):
+            yield tangent_rule, jvp
+
+
+def _check_names(formula: Formula, scope: Scope, functions: Functions, report: Report) -> None:
+    known = {*scope.names, *CONSTANTS}
+    local = assigned_names(formula.block)
+    told: set[str] = set()
+    for name in free_uses(formula.block):
+        if name.id in known or name.id in told:
+            continue
+        told.add(name.id)
+        if name.id in local:
+            message = f"`{name.id}` has no value here on some path"
+            help = "assign it in every branch"
+        else:
+            message = f"`{name.id}` is no name that a {scope.role} formula knows"
+            help = _name_help(name.id, scope, functions, known | local)
+        report.error("GS034", formula.locate(name.span), message, help)
+
+
+def _name_help(name: str, scope: Scope, functions: Functions, known: set[str]) -> str:
+    if scope.role == "VJP" and name in ("grad", "grads"):
+        grads = sorted(known_name for known_name in known if known_name.startswith("grad"))
+        return f"here it is {', '.join(grads)}" if grads else "no output is differentiable"
+    if scope.role == "JVP" and name.startswith("grad"):
+        return "a JVP knows tangents: `self_t`"
+    if close := did_you_mean(name, known):
+        return close
+    if name in functions:
+        return f"`{name}` is a function: call it"
+    return f"it knows {', '.join(sorted(scope.names))}"
+
+
+def _check_assignments(formula: Formula, scope: Scope, report: Report) -> None:
+    for node in walk(formula.block):
+        if not isinstance(node, Assign):
+            continue
+        for target in node.targets:
+            if target in scope.names or target in CONSTANTS:
+                message = f"the assignment hides `{target}`"
+                place = TextSpan(node.span.start, node.span.start + len(target))
+                report.error("GS037", formula.locate(place), message, "take another name")
+
+
+def _check_call(
+    call: Call, formula: Formula, scope: Scope, functions: Functions, report: Report
+) -> None:
+    name = TextSpan(call.span.start, call.span.start + len(call.function))
+    if "." in call.function:
+        _check_primitive(call.function, name, formula, scope, report)
+        return
+    if call.function not in functions:
+        message = f"no op of the table is called `{call.function}`"
+        help = did_you_mean(call.function, functions.names())
+        report.error("GS035", formula.locate(name), message, help)
+        return
+    if call.function in HELPERS and not functions.overloads(call.function):
+        if len(call.args) != 1 or call.kwargs:
+            message = f"`{call.function}` takes one argument"
+            report.error("GS036", formula.locate(call.span), message)
+        return
+    overloads = functions.overloads(call.function)
+    misfits = [_misfit(call, signature) for signature in overloads]
+    if misfits and all(misfits):
+        message = misfits[0] if len(misfits) == 1 else f"no overload of `{call.function}` fits"
+        forms = " or ".join(f"`{_form(signature)}`" for signature in overloads)
+        report.error("GS036", formula.locate(call.span), str(message), f"it is {forms}")
+
+
+def _check_primitive(
+    function: str, place: TextSpan, formula: Formula, scope: Scope, report: Report
+) -> None:
+    if scope.role != "forward":
+        message = f"`{function}` in a {scope.role} formula"
+        help = "primitives stand in `forward` only; formulas call ops, to be differentiable again"
+        report.error("GS038", formula.locate(place), message, help)
+        return
+    namespace, _, leaf = function.rpartition(".")
+    if leaf.startswith("_") or namespace not in (*PRIMITIVE_ROOTS, *PRIMITIVE_NAMESPACES):
+        message = f"`{function}` is no primitive"
+        help = f"a primitive is {', '.join(f'`{root}.name`' for root in PRIMITIVE_ROOTS)}"
+        report.error("GS035", formula.locate(place), message, help)
+
+
+def _misfit(call: Call, signature: Signature) -> str:
+    """Why a call does not fit a signature; empty if it does."""
+    positional = [param for param in signature.params if not param.keyword_only]
+    if len(call.args) > len(positional):
+        return (
+            f"`{call.function}` takes {len(positional)} positional arguments, not {len(call.args)}"
+        )
+    given = {param.name for param in positional[: len(call.args)]}
+    names = {param.name for param in signature.params}
+    for name, _ in call.kwargs:
+        if name not in names:
+            return f"`{call.function}` has no argument `{name}`"
+        if name in given:
+            return f"`{call.function}` gets `{name}` twice"
+        given.add(name)
+    for param in signature.params:
+        if param.default is REQUIRED and param.name not in given:
+            return f"`{call.function}` needs `{param.name}`"
+    return ""
+
+
+def _form(signature: Signature) -> str:
+    """How a signature is called: `sum(self, dim, keepdim=False, *, dtype=None)`."""
+    parts: list[str] = []
+    for param in signature.params:
+        if param.keyword_only and "*" not in parts:
+            parts.append("*")
+        parts.append(_param_form(param))
+    return f"{signature.name}({', '.join(parts)})"
+
+
+def _param_form(param: Param) -> str:
+    return param.name if param.default is REQUIRED else f"{param.name}={param.default!r}"
