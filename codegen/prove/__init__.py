@@ -1,0 +1,1 @@
+"""Proves that a generated library computes the derivatives it claims to."""

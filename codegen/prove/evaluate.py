@@ -1,0 +1,154 @@
+"""The value of an exact expression at a point, to as many digits as one likes.
+
+`Expr.evalf(subs=...)` walks the whole expression for each call. Here one point is asked about
+thousands of expressions that share most of their parts, so every part is remembered.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import mpmath
+import sympy
+
+DIGITS = 50
+"""How many digits a value must agree in before it is believed."""
+
+GUARD_DIGITS = 15
+"""Extra digits carried, so that ordinary cancellation does not eat into `DIGITS`."""
+
+
+@functools.cache
+def context(digits: int) -> Any:
+    """An mpmath context of its own: nobody else's precision is touched."""
+    made = mpmath.MPContext()
+    made.dps = digits + GUARD_DIGITS
+    return made
+
+
+class Point:
+    """Rational values for symbols, and everything evaluated at them so far."""
+
+    def __init__(self, values: Mapping[sympy.Symbol, sympy.Rational], digits: int = DIGITS) -> None:
+        self.values = dict(values)
+        self.digits = digits
+        self._mp = context(digits)
+        self._functions = _functions(digits)
+        self._known: dict[sympy.Expr, Any] = {}
+
+    def moved(self, values: Mapping[sympy.Symbol, sympy.Rational]) -> Point:
+        """The point with some of its values replaced."""
+        return Point(self.values | dict(values), self.digits)
+
+    def value(self, expr: sympy.Expr) -> Any:
+        """The value of `expr`, an mpmath number; nan where it has none."""
+        found = self._known.get(expr)
+        if found is None:
+            try:
+                found = self._compute(expr)
+            except (ZeroDivisionError, ValueError, OverflowError):
+                found = self._mp.nan
+            self._known[expr] = found
+        return found
+
+    def sign(self, expr: sympy.Expr) -> int:
+        """-1, 0 or 1; 0 means zero to all digits carried."""
+        value = self.value(expr)
+        if isinstance(value, self._mp.mpc):
+            value = value.real
+        if abs(value) <= self._mp.mpf(10) ** -self.digits * self.scale(expr):
+            return 0
+        return 1 if value > 0 else -1
+
+    def scale(self, expr: sympy.Expr) -> Any:
+        """The magnitude of the largest term of a sum, which its rounding errors go by."""
+        terms = sympy.Add.make_args(expr)
+        sizes = [abs(self.value(term)) for term in terms]
+        return max([size for size in sizes if self._mp.isfinite(size)], default=self._mp.mpf(1))
+
+    def _compute(self, expr: sympy.Expr) -> Any:
+        mp = self._mp
+        if expr.is_Symbol:
+            exact = self.values[expr]
+            return mp.mpf(exact.p) / exact.q
+        if expr.is_Rational:
+            return mp.mpf(expr.p) / expr.q
+        if expr.is_Add:
+            return mp.fsum(self.value(arg) for arg in expr.args)
+        if expr.is_Mul:
+            return mp.fprod(self.value(arg) for arg in expr.args)
+        if expr.is_Pow:
+            return self._power(expr)
+        function = self._functions.get(expr.func)
+        if function is None:
+            return self._by_sympy(expr)
+        return function(*(self.value(arg) for arg in expr.args))
+
+    def _power(self, expr: sympy.Expr) -> Any:
+        base = self.value(expr.base)
+        if expr.exp.is_Integer:
+            return base ** int(expr.exp)
+        if expr.exp == sympy.S.Half:
+            return self._mp.sqrt(base)
+        return self._mp.power(base, self.value(expr.exp))
+
+    def _by_sympy(self, expr: sympy.Expr) -> Any:
+        """What the table below does not know: sympy's own evaluation, slower but complete."""
+        mp = self._mp
+        if expr is sympy.nan or expr is sympy.zoo:
+            return mp.nan
+        if expr in (sympy.oo, -sympy.oo):
+            return mp.inf if expr is sympy.oo else -mp.inf
+        exact = expr.evalf(mp.dps, subs=self.values)
+        real, imaginary = exact.as_real_imag()
+        if not (real.is_number and imaginary.is_number):
+            return mp.nan
+        if imaginary == 0:
+            return mp.mpf(real)
+        return mp.mpc(mp.mpf(real), mp.mpf(imaginary))
+
+
+@functools.cache
+def _functions(digits: int) -> dict[Any, Callable[..., Any]]:
+    mp = context(digits)
+    names = "exp sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc erfinv gamma"
+    table: dict[Any, Callable[..., Any]] = {
+        getattr(sympy, name): getattr(mp, name) for name in names.split()
+    }
+    table |= {
+        sympy.log: mp.log,
+        sympy.Abs: abs,
+        sympy.sign: mp.sign,
+        sympy.atan2: mp.atan2,
+        sympy.loggamma: mp.loggamma,
+        sympy.polygamma: lambda n, x: mp.psi(int(n), x),
+        sympy.zeta: lambda s, a=1: mp.zeta(s, a),
+        sympy.besseli: mp.besseli,
+        sympy.besselj: mp.besselj,
+        sympy.conjugate: mp.conj,
+        sympy.re: mp.re,
+        sympy.im: mp.im,
+        type(sympy.pi): lambda: +mp.pi,
+        type(sympy.E): lambda: +mp.e,
+        type(sympy.I): lambda: mp.mpc(0, 1),
+    }
+    return table
+
+
+def to_float(value: Any) -> float | complex:
+    """An mpmath number as Python's."""
+    if isinstance(value, float | int):
+        return float(value)
+    number = complex(value)
+    return number.real if number.imag == 0 else number
+
+
+def is_nan(value: Any) -> bool:
+    """Whether an mpmath number is nan, in either part."""
+    number = to_float(value)
+    if isinstance(number, complex):
+        return math.isnan(number.real) or math.isnan(number.imag)
+    return math.isnan(number)
