@@ -134,7 +134,9 @@ def _python_tree(text: str, places: _Places) -> ast.Module:
             return ast.parse(text)
     except SyntaxError as error:
         place = places.of_syntax_error(error)
-        raise FormulaError(place, "GS030", f"not a formula: {error.msg}") from None
+        at_end = place.start >= len(places.text.rstrip())
+        message = "the formula ends too early" if at_end else f"not a formula: {error.msg}"
+        raise FormulaError(place, "GS030", message) from None
     except (RecursionError, MemoryError, ValueError):
         whole = TextSpan(0, len(places.text))
         raise FormulaError(whole, "GS033", "the formula is nested too deeply") from None
@@ -171,7 +173,7 @@ class _Places:
         """Where Python saw a syntax error; its columns are 1-based, in characters."""
         row = min(max(error.lineno or 1, 1), len(self._lines)) - 1
         column = min(max((error.offset or 1) - 1, 0), len(self._lines[row]))
-        start = min(self._starts[row] + column, len(self.text) - 1)
+        start = min(self._starts[row] + column, len(self.text))
         return TextSpan(start, start + 1)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..diagnostics import Report, Span
+from ..ir.walk import calls
 from .entry import Entry
 from .metadata import check_metadata
 from .model import OpSpec, Table
@@ -23,6 +25,7 @@ def lint(
         check_metadata(entry, report)
         check_formulas(entry, functions, report)
     _check_unique(entries, others, report)
+    _check_circles(entries, report)
 
 
 def _check_unique(entries: Sequence[Entry], others: Iterable[OpSpec], report: Report) -> None:
@@ -42,3 +45,36 @@ def _check_unique(entries: Sequence[Entry], others: Iterable[OpSpec], report: Re
             if owner != op.signature.name:
                 message = f"`{word}` means `{owner}` already"
                 report.error("GS050", place, message, f"`{owner}` is at {where}")
+
+
+def _check_circles(entries: Sequence[Entry], report: Report) -> None:
+    """No definition may come back to itself; overloads may call each other, as their types tell."""
+    counts = Counter(entry.op.signature.name for entry in entries)
+    single = {entry.op.signature.name: entry for entry in entries}
+    single = {name: entry for name, entry in single.items() if counts[name] == 1}
+    called = {name: _called(entry.op) & single.keys() for name, entry in single.items()}
+    for name, entry in single.items():
+        if circle := _way_back(name, called):
+            key = "forward" if entry.op.forward is not None else "composite"
+            way = " calls ".join(f"`{step}`" for step in circle)
+            help = "a definition ends in primitives: `np.`, `sp.` or `kernels.`"
+            report.error("GS039", entry.key_span(key), f"a definition in a circle: {way}", help)
+
+
+def _called(op: OpSpec) -> set[str]:
+    definition = op.forward or op.composite
+    return set() if definition is None else {call.function for call in calls(definition.block)}
+
+
+def _way_back(start: str, called: Mapping[str, set[str]]) -> list[str]:
+    """The shortest way of calls from an op to itself; empty if there is none."""
+    ways = [[start]]
+    seen: set[str] = set()
+    for way in ways:
+        for step in sorted(called[way[-1]]):
+            if step == start:
+                return [*way, step]
+            if step not in seen:
+                seen.add(step)
+                ways.append([*way, step])
+    return []

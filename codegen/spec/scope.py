@@ -175,7 +175,7 @@ def _misfit(call: Call, signature: Signature) -> str:
     positional = [param for param in signature.params if not param.keyword_only]
     if len(call.args) > len(positional):
         return (
-            f"`{call.function}` takes {len(positional)} positional arguments, not {len(call.args)}"
+            f"`{call.function}` takes {len(positional)} by position, but is given {len(call.args)}"
         )
     given = {param.name for param in positional[: len(call.args)]}
     names = {param.name for param in signature.params}
