@@ -106,3 +106,21 @@ def _wrong_type(op: Op, param: Param, position: int, value: object) -> TypeError
         f"{op.function.__name__}(): argument '{param.name}' (position {position}) must be "
         f"{expected}, not {type(value).__name__}"
     )
+
+
+def all_tensors(values: object) -> bool:
+    """Whether a list argument holds plain tensors (or nothing where a tensor may be absent)."""
+    return type(values) in (list, tuple) and all(
+        type(value) is Tensor or value is None
+        for value in values  # type: ignore[attr-defined]
+    )
+
+
+def any_edge(tensors: Sequence[Tensor | None]) -> bool:
+    """Whether a gradient is asked for by any of a list of tensors."""
+    return any(tensor is not None and tensor.edge is not None for tensor in tensors)
+
+
+def edges_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    """Where the gradients of a list of tensors go."""
+    return tuple(None if tensor is None else tensor.edge for tensor in tensors)

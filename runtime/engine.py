@@ -175,7 +175,8 @@ def _collect(vertex: OutputEdge, grad: Gradient, state: _Pass) -> None:
     """Put the gradient of one output into the list that its node waits for."""
     node = vertex.node
     grads = state.buffers.setdefault(node, [None] * node.output_count)
-    grads[vertex.output_nr] = grad
+    before = grads[vertex.output_nr]
+    grads[vertex.output_nr] = grad if before is None else before + grad
 
 
 def _call_grad_hooks(vertex: Node, grad: Gradient, state: _Pass) -> Gradient:
@@ -196,7 +197,7 @@ def _call_node_hooks(vertex: Node, apply: Any, grad: Gradient, state: _Pass) -> 
     hooks = vertex.hooks
     assert hooks is not None
     unwrap = (lambda t: t) if state.create_graph else (lambda t: None if t is None else t.array)
-    several = vertex.output_count > 1
+    several = vertex.has_several_outputs
     arriving = tuple(map(_as_optional_tensor, grad if several else (grad,)))
     for hook in list(hooks.before_node.values()):
         replaced = hook(arriving)

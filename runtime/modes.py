@@ -70,7 +70,7 @@ def finish(result: Any) -> Any:
     With gradients disabled the result leaves the graph, and what its node saved goes with it.
     """
     if not _thread.grad_enabled:
-        for tensor in result if type(result) is tuple else (result,):
+        for tensor in result if isinstance(result, tuple) else (result,):
             tensor.edge = None
     return result
 

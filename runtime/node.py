@@ -43,12 +43,13 @@ class Node:
 
     op: ClassVar[str] = ""
     """The entry of the table that the node was generated from."""
-    output_count: ClassVar[int] = 1
-    """How many differentiable outputs the op has; more than one makes `apply` take a list."""
+    has_several_outputs: ClassVar[bool] = False
+    """Whether `apply` takes a list with the gradient of each of `output_count` outputs."""
 
     edges: tuple[Node | None, ...]
     hooks: Hooks | None
     sequence_nr: int
+    output_count: int
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import ref
 
@@ -358,7 +358,8 @@ def normalize_dim(dim: int, ndim: int) -> int:
     return dim + span if dim < 0 else dim
 
 
-def install(methods: Sequence[tuple[str, Callable[..., Any]]]) -> None:
-    """Make functions of the table methods and operators of `Tensor`."""
-    for name, function in methods:
-        setattr(Tensor, name, function)
+def install(methods: type) -> None:
+    """Make the functions of the generated `TensorMethods` methods and operators of `Tensor`."""
+    for name, function in vars(methods).items():
+        if callable(function):
+            setattr(Tensor, name, function)

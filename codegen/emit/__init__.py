@@ -1,0 +1,1 @@
+"""From a table to the files of a generated package."""

@@ -1,0 +1,248 @@
+"""The node of an op: its VJP on arrays and on tensors, rendered from one formula; and its JVP."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from ..ir import nodes as ir
+from ..ir.walk import free_names, substitute
+from ..render.context import ModuleContext, function_name
+from ..render.formula import FormulaRenderer
+from ..render.resolve import Kind, kinds_of_params
+from ..render.to_numpy import NumpyRenderer
+from ..render.to_tensor import TensorRenderer
+from ..spec.model import AutoElementwise, AutoLinear, Formula, NotImplementedYet, OpSpec, Output
+from .functions import differentiable_outputs, reduced_params
+from .saves import Saved, SavedFormulas
+from .views import JvpView, NodeView
+
+
+def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext) -> NodeView:
+    """The class of one op's node."""
+    slots = [saved.slot for saved in plan.saved]
+    slots += [f"_version_{s.name}" for s in plan.saved if s.source in ("tensor", "tensors")]
+    several = has_several_outputs(op)
+    if several:
+        slots += ["_outputs", "output_count"]
+    if reduced_params(op):
+        slots.append("_likes")
+    held = ("tensor", "tensors", "output")
+    released = [f"node.{s.slot}" for s in plan.saved if s.source in held]
+    return NodeView(
+        name=name,
+        op=op.name,
+        slots=tuple(sorted(slots)),
+        release=" = ".join([*released, "FREED"]) if released else "",
+        has_several_outputs=several,
+        apply=tuple(_Body(op, plan, context, on_tensors=False).lines()),
+        apply_differentiable=tuple(_Body(op, plan, context, on_tensors=True).lines()),
+    )
+
+
+def has_several_outputs(op: OpSpec) -> bool:
+    """Whether the node is handed a list of gradients."""
+    return op.signature.outputs[0].type.is_list or len(differentiable_outputs(op)) > 1
+
+
+def kinds_in_vjp(op: OpSpec) -> dict[str, Kind]:
+    """The kinds of all names that a VJP formula may use."""
+    kinds = kinds_of_params(op.signature) | {"grad": "tensor", "grads": "tensors"}
+    kinds |= {f"grad_{output.name}": "tensor" for output in op.signature.outputs}
+    for param in op.signature.tensor_params:
+        shape = "any" if param.type.is_list else "ints"
+        kinds |= {
+            f"{param.name}_shape": shape,
+            f"{param.name}_ndim": "int",
+            f"{param.name}_dtype": "dtype",
+        }
+    return kinds
+
+
+class _Body:
+    """The lines of `apply` or of `apply_differentiable`."""
+
+    def __init__(
+        self, op: OpSpec, plan: SavedFormulas, context: ModuleContext, *, on_tensors: bool
+    ) -> None:
+        self.op = op
+        self.plan = plan
+        self.context = context
+        self.on_tensors = on_tensors
+        self.wanted = op.differentiable_params
+
+    def lines(self) -> list[str]:
+        op, wanted = self.op, self.wanted
+        lines = list(self._open())
+        for saved in self.plan.saved:
+            if set(wanted) <= set(saved.wanted_by):
+                lines += self._load(saved)
+        is_list = any(p.type.is_list for p in op.signature.params if p.name in wanted)
+        if is_list:
+            (_, formula) = self.plan.formulas[0]
+            return lines + self._render(formula, "return tuple({})")
+        if len(wanted) == 1 and not reduced_params(op):
+            (_, formula) = self.plan.formulas[0]
+            return lines + self._render(formula, "return ({},)")
+        lines.append(" = ".join(f"grad_{name}" for name in wanted) + " = None")
+        for names, formula in self.plan.formulas:
+            lines += self._gradient(names, formula)
+        answer = ", ".join(f"grad_{name}" for name in wanted)
+        return [*lines, f"return ({answer}{',' if len(wanted) == 1 else ''})"]
+
+    def _open(self) -> Iterator[str]:
+        """Zeros for the gradients of outputs that nobody used."""
+        if has_several_outputs(self.op):
+            fill = "materialize_tensors" if self.on_tensors else "materialize"
+            outputs = self.op.signature.outputs
+            if outputs[0].type.is_list:
+                yield f"grads = {fill}(grad, node._outputs)"
+            else:
+                names = ", ".join(f"grad_{name}" for name in differentiable_outputs(self.op))
+                yield f"{names} = {fill}(grad, node._outputs)"
+
+    def _gradient(self, names: tuple[str, ...], formula: Formula) -> Iterator[str]:
+        """One formula, under the condition that somebody asked for what it gives."""
+        needs = " or ".join(f"needs[{self.wanted.index(name)}]" for name in names)
+        body: list[str] = []
+        for saved in self.plan.saved:
+            partial = not set(self.wanted) <= set(saved.wanted_by)
+            if partial and set(names) & set(saved.wanted_by):
+                body += self._load(saved)
+        body += self._render(formula, ", ".join(f"grad_{name}" for name in names) + " = {}")
+        for name in names:
+            body += self._reduce(name)
+        if set(names) == set(self.wanted):
+            yield from body
+        else:
+            yield f"if {needs}:"
+            yield from ("    " + line for line in body)
+
+    def _reduce(self, name: str) -> Iterator[str]:
+        reduced = reduced_params(self.op)
+        if name in reduced:
+            reduce = "reduce_to_differentiable" if self.on_tensors else "reduce_to"
+            yield "if node._likes is not None:"
+            yield f"    grad_{name} = {reduce}(grad_{name}, node._likes[{reduced.index(name)}])"
+
+    def _render(self, formula: Formula, result: str) -> list[str]:
+        renderer: FormulaRenderer = (TensorRenderer if self.on_tensors else NumpyRenderer)(
+            self.context, formula, kinds_in_vjp(self.op)
+        )
+        return renderer.statements(formula.block, result)
+
+    def _load(self, saved: Saved) -> list[str]:
+        """The lines that get one saved thing back, or raise if it is gone or was changed."""
+        name, slot = saved.name, f"node.{saved.slot}"
+        match saved.source:
+            case "tensor":
+                check = f'check_version(node, "{name}", {name}, node._version_{name})'
+                if saved.is_optional:
+                    lines = [f"if {name} is not None:", f"    {check}"]
+                    if not self.on_tensors:
+                        lines.append(f"    {name} = {name}.array")
+                    return [f"{name} = {slot}", *lines]
+                lines = [f"{name} = {slot}", f"if {name}.alias is not None:", f"    {check}"]
+                return lines if self.on_tensors else [*lines, f"{name} = {name}.array"]
+            case "tensors":
+                check = f'check_versions(node, "{name}", {name}, node._version_{name})'
+                lines = [f"{name} = {slot}", check]
+                return lines if self.on_tensors else [*lines, f"{name} = arrays_of({name})"]
+            case "output":
+                if self.on_tensors:
+                    return [f"{name} = output_of({self._edge_of(name)}, {slot})"]
+                return [f"{name} = {slot}", f"if {name} is FREED:", "    raise freed_graph()"]
+            case _:
+                return [f"{name} = {slot}"]
+
+    def _edge_of(self, output: str) -> str:
+        """The vertex of a saved output; None for one that carries no gradient."""
+        names = differentiable_outputs(self.op)
+        if output not in names:
+            return "None"
+        if not has_several_outputs(self.op):
+            return "node"
+        return f"OutputEdge(node, {names.index(output)})"
+
+
+def jvp_view(op: OpSpec, context: ModuleContext) -> JvpView | None:
+    """The forward-mode rule: tangents of the outputs from primals and tangents of the inputs."""
+    if op.composite is not None or not op.jvps or not op.differentiable_params:
+        return None
+    rules = dict(op.jvps)
+    lines: list[str] = []
+    answers: list[str] = []
+    for output in op.signature.outputs:
+        rule = rules.get(output.name)
+        match rule:
+            case None:
+                answers.append("None")
+            case AutoLinear():
+                answers.append(_linear(op, context))
+            case AutoElementwise() | Formula():
+                formula = rule if isinstance(rule, Formula) else _elementwise(op)
+                target = f"{output.name}_t"
+                found, body = _tangent(op, output, formula, context, target)
+                lines += [line for line in found if line not in lines] + body
+                answers.append(target)
+            case NotImplementedYet(reason):
+                message = f"forward mode of {op.name} is not implemented: {reason}"
+                lines.append(f"raise RuntimeError({message!r})")
+    if len(answers) == 1:
+        answer = answers[0]
+    else:
+        answer = f"({', '.join(answers)})"
+    if lines and lines[-1] == f"{answer} = {lines[-1].partition(' = ')[2]}":
+        lines[-1] = f"return {lines[-1].partition(' = ')[2]}"
+    elif not (lines and lines[-1].startswith("raise")):
+        lines.append(f"return {answer}")
+    return JvpView(f"{function_name(op, context.resolver)}_jvp", op.name, tuple(lines))
+
+
+def _linear(op: OpSpec, context: ModuleContext) -> str:
+    """The op itself, of the tangents."""
+    words = []
+    for param in op.signature.params:
+        source = "tangents" if param.name in op.differentiable_params else "primals"
+        text = f'{source}["{param.name}"]'
+        words.append(f"{param.name}={text}" if param.keyword_only else text)
+    return f"{context.function(op)}({', '.join(words)})"
+
+
+def _elementwise(op: OpSpec) -> Formula:
+    """The sum of the VJP formulas, each with the tangent of its argument for `grad`."""
+    total: ir.Expr | None = None
+    formula: Formula | None = None
+    for names, rule in op.vjps:
+        if not isinstance(rule, Formula) or rule.block.expression is None:
+            continue
+        formula = rule
+        term = substitute(rule.block.expression, {"grad": ir.Name(f"{names[0]}_t")})
+        total = term if total is None else ir.Binary("+", total, term)
+    assert total is not None and formula is not None
+    return dataclasses.replace(formula, block=ir.Block((ir.Return(total),)))
+
+
+def _tangent(
+    op: OpSpec, output: Output, formula: Formula, context: ModuleContext, target: str
+) -> tuple[list[str], list[str]]:
+    """The lines that look names up, and those that compute one output's tangent."""
+    kinds = kinds_of_params(op.signature)
+    outputs = [o.name for o in op.signature.outputs]
+    lookups = []
+    free = free_names(formula.block)
+    for param in op.signature.params:
+        name = param.name
+        kinds |= {f"{name}_p": kinds[name], f"{name}_t": kinds[name]}
+        if name in free:
+            lookups.append(f'{name} = primals["{name}"]')
+        if f"{name}_p" in free:
+            lookups.append(f'{name}_p = primals["{name}"]')
+        if f"{name}_t" in free:
+            lookups.append(f'{name}_t = tangents["{name}"]')
+    if len(outputs) > 1 and free & set(outputs):
+        lookups.append(f"{', '.join(n if n in free else '_' for n in outputs)} = result")
+    elif len(outputs) == 1 and outputs[0] in free and outputs[0] != "result":
+        lookups.append(f"{outputs[0]} = result")
+    renderer = TensorRenderer(context, formula, kinds)
+    return lookups, renderer.statements(formula.block, f"{target} = {{}}")

@@ -1,0 +1,99 @@
+"""How things of the table are spelled in Python, after PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..spec.model import REQUIRED, OpSpec, Param, Signature, Table, Type
+
+_ANNOTATIONS = {
+    "Tensor": "Tensor",
+    "Scalar": "Number",
+    "float": "float",
+    "int": "int",
+    "bool": "bool",
+    "str": "str",
+    "ScalarType": "DTypeLike",
+}
+
+
+def spelled(param: str) -> str:
+    """What a parameter is called in Python: PyTorch's functions say `input` for `self`."""
+    return "input" if param == "self" else param
+
+
+def node_names(table: Table) -> dict[str, str]:
+    """The node of each op that has a gradient: `mul.Tensor` → `MulBackward0`.
+
+    Overloads of one base name are numbered in the order of the table, as PyTorch numbers them.
+    """
+    names: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    for op in table.ops:
+        if op.forward is None or not op.differentiable_params:
+            continue
+        stem = "".join(word[:1].upper() + word[1:] for word in op.signature.name.split("_"))
+        number = counts.get(stem, 0)
+        counts[stem] = number + 1
+        names[op.name] = f"{stem}Backward{number}"
+    return names
+
+
+def annotation(type_: Type, *, accepts_numbers: bool = False) -> str:
+    """The type of a parameter in generated code."""
+    base = _ANNOTATIONS.get(type_.base, "Any")
+    if accepts_numbers and base == "Tensor":
+        base = "Tensor | Number"
+    if type_.is_list:
+        text = f"Sequence[{base} | None]" if type_.has_optional_items else f"Sequence[{base}]"
+        if type_.size is not None:
+            text = f"{base} | {text}"
+    else:
+        text = base
+    return f"{text} | None" if type_.is_optional else text
+
+
+def default(value: Any) -> str:
+    """The literal of a default value."""
+    if isinstance(value, list | tuple):
+        items = ", ".join(default(item) for item in value)
+        return f"({items}{',' if len(value) == 1 else ''})"
+    return repr(value)
+
+
+def python_signature(op: OpSpec) -> str:
+    """The parameters of the public function, with types and defaults."""
+    words: list[str] = []
+    for param in op.signature.params:
+        if param.keyword_only and "*" not in words:
+            words.append("*")
+        words.append(_python_param(op, param))
+    return ", ".join(words)
+
+
+def _python_param(op: OpSpec, param: Param) -> str:
+    lifts = param.name in op.promotes
+    text = f"{spelled(param.name)}: {annotation(param.type, accepts_numbers=lifts)}"
+    return text if param.default is REQUIRED else f"{text} = {default(param.default)}"
+
+
+def forwarded(signature: Signature) -> str:
+    """The arguments of a call that hands everything on: `input, other, alpha=alpha`."""
+    return ", ".join(
+        f"{spelled(p.name)}={spelled(p.name)}" if p.keyword_only else spelled(p.name)
+        for p in signature.params
+    )
+
+
+def aten_type(type_: Type) -> str:
+    """The ATen spelling of a type, which the runtime checks arguments against."""
+    text = type_.base
+    if type_.is_list:
+        text += f"{'?' if type_.has_optional_items else ''}[{type_.size or ''}]"
+    return f"{text}?" if type_.is_optional else text
+
+
+def result_type_name(op: OpSpec) -> str:
+    """The named tuple of an op with several outputs, e.g. `MaxDimResult`."""
+    words = op.signature.full_name.replace(".", "_").split("_")
+    return "".join(word[:1].upper() + word[1:] for word in words) + "Result"

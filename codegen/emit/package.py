@@ -1,0 +1,290 @@
+"""A whole generated package: a module a family, the registry, methods and namespaces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..render.context import ModuleContext, function_name
+from ..render.resolve import Resolver
+from ..spec.model import REQUIRED, OpSpec, Table
+from .environment import template
+from .functions import (
+    array_function,
+    composite_function,
+    recorded_function,
+    result_type,
+)
+from .gradients import jvp_view, node_view
+from .names import aten_type, node_names, spelled
+from .saves import plan_saves
+from .views import (
+    ArrayFunctionView,
+    FunctionView,
+    JvpView,
+    ModuleView,
+    NameView,
+    OpView,
+    ParamView,
+    RegistrationView,
+)
+
+GENERATED_PACKAGE = "gradspec.generated"
+
+_RUNTIME_NAMES = {
+    "gradspec.broadcast": ("reduce_to", "reduce_to_differentiable"),
+    "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of"),
+    "gradspec.errors": ("failure",),
+    "gradspec.modes": ("finish", "mode"),
+    "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),
+    "gradspec.overloads": ("overloaded",),
+    "gradspec.promotion": ("LAST_INTEGER", "promote", "promote_to_float"),
+    "gradspec.saved": (
+        "arrays_of",
+        "attach_outputs",
+        "check_version",
+        "check_versions",
+        "likeness",
+        "materialize",
+        "materialize_tensors",
+        "output_of",
+        "versions",
+    ),
+    "gradspec.tensor": ("Tensor", "share_alias", "wrap"),
+    "gradspec.types": ("DTypeLike", "Number", "Primals", "Tangents"),
+}
+"""What generated code may need of the runtime."""
+
+
+@dataclass(slots=True)
+class GeneratedOp:
+    """The source of one op and what it depends on: what a proof is keyed by."""
+
+    source: str
+    calls: frozenset[str]
+    kernels: frozenset[str]
+
+
+@dataclass(slots=True)
+class GeneratedPackage:
+    """Files by relative path, and the ops by full name."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    ops: dict[str, GeneratedOp] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An op whose formulas have been rendered."""
+
+    op: OpSpec
+    function: FunctionView
+    jvp: JvpView | None
+    array_function: ArrayFunctionView | None = None
+    calls: set[str] = field(default_factory=set)
+    kernels: set[str] = field(default_factory=set)
+
+
+class PackageBuilder:
+    """Renders every op of a table; `base` holds the ops of the packages it builds on."""
+
+    def __init__(self, table: Table, package: str, base: Table | None = None) -> None:
+        self.package = package
+        self.table = table
+        everything = Table((*(base.ops if base else ()), *table.ops))
+        self.resolver = Resolver(everything)
+        self.node_names = node_names(everything)
+        own = {op.name for op in table.ops}
+        self.home = {
+            op.name: package if op.name in own else GENERATED_PACKAGE for op in everything.ops
+        }
+        self.families = list(dict.fromkeys(op.family for op in table.ops))
+        self.contexts = {
+            family: ModuleContext(family, package, self.home, self.resolver)
+            for family in self.families
+        }
+        self.drafts: dict[str, _Draft] = {}
+
+    def build(self) -> GeneratedPackage:
+        """All files of the package."""
+        for op in self.table.ops:
+            self._draft(op)
+        self._add_array_functions()
+        result = GeneratedPackage()
+        for family in self.families:
+            result.files[f"{family}.py"] = self._module(family, result.ops)
+        result.files["registry.py"] = self._registry()
+        if self.package == GENERATED_PACKAGE:
+            result.files["methods.py"] = self._methods()
+        for namespace in self._namespaces():
+            path = "__init__.py" if namespace == "torch" else f"{namespace}_names.py"
+            result.files[path] = self._namespace(namespace)
+        return result
+
+    # ---- ops
+
+    def _draft(self, op: OpSpec) -> None:
+        context = self.contexts[op.family]
+        context.calls, context.kernels = set(), set()
+        if op.composite is not None:
+            draft = _Draft(op, composite_function(op, context), None)
+        else:
+            name = self.node_names.get(op.name)
+            plan = plan_saves(op) if name else None
+            node = node_view(op, name, plan, context) if name and plan else None
+            function = recorded_function(op, context, node, plan)
+            draft = _Draft(op, function, jvp_view(op, context))
+        draft.calls, draft.kernels = context.calls, context.kernels
+        self.drafts[op.name] = draft
+
+    def _add_array_functions(self) -> None:
+        """Definitions on arrays for the ops that formulas call; each may need further ones."""
+        done: set[str] = set()
+        while True:
+            wanted = set().union(*(c.array_functions for c in self.contexts.values())) - done
+            if not wanted:
+                return
+            for name in sorted(wanted):
+                done.add(name)
+                draft = self.drafts.get(name)
+                if draft is None:
+                    continue
+                context = self.contexts[draft.op.family]
+                context.calls, context.kernels = draft.calls, draft.kernels
+                draft.array_function = array_function(draft.op, context)
+
+    # ---- files
+
+    def _module(self, family: str, ops: dict[str, GeneratedOp]) -> str:
+        context = self.contexts[family]
+        blocks = []
+        for draft in self.drafts.values():
+            if draft.op.family != family:
+                continue
+            view = OpView(
+                result_type(draft.op), draft.array_function, draft.function, draft.jvp
+            )
+            source = template("op.py.j2").render(op=view).strip("\n")
+            ops[draft.op.name] = GeneratedOp(
+                source, frozenset(draft.calls), frozenset(draft.kernels)
+            )
+            blocks.append(source)
+        overloaded = tuple(self._overloaded(family))
+        body = "\n".join(blocks) + "".join(f"\noverloaded {name}" for name, _ in overloaded)
+        view = ModuleView(
+            family,
+            tuple(self._imports(context, body)),
+            tuple(sorted(context.constants.items())),
+            overloaded,
+        )
+        return template("module.py.j2").render(module=view, blocks=blocks)
+
+    def _overloaded(self, family: str) -> Iterable[tuple[str, tuple[str, ...]]]:
+        """Base names that several ops share, in the family of the first of them."""
+        for name in dict.fromkeys(op.signature.name for op in self.table.ops):
+            siblings = self.resolver.table.overloads(name)
+            if len(siblings) > 1 and siblings[0].family == family:
+                context = self.contexts[family]
+                yield name, tuple(context.function(op) for op in siblings)
+
+    def _imports(self, context: ModuleContext, body: str) -> Iterable[str]:
+        yield from _standard_imports(body)
+        names = [name for name in ("asanyarray", "ndarray") if _reads(body, name)]
+        names += sorted(f"{name} as np_{name}" for name in context.numpy)
+        yield ""
+        if names:
+            yield f"from numpy import {', '.join(names)}"
+            yield ""
+        yield from sorted(f"from gradspec import {module}" for module in context.modules)
+        for module, runtime_names in _RUNTIME_NAMES.items():
+            used = [name for name in runtime_names if _reads(body, name)]
+            if used:
+                yield f"from {module} import {', '.join(used)}"
+        for package, family in sorted(context.families):
+            # As a module, so that families may need each other.
+            yield f"import {package}.{family} as {family}"
+
+    def _registry(self) -> str:
+        registrations = []
+        for op in self.table.ops:
+            params = tuple(
+                ParamView(
+                    spelled(p.name), aten_type(p.type), p.keyword_only, p.default is REQUIRED
+                )
+                for p in op.signature.params
+            )
+            function = f"{op.family}.{function_name(op, self.resolver)}"
+            jvp = f"{function}_jvp" if self.drafts[op.name].jvp else ""
+            promotes = tuple(spelled(name) for name in op.promotes)
+            registrations.append(RegistrationView(op.name, function, params, promotes, jvp))
+        return template("registry.py.j2").render(
+            registrations=registrations, families=sorted(self.families)
+        )
+
+    def _methods(self) -> str:
+        names: dict[str, NameView] = {}
+        for op in self.table.ops:
+            if "method" in op.variants:
+                for name in (op.signature.name, *op.aliases):
+                    variadic = _is_variadic(op) and self._is_alone(op)
+                    names.setdefault(name, self._name(op, name, op.signature.name, variadic))
+            for operator in op.operators:
+                names.setdefault(operator, self._name(op, operator, op.signature.name))
+        return template("methods.py.j2").render(
+            names=list(names.values()), families=sorted({n.module for n in names.values()})
+        )
+
+    def _namespaces(self) -> list[str]:
+        found = {module for op in self.table.ops for module in _namespaces_of(op)}
+        return sorted(found | {"torch"})
+
+    def _namespace(self, namespace: str) -> str:
+        names: dict[str, NameView] = {}
+        for op in self.table.ops:
+            if namespace in _namespaces_of(op) and "function" in op.variants:
+                if op.signature.name.startswith("_"):
+                    continue
+                for name in (op.signature.name, *op.aliases):
+                    names.setdefault(name, self._name(op, name, op.signature.name))
+        top = namespace == "torch"
+        return template("namespace.py.j2").render(
+            doc=f"The ops of the table{'' if top else ' in the namespace ' + namespace}.",
+            names=sorted(names.values(), key=lambda n: n.name),
+            package=self.package,
+            registers=top,
+        )
+
+    def _name(self, op: OpSpec, name: str, base: str, variadic: bool = False) -> NameView:
+        first = self.resolver.table.overloads(base)[0]
+        return NameView(name, first.family, base, variadic)
+
+    def _is_alone(self, op: OpSpec) -> bool:
+        return len(self.resolver.table.overloads(op.signature.name)) == 1
+
+
+def _standard_imports(body: str) -> Iterable[str]:
+    if "Sequence" in body:
+        yield "from collections.abc import Sequence"
+    typing = [name for name in ("Any", "NamedTuple") if _reads(body, name)]
+    if typing:
+        yield f"from typing import {', '.join(typing)}"
+
+
+def _reads(body: str, name: str) -> bool:
+    return re.search(rf"\b{name}\b", body) is not None
+
+
+def _is_variadic(op: OpSpec) -> bool:
+    """Whether `x.view(2, 3)` may be written for `x.view((2, 3))`."""
+    positional = [p for p in op.signature.params if not p.keyword_only]
+    if len(positional) != 2:
+        return False
+    type_ = positional[1].type
+    return type_.is_list and type_.base == "int" and type_.size is None
+
+
+def _namespaces_of(op: OpSpec) -> tuple[str, ...]:
+    if not op.python_module:
+        return ("torch",)
+    return tuple(word.strip() for word in op.python_module.split(","))

@@ -1,0 +1,129 @@
+"""What a node keeps for its gradients: computed from the formulas, never declared.
+
+Only what a needed gradient reads is kept; where a formula reads nothing but the shape of an
+argument, the shape is kept and not the array.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ..ir import nodes as ir
+from ..ir.walk import free_names
+from ..spec.model import Formula, OpSpec
+
+Source: TypeAlias = Literal["tensor", "tensors", "value", "output", "attribute"]
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """One thing a node keeps: `name` in the formulas, the slot it lives in, and for whom."""
+
+    name: str
+    source: Source
+    slot: str
+    wanted_by: tuple[str, ...]
+    """The arguments whose gradient reads it."""
+    attribute: str = ""
+    """`shape`, `ndim` or `dtype`, for the source `attribute`."""
+    of: str = ""
+    """The argument whose attribute it is."""
+    is_optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFormulas:
+    """The VJP formulas of an op, reading saved attributes by name, and what they read."""
+
+    formulas: tuple[tuple[tuple[str, ...], Formula], ...]
+    saved: tuple[Saved, ...]
+
+
+def plan_saves(op: OpSpec) -> SavedFormulas:
+    """What the node of `op` keeps."""
+    tensors = {p.name for p in op.signature.tensor_params}
+    formulas = []
+    readers: dict[str, list[str]] = {}
+    attributes: dict[str, tuple[str, str]] = {}
+    for names, rule in op.vjps:
+        if not isinstance(rule, Formula):
+            continue
+        block, found = _name_attributes(rule.block, tensors)
+        attributes |= found
+        formulas.append((names, dataclasses.replace(rule, block=block)))
+        for name in free_names(block):
+            readers.setdefault(name, []).extend(names)
+    saved = [
+        _saved(op, name, tuple(readers[name]), attributes)
+        for name in sorted(readers)
+        if _is_kept(op, name, attributes)
+    ]
+    return SavedFormulas(tuple(formulas), tuple(saved))
+
+
+def _is_kept(op: OpSpec, name: str, attributes: dict[str, tuple[str, str]]) -> bool:
+    known = {p.name for p in op.signature.params} | {o.name for o in op.signature.outputs}
+    return name in known or name in attributes
+
+
+def _saved(
+    op: OpSpec, name: str, wanted_by: tuple[str, ...], attributes: dict[str, tuple[str, str]]
+) -> Saved:
+    if name in attributes:
+        of, attribute = attributes[name]
+        return Saved(name, "attribute", f"_saved_{name}", wanted_by, attribute, of)
+    param = next((p for p in op.signature.params if p.name == name), None)
+    if param is None:
+        return Saved(name, "output", f"_saved_{name}", wanted_by)
+    source: Source = "value"
+    if param.type.base == "Tensor":
+        source = "tensors" if param.type.is_list else "tensor"
+    return Saved(
+        name, source, f"_saved_{name}", wanted_by, is_optional=param.type.is_optional
+    )
+
+
+def _name_attributes(
+    block: ir.Block, tensors: set[str]
+) -> tuple[ir.Block, dict[str, tuple[str, str]]]:
+    """`self.shape` becomes the name `self_shape` wherever the array itself is not read."""
+    read_whole = _read_whole(block, tensors)
+    found: dict[str, tuple[str, str]] = {}
+
+    def rewrite(value: Any) -> Any:
+        match value:
+            case ir.Attribute(ir.Name(tensor), attribute) if (
+                tensor in tensors and tensor not in read_whole
+            ):
+                name = f"{tensor}_{attribute}"
+                found[name] = (tensor, attribute)
+                return ir.Name(name, span=value.span)
+            case ir.Node():
+                fields = (f.name for f in dataclasses.fields(value))
+                return dataclasses.replace(
+                    value, **{name: rewrite(getattr(value, name)) for name in fields}
+                )
+            case tuple():
+                return tuple(rewrite(item) for item in value)
+            case _:
+                return value
+
+    return rewrite(block), found
+
+
+def _read_whole(value: Any, tensors: set[str]) -> set[str]:
+    """The tensors of which more than an attribute is read."""
+    match value:
+        case ir.Attribute(ir.Name(), _):
+            return set()
+        case ir.Name(name):
+            return {name} & tensors
+        case ir.Node():
+            parts = [getattr(value, f.name) for f in dataclasses.fields(value)]
+        case tuple():
+            parts = list(value)
+        case _:
+            return set()
+    return set().union(*(_read_whole(part, tensors) for part in parts)) if parts else set()

@@ -1,0 +1,139 @@
+"""What the templates see: plain values and lines of code, all decided here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """One `XxxBackward0` class."""
+
+    name: str
+    op: str
+    slots: tuple[str, ...]
+    release: str
+    """The line that lets go of saved arrays and tensors; empty if there are none."""
+    has_several_outputs: bool
+    apply: tuple[str, ...]
+    """The body of `apply`, on arrays."""
+    apply_differentiable: tuple[str, ...]
+    """The body of `apply_differentiable`, on tensors."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordView:
+    """How a function leaves its node behind."""
+
+    any_edge: str
+    """The condition under which an input asks for a gradient."""
+    edges: str
+    saves: tuple[str, ...]
+    attach: str
+    """The line that gives the output(s) their vertex."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionView:
+    """The public function of one op."""
+
+    name: str
+    op: str
+    signature: str
+    returns: str
+    doc: str
+    guard: str
+    """True where an argument is not a plain tensor; empty for a composite."""
+    forwarded: str
+    """The arguments, as `dispatch` is handed them."""
+    prepare: tuple[str, ...]
+    """Arrays out of tensors, brought to one dtype."""
+    compute: tuple[str, ...]
+    """The forward."""
+    described: str
+    """The tensors that an error message describes."""
+    wrap: tuple[str, ...]
+    """Output tensors around the arrays."""
+    result: str
+    record: RecordView | None
+    node: NodeView | None
+    composite: tuple[str, ...]
+    """The whole body of a composite."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayFunctionView:
+    """The definition of an op as a function on arrays, for formulas that call it."""
+
+    name: str
+    op: str
+    parameters: str
+    body: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JvpView:
+    """The forward-mode rule of one op."""
+
+    name: str
+    op: str
+    body: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultTypeView:
+    """The named tuple of an op with several named outputs."""
+
+    name: str
+    op: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpView:
+    """All code of one entry, in the order in which it is written."""
+
+    result_type: ResultTypeView | None
+    array_function: ArrayFunctionView | None
+    function: FunctionView
+    jvp: JvpView | None
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleView:
+    """One `<family>.py`."""
+
+    family: str
+    imports: tuple[str, ...]
+    constants: tuple[tuple[str, str], ...]
+    overloaded: tuple[tuple[str, tuple[str, ...]], ...]
+    """`(base name, functions)` of the names that several ops share."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParamView:
+    name: str
+    type: str
+    keyword_only: bool
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationView:
+    """One line of the registry."""
+
+    op: str
+    function: str
+    params: tuple[ParamView, ...]
+    promotes: tuple[str, ...]
+    jvp: str
+
+
+@dataclass(frozen=True, slots=True)
+class NameView:
+    """A public name of a namespace, or a method."""
+
+    name: str
+    module: str
+    function: str
+    is_variadic: bool = False

@@ -1,0 +1,76 @@
+"""Folds decisions about constants, so that an inlined definition keeps only the branch it takes."""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from .nodes import Call, Compare, Conditional, Const, Expr, Logic, Node, Sequence, Slice, Unary
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "in": lambda item, items: item in items,
+    "not in": lambda item, items: item not in items,
+}
+
+
+def simplify(expr: Expr) -> Expr:
+    """`expr` with every conditional on constants decided; nothing else changes."""
+    match expr:
+        case Conditional(test, then, otherwise):
+            decided = truth(test)
+            if decided is not None:
+                return simplify(then if decided else otherwise)
+    changes = {}
+    for field in dataclasses.fields(expr):
+        value = getattr(expr, field.name)
+        changes[field.name] = _simplify_field(value)
+    return dataclasses.replace(expr, **changes)
+
+
+def _simplify_field(value: Any) -> Any:
+    if isinstance(value, Slice):
+        return Slice(
+            *(None if x is None else simplify(x) for x in (value.start, value.stop, value.step))
+        )
+    if isinstance(value, Node):
+        return simplify(value)  # type: ignore[arg-type]
+    if isinstance(value, tuple):
+        return tuple(_simplify_field(item) for item in value)
+    return value
+
+
+def truth(test: Expr) -> bool | None:
+    """Whether a test holds, if constants alone decide it."""
+    match test:
+        case Const(value):
+            return bool(value)
+        case Unary("not", operand):
+            inner = truth(operand)
+            return None if inner is None else not inner
+        case Compare(op, left, right):
+            if isinstance(left, Const) and isinstance(right, Const):
+                if left.value is None and op not in ("is", "is not", "==", "!="):
+                    return None
+                return _COMPARE[op](left.value, right.value)
+            if op in ("is", "is not") and isinstance(right, Const) and right.value is None:
+                # A display, a call or a literal is never None.
+                return None if not isinstance(left, Const | Sequence | Call) else op == "is not"
+            return None
+        case Logic(op, operands):
+            decided = [truth(operand) for operand in operands]
+            absorbing = op == "or"
+            if absorbing in decided:
+                return absorbing
+            return None if None in decided else not absorbing
+        case _:
+            return None

@@ -1,0 +1,1 @@
+"""Readings of a formula: one file a target."""

@@ -1,0 +1,96 @@
+"""The NumPy reading: formulas as code on arrays, with the definitions of ops written out."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ..diagnostics import Diagnostic, SpecError
+from ..ir import nodes as ir
+from ..ir.simplify import simplify
+from ..ir.walk import names, substitute
+from .base import ATOM
+from .formula import FormulaRenderer
+from .resolve import HELPERS, Target
+
+_DEEPEST_INLINING = 12
+
+
+class NumpyRenderer(FormulaRenderer):
+    """Code on arrays, free of tensors."""
+
+    _depth = 0
+
+    def render_call(self, node: ir.Call) -> tuple[str, int]:
+        if "." in node.function:
+            return self._primitive(node), ATOM
+        if node.function in HELPERS:
+            return f"{node.function}({self._arguments(node)})", ATOM
+        target = self.target(node)
+        inlined = self._inlined(target)
+        if inlined is not None:
+            return self._render_inlined(target, inlined)
+        return self._array_call(target), ATOM
+
+    def _primitive(self, node: ir.Call) -> str:
+        root, name = node.function.split(".")
+        if root == "np":
+            self.context.numpy.add(name)
+            return f"np_{name}({self._arguments(node)})"
+        module = {"sp": "special", "kernels": "kernels"}[root]
+        self.context.modules.add(module)
+        if module == "kernels":
+            self.context.kernels.add(name)
+        return f"{module}.{name}({self._arguments(node)})"
+
+    def _arguments(self, node: ir.Call) -> str:
+        words = [self.render(arg) for arg in node.args]
+        words += [f"{name}={self.render(value)}" for name, value in node.kwargs]
+        return ", ".join(words)
+
+    def _inlined(self, target: Target) -> ir.Expr | None:
+        """The definition with the arguments in place, unless one would be computed twice."""
+        definition = target.op.forward
+        if definition is None or definition.block.expression is None:
+            return None
+        if self._depth > _DEEPEST_INLINING:
+            raise SpecError(
+                [
+                    Diagnostic(
+                        "GS041",
+                        definition.spans[0],
+                        f"the forward of {target.op.name!r} is defined by itself",
+                        "a forward must end in primitives: np.*, sp.* or kernels.*",
+                    )
+                ]
+            )
+        # Arguments that are more than a name are counted after the decided branches are gone.
+        marks = {
+            name: arg if isinstance(arg, ir.Name | ir.Const) else ir.Name(f"?{name}")
+            for name, arg in target.args.items()
+        }
+        # A display keeps its meaning in `is None` tests, which a mark would hide.
+        marks |= {n: a for n, a in target.args.items() if isinstance(a, ir.Sequence)}
+        marked = simplify(substitute(definition.block.expression, marks))
+        read = Counter(name.id for name in names(marked))
+        if any(count > 1 and name.startswith("?") for name, count in read.items()):
+            return None
+        return simplify(substitute(definition.block.expression, target.args))
+
+    def _render_inlined(self, target: Target, body: ir.Expr) -> tuple[str, int]:
+        outer, self._depth = self.formula, self._depth + 1
+        assert target.op.forward is not None
+        self.formula = target.op.forward
+        try:
+            text, precedence = getattr(self, "render_" + type(body).__name__.lower())(body)
+        finally:
+            self.formula, self._depth = outer, self._depth - 1
+        return text, precedence
+
+    def _array_call(self, target: Target) -> str:
+        op = target.op
+        self.context.array_functions.add(op.name)
+        words = []
+        for param in op.signature.params:
+            text = self.render(target.args[param.name])
+            words.append(f"{param.name}={text}" if param.keyword_only else text)
+        return f"{self.context.function(op, prefix='array_')}({', '.join(words)})"

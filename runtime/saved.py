@@ -1,0 +1,83 @@
+"""What generated nodes share for keeping values and getting them back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .node import FREED, Node, OutputEdge, freed_graph, modified_in_place
+from .tensor import Tensor, wrap
+
+Likeness: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
+"""The shape and dtype that a gradient must come back in."""
+
+
+def likeness(tensor: Tensor | None) -> Likeness | None:
+    """What the gradient of `tensor` must look like."""
+    return None if tensor is None else (tensor.array.shape, tensor.array.dtype)
+
+
+def check_version(node: Node, name: str, saved: Tensor, version: int | None) -> None:
+    """Raise RuntimeError if `saved` was modified in place since `node` kept it."""
+    expected = version or 0
+    if saved._version != expected:
+        raise modified_in_place(node, name, saved._version, expected)
+
+
+def versions(tensors: Sequence[Tensor | None]) -> list[int | None]:
+    """The versions of a list of saved tensors."""
+    return [None if t is None else t._version for t in tensors]
+
+
+def check_versions(
+    node: Node, name: str, saved: Sequence[Tensor | None], expected: Sequence[int | None]
+) -> None:
+    """`check_version` for a list of saved tensors, some of which may be absent."""
+    if saved is FREED:
+        raise freed_graph()
+    for tensor, version in zip(saved, expected, strict=True):
+        if tensor is not None:
+            check_version(node, name, tensor, version)
+
+
+def arrays_of(tensors: Sequence[Tensor | None]) -> list[Any]:
+    """The arrays of a list of tensors, some of which may be absent."""
+    return [None if t is None else t.array for t in tensors]
+
+
+def output_of(edge: Node, array: Any) -> Tensor:
+    """A saved output as a tensor with the history of the op that made it.
+
+    A node keeps the array of its output only: with the tensor itself there would be a cycle.
+    """
+    if array is FREED:
+        raise freed_graph()
+    out = wrap(array)
+    out.edge = edge
+    return out
+
+
+def attach_outputs(node: Any, outputs: Sequence[Tensor]) -> None:
+    """Make `outputs` the differentiable outputs of a node that has several."""
+    node.output_count = len(outputs)
+    node._outputs = [likeness(output) for output in outputs]
+    for output_nr, output in enumerate(outputs):
+        output.edge = OutputEdge(node, output_nr)
+
+
+def materialize(grads: Sequence[Any], outputs: Sequence[Likeness]) -> list[Any]:
+    """Gradients of all outputs as arrays; zeros for an output that nobody used."""
+    return [
+        np.zeros(*like) if grad is None else grad
+        for grad, like in zip(grads, outputs, strict=True)
+    ]
+
+
+def materialize_tensors(grads: Sequence[Tensor | None], outputs: Sequence[Likeness]) -> list[Tensor]:
+    """Gradients of all outputs as tensors; zeros for an output that nobody used."""
+    return [
+        wrap(np.zeros(*like)) if grad is None else grad
+        for grad, like in zip(grads, outputs, strict=True)
+    ]

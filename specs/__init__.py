@@ -1,0 +1,1 @@
+"""The table of ops, as data: `derivatives.yaml` and the families it includes."""
