@@ -151,19 +151,29 @@ def _complex_of(dtype: DType) -> DType:
     return promote_types(dtype, np.dtype(np.complex64))
 
 
-def promote(*arrays: Array) -> tuple[Array, ...]:
-    """Cast arrays to the dtype of their result; one that has it already is returned itself."""
-    dtype = result_dtype(*arrays)
+LAST_INTEGER: Final = np.dtype(np.ulonglong).num
+"""Dtypes up to this number are bools and integers, those above it are inexact (or symbols)."""
+
+
+def promote(*arrays: Array | None) -> tuple[Any, ...]:
+    """Cast arrays to the dtype of their result; one that has it already is returned itself.
+
+    An absent argument takes no part and stays absent.
+    """
+    return _cast(arrays, result_dtype(*(array for array in arrays if array is not None)))
+
+
+def promote_to_float(*arrays: Array | None) -> tuple[Any, ...]:
+    """`promote`, with integers and bools computed in the default dtype."""
+    dtype = result_dtype(*(array for array in arrays if array is not None))
+    return _cast(arrays, dtype if dtype.num > LAST_INTEGER else _default.float)
+
+
+def _cast(arrays: tuple[Array | None, ...], dtype: DType) -> tuple[Any, ...]:
     return tuple(
-        array if array.dtype == dtype else array.astype(dtype, copy=False) for array in arrays
+        array if array is None or array.dtype == dtype else array.astype(dtype, copy=False)
+        for array in arrays
     )
-
-
-def to_float(array: Array) -> Array:
-    """Integers and bools as the default dtype; everything else as it is."""
-    if array.dtype.kind in "biu":
-        return array.astype(_default.float)
-    return array
 
 
 def can_cast(source: DType, target: DType) -> bool:
