@@ -12,23 +12,12 @@ from __future__ import annotations
 import warnings as _warnings
 
 from . import autograd as autograd
-from . import generated as _generated
 from .generated import *  # noqa: F403
 from .generated.methods import TensorMethods as _TensorMethods
-from .indexing import getitem as _getitem
-from .indexing import setitem as _setitem
-from .modes import (
-    enable_grad as enable_grad,
-)
-from .modes import (
-    is_grad_enabled as is_grad_enabled,
-)
-from .modes import (
-    no_grad as no_grad,
-)
-from .modes import (
-    set_grad_enabled as set_grad_enabled,
-)
+from .modes import enable_grad as enable_grad
+from .modes import is_grad_enabled as is_grad_enabled
+from .modes import no_grad as no_grad
+from .modes import set_grad_enabled as set_grad_enabled
 from .tensor import Size as Size
 from .tensor import Tensor as Tensor
 from .tensor import install as _install

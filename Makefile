@@ -1,0 +1,47 @@
+# Every target makes its own .venv; nothing else has to be installed first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test codegen prove check bench oracle clean
+.DEFAULT_GOAL := help
+
+help:  ## Show what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV) (once; about a minute)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(STAMP)  ## Prove and generate, train on handwritten digits, add an op
+	@$(BIN)/gradspec codegen
+	@$(BIN)/python examples/digits.py
+	@$(BIN)/python examples/add_an_op.py
+
+test: $(STAMP)  ## Run the tests (those against PyTorch where it is installed)
+	@$(BIN)/python -m pytest -n 2
+
+codegen: $(STAMP)  ## Prove the formulas in specs/ and write generated/
+	@$(BIN)/gradspec codegen
+
+prove: $(STAMP)  ## Prove the whole table from nothing
+	@$(BIN)/gradspec prove --all
+
+check: $(STAMP)  ## Formatting, lint, types, and generated/ fresh
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/python -m tests.meta.typecheck
+	@$(BIN)/gradspec codegen --check
+
+bench: $(STAMP)  ## Measure against NumPy, and PyTorch where it is installed
+	@$(BIN)/python -m benchmarks
+
+oracle: $(STAMP)  ## Install PyTorch 2.13.0 and run the tests against it
+	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0'
+	@$(BIN)/python -m pytest -n 2 -m oracle
+
+clean:  ## Remove what the targets made
+	rm -rf $(VENV) build dist *.egg-info demo-output
