@@ -1,0 +1,19 @@
+"""Automatic differentiation: backward passes, custom functions, numerical checks."""
+
+from ..modes import enable_grad, no_grad, set_grad_enabled
+from . import forward_ad
+from .backward import backward, grad
+from .function import Function
+from .gradcheck import gradcheck, gradgradcheck
+
+__all__ = [
+    "Function",
+    "backward",
+    "enable_grad",
+    "forward_ad",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "no_grad",
+    "set_grad_enabled",
+]

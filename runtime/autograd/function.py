@@ -1,0 +1,369 @@
+"""`Function`: an op of the user's own, with its forward and backward in Python."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Final, NamedTuple, NoReturn
+from weakref import ref
+
+import numpy as np
+
+from ..broadcast import Like, reduce_to, reduce_to_differentiable
+from ..modes import is_grad_enabled, no_grad
+from ..node import Node, OutputEdge, freed_graph, modified_in_place, next_sequence_nr
+from ..tensor import Alias, Tensor, share_alias, wrap
+
+
+class _Saved(NamedTuple):
+    """One saved value, with the version of its memory at that time."""
+
+    tensor: Tensor | None
+    """None for an output, which would hold the node that holds it."""
+    array: np.ndarray[Any, Any] | None
+    alias: Alias | None
+    version: int
+    output_nr: int
+
+
+class FunctionCtx:
+    """What `forward` leaves for `backward`; attributes of the user's own may be set on it."""
+
+    needs_input_grad: tuple[bool, ...]
+    """For each argument of `apply`, whether its gradient is asked for."""
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self._to_save: tuple[Tensor | None, ...] = ()
+        self._saved: tuple[_Saved, ...] | None = ()
+        self._node: Callable[[], FunctionNode | None] = lambda: None
+        self._not_differentiable: frozenset[int] = frozenset()
+        """The ids of marked outputs; once recorded, the numbers of all outputs without gradient."""
+        self._materialize = True
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs, outputs or intermediate values; TypeError for what is not a tensor."""
+        for index, tensor in enumerate(tensors):
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument {index} is of type "
+                    f"{type(tensor).__name__}; other values can be attributes of ctx"
+                )
+        self._to_save = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What was saved. RuntimeError once freed, or if one was modified in place since."""
+        if self._saved is None:
+            raise freed_graph()
+        return tuple(self._unpack(index, saved) for index, saved in enumerate(self._saved))
+
+    def mark_non_differentiable(self, *outputs: Tensor) -> None:
+        """No gradient flows to these outputs."""
+        self._not_differentiable = frozenset(map(id, outputs))
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether `backward` gets zeros (the default) or None for an output nobody used."""
+        self._materialize = value
+
+    def mark_dirty(self, *inputs: Tensor) -> NoReturn:
+        """Not available: `forward` may not modify its inputs."""
+        raise RuntimeError(
+            f"mark_dirty is not available ({len(inputs)} given): return a new tensor instead of "
+            "modifying an input in place"
+        )
+
+    def _keep(self, outputs: Sequence[object]) -> None:
+        """Pack what was saved, now that it is known which of it are outputs."""
+        positions = {id(output): nr for nr, output in enumerate(outputs)}
+        self._saved = tuple(_pack(tensor, positions) for tensor in self._to_save)
+        self._to_save = ()
+
+    def _unpack(self, index: int, saved: _Saved) -> Tensor | None:
+        if saved.array is None:
+            return None
+        node = self._node()
+        found = 0 if saved.alias is None else saved.alias.version
+        if saved.tensor is not None:
+            found = saved.tensor._version
+        if found != saved.version and node is not None:
+            raise modified_in_place(node, f"saved_tensors[{index}]", found, saved.version)
+        if saved.tensor is not None:
+            return saved.tensor
+        tensor = wrap(saved.array)
+        tensor.alias = saved.alias
+        if node is not None:
+            tensor.edge = node.output_edge(saved.output_nr)
+        return tensor
+
+
+def _pack(tensor: Tensor | None, positions: dict[int, int]) -> _Saved:
+    if tensor is None:
+        return _Saved(None, None, None, 0, -1)
+    output_nr = positions.get(id(tensor), -1)
+    if output_nr >= 0 and tensor.alias is None:
+        tensor.alias = Alias()  # by which a later modification of the output will be seen
+    kept = None if output_nr >= 0 else tensor
+    return _Saved(kept, tensor.array, tensor.alias, tensor._version, output_nr)
+
+
+class FunctionNode(Node):
+    """The node of a custom function; attributes of its ctx can be read from it."""
+
+    __slots__ = ("_input_likes", "_output_edges", "_output_likes", "ctx", "output_count")
+
+    function: ClassVar[type[Function]]
+    output_count: int
+
+    def __init__(self, ctx: FunctionCtx, args: tuple[Any, ...], outputs: Sequence[object]) -> None:
+        self.ctx = ctx
+        self.edges = tuple(arg.edge for arg in args if isinstance(arg, Tensor))
+        self.hooks = None
+        self.sequence_nr = next_sequence_nr()
+        self.output_count = len(outputs)
+        self._input_likes = [_like(arg) for arg in args]
+        self._output_likes = [_like(output) for output in outputs]
+        self._output_edges: dict[int, ref[OutputEdge]] = {}
+        ctx._node = ref(self)
+
+    def output_edge(self, output_nr: int) -> Node | None:
+        """The vertex of an output; the same one while anybody holds it."""
+        if output_nr in self.ctx._not_differentiable:
+            return None
+        if self.output_count == 1:
+            return self
+        known = self._output_edges.get(output_nr)
+        edge = None if known is None else known()
+        if edge is None:
+            edge = OutputEdge(self, output_nr)
+            self._output_edges[output_nr] = ref(edge)
+        return edge
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """Run `backward` on tensors that record nothing."""
+        grads = grad if self.output_count > 1 else (grad,)
+        wrapped = [None if item is None else wrap(item) for item in grads]
+        with no_grad():
+            results = self._run(wrapped)
+        return tuple(
+            reduce_to(result.array, like) if result is not None and needed else None
+            for (result, like), needed in zip(results, needs, strict=True)
+        )
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """Run `backward` so that what it does is recorded."""
+        results = self._run(list(grad if self.output_count > 1 else (grad,)))
+        return tuple(
+            reduce_to_differentiable(result, like) if result is not None and needed else None
+            for (result, like), needed in zip(results, needs, strict=True)
+        )
+
+    def release(self) -> None:
+        """Let go of the saved tensors."""
+        self.ctx._saved = None
+
+    def _run(self, grads: list[Tensor | None]) -> list[tuple[Tensor | None, Like]]:
+        """The gradient of each tensor argument, and what it must look like."""
+        if self.ctx._materialize:
+            for nr, like in enumerate(self._output_likes):
+                if grads[nr] is None and like is not None:
+                    grads[nr] = wrap(np.zeros(*like))
+        results = self.function._backward(self.ctx, *grads)
+        return self._checked(results if isinstance(results, tuple) else (results,))
+
+    def _checked(self, results: tuple[Any, ...]) -> list[tuple[Tensor | None, Like]]:
+        expected = len(self._input_likes)
+        if len(results) < expected or any(extra is not None for extra in results[expected:]):
+            raise RuntimeError(
+                f"function {self.name()} returned an incorrect number of gradients "
+                f"(expected {expected}, got {len(results)})"
+            )
+        checked: list[tuple[Tensor | None, Like]] = []
+        for position, (result, like) in enumerate(zip(results, self._input_likes, strict=False), 1):
+            if result is not None and not isinstance(result, Tensor):
+                raise RuntimeError(
+                    f"{self.name()}: expected Variable or None (got {type(result).__name__}) as "
+                    f"gradient {position}"
+                )
+            if like is None:
+                if result is not None:
+                    raise RuntimeError(
+                        f"function {self.name()} returned a gradient different than None at "
+                        f"position {position}, but the corresponding forward input was not a "
+                        "Variable"
+                    )
+                continue
+            if result is not None and not _reducible(result.array.shape, like[0]):
+                raise RuntimeError(
+                    f"Function {self.name()} returned an invalid gradient at index {len(checked)} "
+                    f"- got {list(result.shape)} but expected shape compatible with {list(like[0])}"
+                )
+            checked.append((result, like))
+        return checked
+
+    def __getattr__(self, name: str) -> Any:
+        # Only for what the node itself does not have: `y.grad_fn.saved_tensors`.
+        return getattr(self.ctx, name)
+
+
+def _like(value: object) -> Like | None:
+    return (value.array.shape, value.array.dtype) if isinstance(value, Tensor) else None
+
+
+def _reducible(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Whether a gradient of `shape` can be one of `target`, seen through broadcasting."""
+    if shape == target:
+        return True
+    try:
+        return np.broadcast_shapes(shape, target) == shape
+    except ValueError:
+        return False
+
+
+class Function:
+    """Base class of custom ops: define `forward` and `backward` as static methods, call `apply`.
+
+    `forward(ctx, *args)` computes the outputs, on tensors that record nothing; instead it may be
+    `forward(*args)` with a `setup_context(ctx, inputs, output)` beside it. `backward(ctx, *grads)`
+    gets one gradient per output and returns one per argument, None for those that are not tensors.
+    The node of the results is called `<Name>Backward`.
+    """
+
+    _node_class: ClassVar[type[FunctionNode]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        name = f"{cls.__name__}Backward"
+        namespace = {"__slots__": (), "__doc__": f"The node of {cls.__name__}.", "function": cls}
+        cls._node_class = type(name, (FunctionNode,), namespace)
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs."""
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: FunctionCtx, inputs: tuple[Any, ...], output: Any) -> None:
+        """Save what `backward` needs, if `forward` does not take a ctx."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """The gradient of each argument, given that of each output."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
+        )
+
+    vjp = backward
+
+    @classmethod
+    def _backward(cls, ctx: FunctionCtx, *grads: Tensor | None) -> Any:
+        return (cls.vjp if cls.backward is Function.backward else cls.backward)(ctx, *grads)
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run the op; recorded if any tensor argument requires a gradient."""
+        takes_ctx = cls.setup_context is Function.setup_context
+        if not takes_ctx:
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args, kwargs = bound.args, {}
+        needs = tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in args)
+        ctx = FunctionCtx(needs)
+        with no_grad():
+            if takes_ctx:
+                returned = cls.forward(ctx, *args, **kwargs)
+            else:
+                returned = cls.forward(*args)
+                cls.setup_context(ctx, args, returned)
+        outputs = returned if isinstance(returned, tuple) else (returned,)
+        if any(needs) and is_grad_enabled():
+            outputs = cls._record(ctx, args, outputs)
+        return outputs if isinstance(returned, tuple) else outputs[0]
+
+    @classmethod
+    def _record(
+        cls, ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
+        """Put the outputs into the graph."""
+        marked = ctx._not_differentiable
+        recorded: list[Any] = []
+        constant = set()
+        taken = set(map(id, args))
+        for nr, output in enumerate(outputs):
+            if not _differentiable(output, marked):
+                constant.add(nr)
+            elif id(output) in taken or output.edge is not None:
+                # An input returned as it is, or a tensor with a history, which stays its own.
+                output = _alias_of(output)
+            taken.add(id(output))
+            recorded.append(output)
+        ctx._not_differentiable = frozenset(constant)
+        ctx._keep(recorded)
+        node = cls._node_class(ctx, args, recorded)
+        for nr, output in enumerate(recorded):
+            if nr not in constant:
+                output.edge = node.output_edge(nr)
+        return tuple(recorded)
+
+
+def _differentiable(output: object, marked: frozenset[int]) -> bool:
+    # O: the symbols of a proof.
+    return (
+        isinstance(output, Tensor) and output.array.dtype.kind in "fcO" and id(output) not in marked
+    )
+
+
+def _alias_of(tensor: Tensor) -> Tensor:
+    alias = wrap(tensor.array)
+    share_alias(tensor, alias)
+    return alias
+
+
+class _DifferentiatedTwice(Node):
+    """Stands behind the result of a `once_differentiable` backward."""
+
+    __slots__ = ()
+
+    def __init__(self, edges: tuple[Node | None, ...]) -> None:
+        self.edges = edges
+        self.hooks = None
+        self.sequence_nr = next_sequence_nr()
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """Raise: this is as far as gradients go."""
+        del grad, needs
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
+
+    apply_differentiable: Final = apply
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """For a `backward` that is not made of recorded ops: differentiating it again is an error."""
+
+    @functools.wraps(backward)
+    def run(ctx: FunctionCtx, *grads: Tensor | None) -> Any:
+        with no_grad():
+            returned = backward(ctx, *grads)
+        edges = tuple(g.edge for g in grads if g is not None and g.edge is not None)
+        if not is_grad_enabled() or not edges:
+            return returned
+        if isinstance(returned, tuple):
+            return tuple(_guarded(item, edges) for item in returned)
+        return _guarded(returned, edges)
+
+    return run
+
+
+def _guarded(result: Any, edges: tuple[Node | None, ...]) -> Any:
+    if not isinstance(result, Tensor):
+        return result
+    guarded = result.detach()
+    guarded.edge = _DifferentiatedTwice(edges)
+    return guarded
