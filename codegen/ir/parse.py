@@ -292,19 +292,18 @@ class _Reader:
             raise self._refuse(node, "a call of a computed value", f"call {method} by its name")
         for part in dotted:
             self._check_name(node, part)
+        self._check_letters(node, "".join(dotted))
         if len(dotted) > 1 and dotted[0] not in PRIMITIVE_ROOTS:
             raise self._refuse(
                 node, "a method call", f"write `{dotted[-1]}({'.'.join(dotted[:-1])})`"
             )
-        if len(dotted) == 1:
-            self._name(node, dotted[0])
         return ".".join(dotted)
 
     def _attribute(self, node: ast.Attribute, span: TextSpan) -> Attribute:
         if (dotted := _dotted_name(node)) is not None and dotted[0] in PRIMITIVE_ROOTS:
             help = f"write `{node.attr}`" if node.attr in ("pi", "inf", "nan") else ""
             raise self._refuse(node, f"`{'.'.join(dotted)}` without a call", help)
-        if node.attr not in ATTRIBUTES:
+        if node.attr not in ATTRIBUTES or not self._text[: span.end].endswith(node.attr):
             self._check_name(node, node.attr)
             names = ", ".join(f"`.{name}`" for name in ATTRIBUTES)
             raise self._refuse(node, f"the attribute `.{node.attr}`", f"there are only {names}")
@@ -328,12 +327,16 @@ class _Reader:
         return self.expr(node)
 
     def _name(self, node: ast.expr | ast.keyword, name: str) -> str:
-        """`name`, if the text says it letter by letter (Python normalises other alphabets)."""
         self._check_name(node, name)
-        start = self._places.span(node).start
-        if not name.isascii() or not self._text.startswith(name, start):
-            raise self._error(node, "GS031", "a name with letters outside a-z, 0-9 and _")
+        self._check_letters(node, name)
         return name
+
+    def _check_letters(self, node: ast.expr | ast.keyword, name: str) -> None:
+        """Refuse names of other alphabets: Python reads some of them as different letters."""
+        start = self._places.span(node).start
+        written = self._text[start:].replace(".", "").replace(" ", "")
+        if not name.isascii() or not written.startswith(name):
+            raise self._error(node, "GS031", "a name with letters outside a-z, 0-9 and _")
 
     def _check_name(self, node: ast.expr | ast.keyword, name: str) -> None:
         if "__" in name:

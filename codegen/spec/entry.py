@@ -170,7 +170,7 @@ class _EntryReader:
 
     def flag(self, key: str) -> bool:
         node = self._mapping.get(key)
-        return False if node is None else read_flag(key, node, self._report)
+        return node is not None and bool(read_flag(key, node, self._report))
 
     def rules(
         self,
@@ -239,9 +239,8 @@ class _EntryReader:
             help = "one flag an output, as in `[true, false]`"
             self._report.error("GS010", node.span, "`output_differentiability` is a list", help)
             return ()
-        return tuple(
-            read_flag("output_differentiability", item, self._report) for item in node.items
-        )
+        flags = [read_flag("output_differentiability", item, self._report) for item in node.items]
+        return tuple(flag for flag in flags if flag is not None)
 
     def domain(self) -> tuple[tuple[str, str], ...]:
         node = self._mapping.get("domain")

@@ -58,7 +58,7 @@ def _check_keys(entry: Entry, report: Report) -> None:
     for names, key, _ in entry.rule_keys():
         if not (params.keys() >= set(names) or outputs >= set(names)):
             continue
-        if entry.op.composite is not None:
+        if entry.mapping.get("forward") is None and entry.op.composite is not None:
             help = "its gradient comes from the ops it calls: leave the rule out"
             report.error("GS041", key.span, f"a rule for `{key.value}` of a composite", help)
             continue
@@ -108,7 +108,10 @@ def _check_vjp_formulas(entry: Entry, report: Report) -> None:
         if not isinstance(rule, Formula):
             continue
         key = ", ".join(names)
-        if grads and free_names(rule.block).isdisjoint(grads):
+        # A misspelt `grad_x` is reported where it stands.
+        free = free_names(rule.block) - types.keys()
+        used = {name for name in free if name.startswith("grad")}
+        if grads and not used:
             message = f"the VJP of `{key}` does not use {' or '.join(f'`{g}`' for g in grads)}"
             help = "a VJP is linear in the gradient; for none write `non_differentiable`"
             report.error("GS045", rule.spans[0], message, help)

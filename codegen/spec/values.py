@@ -20,13 +20,13 @@ def read_text(key: str, node: Located, report: Report) -> Scalar | None:
     return node
 
 
-def read_flag(key: str, node: Located, report: Report) -> bool:
+def read_flag(key: str, node: Located, report: Report) -> bool | None:
     """`true` or `false`."""
     value = node.literal if isinstance(node, Scalar) else None
     if isinstance(value, bool):
         return value
     report.error("GS010", node.span, f"`{key}` must be true or false")
-    return False
+    return None
 
 
 def read_words(key: str, node: Located, report: Report) -> tuple[Word, ...]:
