@@ -15,7 +15,7 @@ import sympy
 from .evaluate import Point, is_nan
 
 
-class ProofError(Exception):
+class ProofError(RuntimeError):
     """The op did something that cannot be followed exactly; nothing is guessed."""
 
 

@@ -1,0 +1,79 @@
+"""Do the numbers that users get agree with the symbols that were proved?
+
+The same op, called with float64 arrays of the witness, must give the values of the symbolic
+results at the witness. This ties the exact twins to the functions they stand for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..spec.model import OpSpec
+from .evaluate import Point, to_float
+from .identity import Mismatch
+from .run import Array, Call, Run
+from .symbols import SymArray, expressions
+
+TOLERANCE = 1e-9
+
+
+def check_agreement(spec: OpSpec, run: Run) -> int:
+    """How many arrays were compared. Raises Mismatch naming the first that disagrees."""
+    from gradspec.autograd import backward
+    from gradspec.tensor import wrap
+
+    values = {name: _numeric(value, run.point) for name, value in run.inputs.values.items()}
+    call = Call(spec, values, run.leaves)
+    with np.errstate(all="ignore"):
+        outputs = call()
+        roots = [name for name in run.outputs if outputs[name].requires_grad]
+        if roots:
+            cotangents = [wrap(_numeric(run.cotangents[name], run.point)) for name in roots]
+            backward([outputs[name] for name in roots], cotangents)
+    compared = 0
+    for name, exact in (run.outputs | run.fixed).items():
+        _compare(outputs[name].array, exact, run.point, f"kernel of {name}", "forward")
+        compared += 1
+    for leaf, gradient in run.gradients.items():
+        found = call.tensors[leaf].grad
+        if (found is None) is not (gradient is None):
+            raise Mismatch(f"VJP of {leaf[0]}", leaf[0], "is there for floats or symbols only")
+        if gradient is not None:
+            _compare(found.array, gradient, run.point, f"numeric VJP of {leaf[0]}", leaf[0])
+            compared += 1
+    return compared
+
+
+def _numeric(value: Any, point: Point) -> Any:
+    """Symbols replaced by their witnesses, as float64."""
+    if isinstance(value, SymArray):
+        return _floats(expressions(value), point)
+    if isinstance(value, list):
+        return [_numeric(item, point) for item in value]
+    return value
+
+
+def _floats(exact: Array, point: Point) -> Array:
+    if exact.dtype != object:
+        return exact
+    floats = [to_float(point.value(expr)) for expr in exact.flat]
+    return np.array(floats, dtype=np.float64).reshape(exact.shape)
+
+
+def _compare(found: Array, exact: Array, point: Point, label: str, key: str) -> None:
+    if found.shape != exact.shape:
+        raise Mismatch(label, key, f"has shape {list(found.shape)}, on symbols {list(exact.shape)}")
+    wanted = _floats(exact, point)
+    if np.array_equal(found, wanted, equal_nan=wanted.dtype.kind == "f"):
+        return
+    size = np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)
+    close = np.isclose(found, wanted, rtol=TOLERANCE, atol=TOLERANCE * size, equal_nan=True)
+    if not close.all():
+        index = tuple(int(i) for i in np.argwhere(~close)[0])
+        raise Mismatch(
+            label,
+            key,
+            f"{list(index)} is {found[index]!r} as a float, but exactly {wanted[index]!r}",
+        )

@@ -1,0 +1,89 @@
+"""Visits the pieces of a piecewise op: witnesses until every comparison came out both ways."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import sympy
+
+from ..spec.model import OpSpec
+from .decisions import Decision
+from .evaluate import Point
+from .inputs import Inputs
+from .run import Run, execute
+
+MAX_RUNS = 24
+_TRIES_PER_OUTCOME = 60
+
+
+class Chambers:
+    """The runs of one example, one for each new outcome of a comparison."""
+
+    def __init__(self, spec: OpSpec, inputs: Inputs, rng: random.Random) -> None:
+        self._spec = spec
+        self._inputs = inputs
+        self._rng = rng
+        self._seen: dict[sympy.Expr, set[bool]] = {}
+        self._seen_at: dict[sympy.Expr, Point] = {}
+
+    def runs(self) -> Iterator[Run]:
+        """Runs that made a decision that none before made; at least one."""
+        point = self._inputs.draw(self._rng)
+        run = self._execute(point)
+        self._note(run)
+        yield run
+        hopeless: set[sympy.Expr] = set()
+        for _ in range(MAX_RUNS - 1):
+            missing = [site for site in self._missing() if site not in hopeless]
+            if not missing:
+                return
+            site = missing[0]
+            found = self._other_side(site)
+            if found is None:
+                hopeless.add(site)
+                continue
+            run = self._execute(found)
+            if self._note(run):
+                yield run
+            if site in self._missing():
+                hopeless.add(site)
+
+    def unvisited(self) -> list[str]:
+        """The outcomes that were never seen, as conditions."""
+        return [f"{site} {'<' if True in self._seen[site] else '>'} 0" for site in self._missing()]
+
+    def _execute(self, point: Point) -> Run:
+        def complete() -> None:
+            missing = [s for s in self._inputs.symbols if s not in point.values]
+            drawn = self._inputs.redraw(Point({}), missing, self._rng)
+            point.values.update(drawn.values)
+
+        return execute(self._spec, self._inputs, point, complete)
+
+    def _note(self, run: Run) -> bool:
+        """Remember the outcomes of a run; whether any was new."""
+        new = False
+        for decision in run.decisions:
+            if decision.branches:
+                outcomes = self._seen.setdefault(decision.difference, set())
+                if decision.positive not in outcomes:
+                    outcomes.add(decision.positive)
+                    new = True
+                self._seen_at[decision.difference] = run.point
+        return new
+
+    def _missing(self) -> list[sympy.Expr]:
+        return [site for site, outcomes in self._seen.items() if len(outcomes) == 1]
+
+    def _other_side(self, site: sympy.Expr) -> Point | None:
+        """A point near one where the comparison was made, at which it comes out the other way."""
+        wanted = Decision(site, True not in self._seen[site], branches=True)
+        base = self._seen_at[site]
+        symbols = sorted(site.free_symbols, key=str)
+        for _ in range(_TRIES_PER_OUTCOME):
+            some = [s for s in symbols if self._rng.random() < 0.5] or [self._rng.choice(symbols)]
+            point = self._inputs.redraw(base, some, self._rng)
+            if wanted.holds(point) and self._inputs.allows(point):
+                return point
+        return None

@@ -1,0 +1,185 @@
+"""What has to be zero for an op's derivatives to be right.
+
+With parameters `p` (the input symbols), `F` the outputs and `g` their cotangents:
+
+    VJP             grad_in of p             =  sum of g * dF/dp
+    JVP             tangent of F             =  sum of dF/dp * t
+    double backward derivative of sum(t * grad_in)  =  the same of sympy's first derivative
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy
+from sympy import Expr, S
+
+from .run import Array, Leaf, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """`got` must equal `expected`; `key` is what the spec calls the formula at fault."""
+
+    label: str
+    key: str
+    got: Expr
+    expected: Expr
+
+
+class Mismatch(Exception):
+    """A gradient has the wrong shape, or is missing altogether."""
+
+    def __init__(self, label: str, key: str, message: str) -> None:
+        super().__init__(message)
+        self.label = label
+        self.key = key
+
+
+class Jacobian:
+    """sympy's derivatives of the outputs by the input symbols, each computed once."""
+
+    def __init__(self, run: Run) -> None:
+        self.outputs = {
+            (name, index): array[index]
+            for name, array in run.outputs.items()
+            for index in np.ndindex(array.shape)
+        }
+        self.cotangents = {
+            (name, index): array[index].item().expr
+            for name, array in run.cotangents.items()
+            for index in np.ndindex(array.shape)
+        }
+        self._free = {place: expr.free_symbols for place, expr in self.outputs.items()}
+        self._first: dict[tuple[Any, Any], Expr] = {}
+        self._second: dict[tuple[Any, Any, Any], Expr] = {}
+
+    def first(self, place: Any, p: sympy.Symbol) -> Expr:
+        """The derivative of one output element."""
+        if p not in self._free[place]:
+            return S.Zero
+        known = self._first.get((place, p))
+        if known is None:
+            known = self._first[place, p] = self.outputs[place].diff(p)
+        return known
+
+    def second(self, place: Any, p: sympy.Symbol, q: sympy.Symbol) -> Expr:
+        """The second derivative of one output element."""
+        if p.name > q.name:
+            p, q = q, p
+        key = (place, p, q)
+        known = self._second.get(key)
+        if known is None:
+            first = self.first(place, p)
+            known = first.diff(q) if q in first.free_symbols else S.Zero
+            self._second[key] = known
+        return known
+
+    def pulled_back(self, p: sympy.Symbol) -> Expr:
+        """What the VJP must answer for `p`."""
+        terms = [g * self.first(place, p) for place, g in self.cotangents.items()]
+        return sympy.Add(*terms)
+
+
+def identities(run: Run) -> Iterator[Identity]:
+    """Every identity of a run, cheap ones first. Raises Mismatch where shapes are wrong."""
+    if not (run.leaves and run.outputs):
+        return
+    jacobian = Jacobian(run)
+    symbols = {leaf: run.array(leaf) for leaf in run.leaves}
+    yield from _vjp(run, jacobian, symbols)
+    yield from _jvp(run, jacobian, symbols)
+    yield from _second_order(run, jacobian, symbols)
+
+
+def _vjp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
+    for leaf in run.leaves:
+        shown = _shown(run, leaf)
+        found = _filled(run.gradients[leaf], symbols[leaf], f"VJP of {shown}", leaf[0])
+        for index, p in _elements(symbols[leaf]):
+            label = f"VJP of {shown}{_subscript(index)}"
+            yield Identity(label, leaf[0], found[index], jacobian.pulled_back(p))
+        for again, how in ((run.alone, "asked for alone"), (run.recorded, "with create_graph")):
+            if leaf in again:
+                label = f"VJP of {shown}"
+                other = _filled(again[leaf], symbols[leaf], f"{label}, {how}", leaf[0])
+                for index, _ in _elements(symbols[leaf]):
+                    text = f"{label}{_subscript(index)}, {how}"
+                    yield Identity(text, leaf[0], other[index], found[index])
+
+
+def _jvp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
+    tangent_of = _weights(run, symbols)
+    for name, tangent in run.tangents.items():
+        found = _filled(tangent, run.outputs[name], f"JVP of {name}", name)
+        for index in np.ndindex(found.shape):
+            terms = [jacobian.first((name, index), p) * t for p, t in tangent_of.items()]
+            label = f"JVP of {name}{_subscript(index)}"
+            yield Identity(label, name.partition("[")[0], found[index], sympy.Add(*terms))
+
+
+def _second_order(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
+    weights = _weights(run, symbols)
+    for place, found in run.second.items():
+        if isinstance(place, str):
+            shown, key, elements = "grad", run.leaves[0][0], run.cotangents[place]
+            expected = {
+                index: sympy.Add(
+                    *(h * jacobian.first((place, index), p) for p, h in weights.items())
+                )
+                for index in np.ndindex(elements.shape)
+            }
+        else:
+            shown, key, elements = _shown(run, place), place[0], symbols[place]
+            expected = {
+                index: sympy.Add(
+                    *(
+                        h * g * jacobian.second(output, p, q)
+                        for output, g in jacobian.cotangents.items()
+                        for p, h in weights.items()
+                    )
+                )
+                for index, q in _elements(elements)
+            }
+        label = f"double backward by {shown}"
+        filled = _filled(found, elements, label, key)
+        for index, wanted in expected.items():
+            yield Identity(f"{label}{_subscript(index)}", key, filled[index], wanted)
+
+
+def _weights(run: Run, symbols: dict[Leaf, Array]) -> dict[sympy.Symbol, sympy.Symbol]:
+    """The tangent of each input symbol."""
+    return {
+        p: run.weights[leaf][index].item().expr
+        for leaf in run.leaves
+        for index, p in _elements(symbols[leaf])
+    }
+
+
+def _elements(array: Array) -> Iterator[tuple[tuple[int, ...], Any]]:
+    return ((index, array[index]) for index in np.ndindex(array.shape))
+
+
+def _filled(found: Array | None, like: Any, label: str, key: str) -> Array:
+    """The array, zeros if there is none; Mismatch if it has another shape."""
+    if found is None:
+        zeros = np.empty(like.shape, dtype=object)
+        zeros.fill(S.Zero)
+        return zeros
+    if found.shape != like.shape:
+        raise Mismatch(
+            label, key, f"has shape {list(found.shape)} where {list(like.shape)} is needed"
+        )
+    return found
+
+
+def _shown(run: Run, leaf: Leaf) -> str:
+    name, number = leaf
+    return f"{name}[{number}]" if isinstance(run.inputs.values[name], list) else name
+
+
+def _subscript(index: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, index))}]" if index else ""
