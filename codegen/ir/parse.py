@@ -32,6 +32,7 @@ from .nodes import (
     TextSpan,
     Unary,
 )
+from .places import Places
 
 __all__ = ["ATTRIBUTES", "PRIMITIVE_ROOTS", "FormulaError", "parse"]
 
@@ -112,7 +113,7 @@ def parse(text: str) -> Block:
     """
     check_size(text)
     indent = len(text) - len(text.lstrip())
-    places = _Places(text, indent)
+    places = Places(text, indent)
     tree = _python_tree(text[indent:], places)
     if not tree.body:
         raise FormulaError(TextSpan(0, len(text)), "GS030", "the formula is empty")
@@ -126,7 +127,7 @@ def parse(text: str) -> Block:
     return Block(statements, span=TextSpan(indent, len(text.rstrip())))
 
 
-def _python_tree(text: str, places: _Places) -> ast.Module:
+def _python_tree(text: str, places: Places) -> ast.Module:
     try:
         with warnings.catch_warnings():
             # A warning of the tokenizer ("1if x") is a mistake in a formula.
@@ -142,45 +143,10 @@ def _python_tree(text: str, places: _Places) -> ast.Module:
         raise FormulaError(whole, "GS033", "the formula is nested too deeply") from None
 
 
-class _Places:
-    """From `ast`'s line and UTF-8 column to a character offset of the formula's text."""
-
-    def __init__(self, text: str, indent: int) -> None:
-        self.text = text
-        self._starts = [indent]
-        self._lines = text[indent:].split("\n")
-        for line in self._lines:
-            self._starts.append(self._starts[-1] + len(line) + 1)
-
-    def offset(self, line: int, column: int) -> int:
-        """The character offset of 1-based `line`, 0-based UTF-8 `column`."""
-        row = min(line, len(self._lines)) - 1
-        content = self._lines[row]
-        if not content.isascii():
-            column = len(content.encode()[:column].decode(errors="ignore"))
-        return min(self._starts[row] + column, len(self.text))
-
-    def span(self, node: ast.expr | ast.stmt | ast.keyword) -> TextSpan:
-        """The range of text a node was read from."""
-        end_line, end_column = node.end_lineno, node.end_col_offset
-        assert end_line is not None
-        assert end_column is not None
-        return TextSpan(
-            self.offset(node.lineno, node.col_offset), self.offset(end_line, end_column)
-        )
-
-    def of_syntax_error(self, error: SyntaxError) -> TextSpan:
-        """Where Python saw a syntax error; its columns are 1-based, in characters."""
-        row = min(max(error.lineno or 1, 1), len(self._lines)) - 1
-        column = min(max((error.offset or 1) - 1, 0), len(self._lines[row]))
-        start = min(self._starts[row] + column, len(self.text))
-        return TextSpan(start, start + 1)
-
-
 class _Reader:
     """Turns allowed `ast` nodes to nodes of ours; refuses the others where they stand."""
 
-    def __init__(self, text: str, places: _Places) -> None:
+    def __init__(self, text: str, places: Places) -> None:
         self._text = text
         self._places = places
         self._depth = 0

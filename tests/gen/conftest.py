@@ -1,0 +1,40 @@
+"""Loading a spec from a text, and what is wrong with one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from gradspec_codegen.diagnostics import SpecError
+from gradspec_codegen.spec.load import load_table
+from gradspec_codegen.spec.model import Table
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Callable[..., Table]:
+    """Load a text as the file `ops.yaml`."""
+
+    def load_text(text: str, *, base: Table | None = None) -> Table:
+        path = tmp_path / "ops.yaml"
+        path.write_text(text, encoding="utf-8")
+        return load_table(path, base=base)
+
+    return load_text
+
+
+@pytest.fixture
+def mistakes(load: Callable[..., Table]) -> Callable[..., list[tuple[str, str]]]:
+    """`(code, the characters it points at)` of every mistake of a text."""
+
+    def mistakes_of_text(text: str, *, base: Table | None = None) -> list[tuple[str, str]]:
+        with pytest.raises(SpecError) as caught:
+            load(text, base=base)
+        lines = text.split("\n")
+        return [
+            (found.code, lines[span.line - 1][span.column - 1 :][: span.width])
+            for found in caught.value.diagnostics
+            for span in [found.span]
+        ]
+
+    return mistakes_of_text
