@@ -1,0 +1,266 @@
+"""`tensor[index]` and `tensor[index] = value`.
+
+An index is first taken apart into steps, each one op that takes a view (`select`, `slice`,
+`unsqueeze`), and the integer arrays that are left over, which one gather (`index`) uses at the
+end. So the graph shows the same nodes as PyTorch's, and where the two differ from NumPy
+(`x[0, :, [0, 1]]`: the integer comes first, alone) it is PyTorch's answer.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .errors import failure
+from .modes import is_grad_enabled
+from .registry import OPS
+from .tensor import Alias, Tensor, wrap
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+class Step(NamedTuple):
+    """One view: the op's name, and its arguments after the tensor."""
+
+    op: str
+    args: tuple[int, ...]
+
+
+class Plan(NamedTuple):
+    """What an index asks for: views first, then a gather by one array (or None) per dimension."""
+
+    steps: list[Step]
+    gather: list[Array | None]
+
+
+def getitem(tensor: Tensor, index: Any) -> Tensor:
+    """`tensor[index]`; IndexError for an index that does not fit, ValueError for a step <= 0."""
+    if type(index) is int and tensor.array.ndim:
+        _check_bounds(index, 0, tensor.array.shape[0])
+        return _table_op("select")(tensor, 0, index)  # type: ignore[no-any-return]
+    plan = plan_index(index, tensor.array.shape)
+    result = tensor
+    for step in plan.steps:
+        result = _table_op(step.op)(result, *step.args)
+    if plan.gather:
+        indices = [None if array is None else wrap(array) for array in plan.gather]
+        return _table_op("index")(result, indices)  # type: ignore[no-any-return]
+    return result if plan.steps else _table_op("alias")(tensor)
+
+
+def setitem(tensor: Tensor, index: Any, value: Any) -> None:
+    """`tensor[index] = value`, in place; `value` is cast to the tensor's dtype.
+
+    Raises RuntimeError where gradients flow to the tensor or the value: the write would have to
+    be recorded, which is not available.
+    """
+    if is_grad_enabled() and (
+        tensor.requires_grad or (isinstance(value, Tensor) and value.requires_grad)
+    ):
+        raise RuntimeError(
+            "a write into a Tensor is an in-place operation that cannot be recorded: do it on a "
+            "leaf under no_grad(), or build the result with where() or cat()"
+        )
+    plan = plan_index(index, tensor.array.shape)
+    view = tensor.array
+    for step in plan.steps:
+        view = _VIEWS[step.op](view, *step.args)
+    where = tuple(slice(None) if array is None else array for array in plan.gather) or ...
+    source = _source(tensor, value)
+    try:
+        target_ndim = view[where].ndim if plan.gather else view.ndim
+        while source.ndim > target_ndim and source.shape[0] == 1:
+            source = source[0]
+        view[where] = source
+    except (ValueError, IndexError) as error:
+        raise failure("setitem", error, tensor, value) from None
+    if tensor.alias is None:
+        tensor.alias = Alias()
+    tensor.alias.version += 1
+
+
+def _source(tensor: Tensor, value: Any) -> Array:
+    """The array to write, of the tensor's dtype."""
+    target = tensor.array.dtype
+    if isinstance(value, Tensor):
+        array = value.array
+        if array.dtype.kind == "c" and target.kind not in "cO":
+            array = array.real
+    elif isinstance(value, bool | int | float | complex | np.number | np.bool_):
+        if isinstance(value, complex) and target.kind not in "cO":
+            raise RuntimeError(f"value cannot be converted to type {target} without overflow")
+        array = np.asarray(value)
+    else:
+        raise TypeError(f"can't assign a {type(value).__name__} to a tensor of {target}")
+    return array.astype(target, copy=False)
+
+
+def _at(dim: int, place: int | slice) -> tuple[Any, ...]:
+    return (*(slice(None),) * dim, place)
+
+
+def _select(array: Array, dim: int, index: int) -> Array:
+    picked: Array = array[(*_at(dim, index), ...)]  # the ellipsis: an array even if it is 0-dim
+    return picked
+
+
+def _slice(array: Array, dim: int, start: int, end: int, step: int) -> Array:
+    return array[_at(dim, slice(start, end, step))]
+
+
+_VIEWS: Final[dict[str, Callable[..., Array]]] = {
+    "select": _select,
+    "slice": _slice,
+    "unsqueeze": np.expand_dims,
+}
+"""The steps on arrays, for writing through the view."""
+
+
+@cache
+def _table_op(base: str) -> Callable[..., Any]:
+    """The op of the table called `base`, without its overload name."""
+    for function, op in OPS.items():
+        if op.name.partition(".")[0] == base:
+            return function
+    raise LookupError(f"indexing needs the op {base!r}, which the table does not have")
+
+
+def plan_index(index: Any, shape: Sequence[int]) -> Plan:
+    """Take an index apart; `shape` is that of the tensor."""
+    items = [_normalize(item) for item in (index if type(index) is tuple else (index,))]
+    specified = sum(map(_dims_taken, items))
+    if specified > len(shape):
+        if not shape:
+            raise IndexError(
+                "invalid index of a 0-dim tensor: use item() to get its value as a number"
+            )
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+    if sum(item is Ellipsis for item in items) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    planner = _Planner(shape, keeps_full_slices=len(items) == 1)
+    for item in items:
+        if item is Ellipsis:
+            planner.dim += len(shape) - specified
+        else:
+            planner.add(item)
+    return planner.plan()
+
+
+class _Planner:
+    """Follows the shape through the steps, from the first dimension to the last."""
+
+    def __init__(self, shape: Sequence[int], keeps_full_slices: bool) -> None:
+        self.shape = list(shape)
+        self.dim = 0
+        self._steps: list[Step] = []
+        self._arrays: dict[int, Array] = {}
+        self._keeps_full_slices = keeps_full_slices
+        """`x[:]` is a view by `slice`, as in PyTorch; in `x[:, 0]` the first item is nothing."""
+
+    def plan(self) -> Plan:
+        last = max(self._arrays, default=-1)
+        return Plan(self._steps, [self._arrays.get(dim) for dim in range(last + 1)])
+
+    def add(self, item: Any) -> None:
+        """Plan for one item of the index, at the current dimension."""
+        if item is None:
+            self._unsqueeze()
+            self.dim += 1
+        elif isinstance(item, slice):
+            self._slice(item)
+        elif isinstance(item, int):
+            _check_bounds(item, self.dim, self.shape[self.dim])
+            self._steps.append(Step("select", (self.dim, item)))
+            del self.shape[self.dim]
+        elif item.dtype.kind == "b":
+            self._mask(item)
+        else:
+            self._gather(item)
+
+    def _unsqueeze(self) -> None:
+        self._steps.append(Step("unsqueeze", (self.dim,)))
+        self.shape.insert(self.dim, 1)
+
+    def _slice(self, item: slice) -> None:
+        length = self.shape[self.dim]
+        if item.step is not None and operator.index(item.step) <= 0:
+            zero = operator.index(item.step) == 0
+            raise ValueError(
+                "slice step cannot be zero" if zero else "step must be greater than zero"
+            )
+        start, stop, step = item.indices(length)
+        stop = max(start, stop)
+        if self._keeps_full_slices or (start, stop, step) != (0, length, 1):
+            self._steps.append(Step("slice", (self.dim, start, stop, step)))
+            self.shape[self.dim] = len(range(start, stop, step))
+        self.dim += 1
+
+    def _mask(self, mask: Array) -> None:
+        """A mask becomes the positions at which it is true, one array per dimension."""
+        if mask.ndim == 0:
+            self._unsqueeze()
+            self._gather(np.arange(int(mask)))
+            return
+        covered = tuple(self.shape[self.dim : self.dim + mask.ndim])
+        if covered != mask.shape:
+            at = next(i for i in range(mask.ndim) if mask.shape[i] != covered[i])
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {at} does not match the shape "
+                f"of the indexed tensor {self.shape} at index {self.dim + at}"
+            )
+        for positions in np.nonzero(mask):
+            self._gather(positions)
+
+    def _gather(self, positions: Array) -> None:
+        self._arrays[self.dim] = positions
+        self.dim += 1
+
+
+def _normalize(item: Any) -> Any:
+    """None, Ellipsis, a slice, an int, or an array of int64 or bool."""
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return item
+    if isinstance(item, int | np.integer) and not isinstance(item, bool):
+        return int(item)
+    if isinstance(item, Tensor):
+        array = item.array
+    elif isinstance(item, np.ndarray | bool | np.bool_ | list | tuple | range):
+        array = np.asarray(_without_tensors(item))
+        if not array.size and not isinstance(item, np.ndarray):
+            array = array.astype(np.int64)  # an empty list says nothing about its dtype
+    else:
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and integer or bool tensors are "
+            f"valid indices (got {type(item).__name__})"
+        )
+    if array.dtype.kind not in "iub":
+        raise IndexError(
+            f"tensors used as indices must be long, int, byte or bool tensors, not {array.dtype}"
+        )
+    if array.dtype == np.uint8:
+        return array.astype(np.bool_)  # PyTorch's masks before it had bools
+    if array.dtype.kind == "b":
+        return array
+    return int(array) if array.ndim == 0 else array.astype(np.int64, copy=False)
+
+
+def _without_tensors(item: Any) -> Any:
+    if isinstance(item, list | tuple):
+        return [_without_tensors(part) for part in item]
+    return item.array if isinstance(item, Tensor) else item
+
+
+def _dims_taken(item: Any) -> int:
+    """How many dimensions of the tensor an item of the index uses up."""
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if isinstance(item, np.ndarray) and item.dtype.kind == "b" else 1
+
+
+def _check_bounds(index: int, dim: int, length: int) -> None:
+    if not -length <= index < length:
+        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {length}")

@@ -1,0 +1,219 @@
+"""Indexing means what it means in PyTorch, for reading, for gradients and for writing."""
+
+import numpy as np
+import pytest
+from gradspec.indexing import getitem, plan_index, setitem
+from gradspec.modes import no_grad
+from gradspec.tensor import wrap
+
+VALUES = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+
+INDICES = [
+    slice(None),
+    ...,
+    None,
+    (),
+    0,
+    -1,
+    slice(0, 1),
+    slice(10, None),
+    slice(-10, 1),
+    slice(2, 1),
+    slice(None, None, 2),
+    (slice(None), 0),
+    (slice(None), slice(0, 9)),
+    (..., 0),
+    (0, ..., None),
+    (slice(0, 1), None, ..., 2),
+    (slice(None), None, 0),
+    (0, 1),
+    (1, 2, 3),
+    True,
+    False,
+    [0, 1],
+    [],
+    [True, False],
+    range(2),
+    np.array([1, 0, 1]),
+    np.int64(1),
+    (slice(None), [0, 2]),
+    (0, [0, 1]),
+    (0, slice(None), [0, 1]),
+    ([0, 1], slice(None), [0, 1]),
+    (slice(None), [0, 1], [0, 1]),
+    ([[0], [1]], [[0, 2]]),
+    ([0, 1], None),
+    (None, [0, 1]),
+    ([0, 1], True),
+    (..., [3, 3]),
+    (slice(None), [True, False, True]),
+    VALUES > 7,
+    VALUES[:, :, 0] > 7,
+    (slice(None), VALUES[0] > 7),
+]
+
+WRONG = [
+    5,
+    -3,
+    (0, 0, 0, 0),
+    (slice(0, 0), 5),
+    [5],
+    np.ones(5, bool),
+    VALUES[0] > 7,
+    ([0, 1], [0, 1, 2]),
+    1.5,
+    np.array([0.5]),
+    slice(None, None, -1),
+    slice(None, None, 0),
+    slice(0, 1.5),
+]
+
+
+def for_torch(torch, index):
+    """The index with tensors for arrays: PyTorch takes no bool arrays."""
+    if isinstance(index, tuple):
+        return tuple(for_torch(torch, item) for item in index)
+    return torch.from_numpy(index) if isinstance(index, np.ndarray) else index
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_values_are_torchs(torch, index):
+    theirs = torch.from_numpy(VALUES)[for_torch(torch, index)]
+    ours = getitem(wrap(VALUES), index)
+    assert ours.array.shape == tuple(theirs.shape)
+    np.testing.assert_array_equal(ours.array, theirs.numpy())
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_gradients_and_nodes_are_torchs(torch, index):
+    theirs = torch.from_numpy(VALUES.copy()).requires_grad_()
+    part = theirs[for_torch(torch, index)]
+    cotangent = np.arange(1, part.numel() + 1, dtype=np.float32).reshape(tuple(part.shape))
+    part.backward(torch.from_numpy(cotangent))
+    ours = wrap(VALUES.copy()).requires_grad_()
+    our_part = getitem(ours, index)
+    our_part.backward(wrap(cotangent))
+    assert ours.grad is not None
+    np.testing.assert_array_equal(ours.grad.array, theirs.grad.numpy())
+    assert names(our_part.grad_fn) == names(part.grad_fn)
+
+
+def names(node) -> list[str]:
+    """The nodes from a result back to its leaf."""
+    found = []
+    while node.next_functions:
+        found.append(node.name())
+        node = node.next_functions[0][0]
+    return found
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("index", WRONG, ids=repr)
+def test_errors_are_of_torchs_type(torch, index):
+    with pytest.raises(Exception, match=r".") as expected:
+        torch.from_numpy(VALUES)[for_torch(torch, index)]
+    with pytest.raises(expected.type):
+        getitem(wrap(VALUES), index)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("index", INDICES, ids=repr)
+def test_writing_is_torchs(torch, index):
+    theirs, ours = torch.from_numpy(VALUES.copy()), wrap(VALUES.copy())
+    written = -np.arange(theirs[for_torch(torch, index)].numel(), dtype=np.float32)
+    written = written.reshape(tuple(theirs[for_torch(torch, index)].shape))
+    theirs[for_torch(torch, index)] = torch.from_numpy(written)
+    setitem(ours, index, wrap(written))
+    np.testing.assert_array_equal(ours.array, theirs.numpy())
+
+
+def test_a_basic_index_is_a_view():
+    base = wrap(VALUES.copy())
+    view = getitem(base, (0, slice(1, 3), None))
+    assert np.shares_memory(view.array, base.array)
+    setitem(view, (0, 0, 0), 100.0)
+    assert base.array[0, 1, 0] == 100
+    assert base._version == view._version == 1
+
+
+def test_a_gather_is_a_copy():
+    base = wrap(VALUES.copy())
+    assert not np.shares_memory(getitem(base, [0]).array, base.array)
+
+
+@pytest.mark.parametrize("index", [wrap(np.array(1)), wrap(np.array([0, 1])), [wrap(np.array(1))]])
+def test_tensors_as_indices(index):
+    expected = VALUES[np.asarray([1]) if isinstance(index, list) else index.array]
+    np.testing.assert_array_equal(getitem(wrap(VALUES), index).array, expected)
+
+
+def test_zero_dim():
+    scalar = wrap(np.array(2.0))
+    assert getitem(scalar, ...).array == 2
+    assert getitem(scalar, None).array.shape == (1,)
+    assert getitem(scalar, wrap(np.array(True))).array.shape == (1,)
+    with pytest.raises(IndexError, match="invalid index of a 0-dim tensor"):
+        getitem(scalar, 0)
+
+
+@pytest.mark.parametrize(
+    ("index", "error", "words"),
+    [
+        (5, IndexError, "index 5 is out of bounds for dimension 0 with size 2"),
+        ((0, -4), IndexError, "index -4 is out of bounds for dimension 0 with size 3"),
+        ((0, 0, 0, 0), IndexError, "too many indices for tensor of dimension 3"),
+        ("a", IndexError, r"valid indices \(got str\)"),
+        (np.array([0.5]), IndexError, "must be long, int, byte or bool tensors"),
+        (np.ones((2, 4), bool), IndexError, r"shape of the mask \[2, 4\] at index 1"),
+        ((..., ...), IndexError, "single ellipsis"),
+        (slice(None, None, -1), ValueError, "step must be greater than zero"),
+        (slice(None, None, 0), ValueError, "slice step cannot be zero"),
+    ],
+)
+def test_messages(index, error, words):
+    with pytest.raises(error, match=words):
+        plan_index(index, VALUES.shape)
+
+
+def test_leading_ones_of_a_value_are_dropped():
+    ours = wrap(VALUES.copy())
+    setitem(ours, (0, 0), wrap(np.full((1, 1, 4), 7, np.float32)))
+    assert ours.array[0, 0].tolist() == [7, 7, 7, 7]
+
+
+def test_values_are_cast_to_the_dtype():
+    ours = wrap(np.zeros(3, np.int64))
+    setitem(ours, 0, 1.7)
+    setitem(ours, 1, wrap(np.array(2.7)))
+    setitem(ours, 2, wrap(np.array(3 + 4j)))
+    assert ours.array.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "words"),
+    [
+        ("a", TypeError, "can't assign a str"),
+        ([1, 2], TypeError, "can't assign a list"),
+        (1j, RuntimeError, "cannot be converted to type float32"),
+        (wrap(np.ones(7)), RuntimeError, r"setitem\(\[2, 3, 4\] float32, \[7\] float64\)"),
+    ],
+)
+def test_values_that_cannot_be_written(value, error, words):
+    ours = wrap(VALUES.copy())
+    with pytest.raises(error, match=words):
+        setitem(ours, 0, value)
+    np.testing.assert_array_equal(ours.array, VALUES)
+    assert ours._version == 0
+
+
+def test_a_write_that_would_be_recorded_is_refused():
+    leaf = wrap(VALUES.copy()).requires_grad_()
+    with pytest.raises(RuntimeError, match="in-place operation"):
+        setitem(leaf, 0, 1.0)
+    with pytest.raises(RuntimeError, match="in-place operation"):
+        setitem(wrap(VALUES.copy()), 0, getitem(leaf, 0))
+    with no_grad():
+        setitem(leaf, 0, 1.0)
+    assert leaf.array[0].tolist() == np.ones((3, 4)).tolist()
