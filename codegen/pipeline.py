@@ -1,32 +1,165 @@
-"""What one run of the generator does, from the YAML files to the new tree."""
+"""What one run of the generator does, from the YAML files to the new tree.
+
+    load → derive what is `auto` → render → stage → prove what changed → replace → lock
+
+Nothing outside the staging directory is written before every proof has succeeded.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import dataclasses
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from .diagnostics import SpecError
-from .emit.package import GENERATED_PACKAGE, PackageBuilder
+from .emit.package import GENERATED_PACKAGE, GeneratedPackage, PackageBuilder
 from .emit.write import is_same, replace, staged
+from .prove import lock, sources
+from .prove.verdict import OpVerdict, explain
 from .spec.load import load_table
-from .spec.model import OpSpec, Table
+from .spec.model import Auto, OpSpec, Table
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a run reads, where it writes, and what the package is called."""
+    """Where a run reads and writes, and what the generated package is called."""
 
     spec: Path
     out: Path
     package: str = GENERATED_PACKAGE
 
+    @property
+    def lock(self) -> Path:
+        """The proofs belong to the spec: one file beside it."""
+        return self.spec.with_name("proofs.lock")
 
-def generate_unproved(target: Target) -> int:
-    table = load_table(target.spec)
-    built = PackageBuilder(table, target.package).build()
-    with staged(target.out, built.files) as staging:
-        if not is_same(staging, target.out):
+    @property
+    def is_extension(self) -> bool:
+        """Whether the package adds ops to gradspec's own table."""
+        return self.package != GENERATED_PACKAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run has to do: known before anything is proved."""
+
+    table: Table
+    built: GeneratedPackage
+    digests: dict[str, str]
+    recorded: dict[str, lock.Entry]
+
+    def stale(self, *, everything: bool = False) -> list[OpSpec]:
+        """The ops whose recorded proof does not fit what would be generated."""
+        return [
+            op
+            for op in self.table.ops
+            if everything
+            or op.name not in self.recorded
+            or self.recorded[op.name].digest != self.digests[op.name]
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run did."""
+
+    verdicts: list[OpVerdict]
+    """Of the ops that were proved in this run."""
+    entries: dict[str, lock.Entry]
+    """Of all ops."""
+    wrote: bool
+
+
+class ProofFailure(Exception):
+    """Some formulas are refuted; nothing was written."""
+
+    def __init__(self, failures: list[tuple[OpSpec, OpVerdict]]) -> None:
+        super().__init__(f"{len(failures)} ops refuted")
+        self.failures = failures
+
+    def as_spec_error(self) -> SpecError:
+        """The refutations as diagnostics at the formulas they are about."""
+        return SpecError([d for op, verdict in self.failures for d in explain(verdict, op)])
+
+
+def plan(target: Target) -> Plan:
+    """Load and render; nothing is written and nothing is proved."""
+    base = load_table(builtin_spec()) if target.is_extension else None
+    recorded = lock.read(target.lock)
+    table = fill_in_auto(load_table(target.spec, base=base), base, recorded)
+    built = PackageBuilder(table, target.package, base).build()
+    digests = lock.digests(
+        {name: op.source for name, op in built.ops.items()},
+        {name: set(op.calls) for name, op in built.ops.items()},
+        {name: sources.kernel_sources(op.kernels) for name, op in built.ops.items()},
+        {op.name: sources.examples_of(op) for op in table.ops},
+        sources.prover_digest(),
+    )
+    return Plan(table, built, digests, recorded)
+
+
+def generate(
+    target: Target,
+    *,
+    jobs: int,
+    prove_all: bool = False,
+    begin: Callable[[list[OpSpec]], None] = lambda stale: None,
+    progress: Callable[[OpVerdict], None] = lambda verdict: None,
+) -> Outcome:
+    """Prove what changed, then replace the generated tree and the lock.
+
+    Raises SpecError for mistakes in the spec and ProofFailure for refuted formulas; both leave
+    every file as it was.
+    """
+    planned = plan(target)
+    stale = planned.stale(everything=prove_all)
+    begin(stale)
+    with staged(target.out, planned.built.files) as staging:
+        verdicts = _prove(target, planned.table, stale, staging, jobs, progress)
+        entries = _entries(planned, verdicts)
+        wrote = not is_same(staging, target.out)
+        if wrote:
             replace(target.out, staging)
-    return len(table.ops)
+    if entries != planned.recorded:
+        lock.write(target.lock, entries.values())
+    return Outcome(verdicts, entries, wrote)
+
+
+def is_fresh(target: Target) -> bool:
+    """Whether the generated tree and the lock are what a run would leave behind."""
+    planned = plan(target)
+    with staged(target.out, planned.built.files) as staging:
+        return is_same(staging, target.out) and not planned.stale()
+
+
+def _prove(
+    target: Target,
+    table: Table,
+    stale: list[OpSpec],
+    staging: Path,
+    jobs: int,
+    progress: Callable[[OpVerdict], None],
+) -> list[OpVerdict]:
+    if not stale:
+        return []
+    from .prove.workers import prove_ops  # joblib: only when there is something to prove
+
+    verdicts = prove_ops(stale, staging, target.package, jobs=jobs, progress=progress)
+    by_name = {op.name: op for op in table.ops}
+    failures = [(by_name[v.name], v) for v in verdicts if not v.holds]
+    if failures:
+        raise ProofFailure(failures)
+    return verdicts
+
+
+def _entries(planned: Plan, verdicts: Iterable[OpVerdict]) -> dict[str, lock.Entry]:
+    """The lock's lines, in the order of the table."""
+    fresh = {v.name: lock.Entry.of(v, planned.digests[v.name]) for v in verdicts}
+    derived = {op.name: derived_formulas(op) for op in planned.table.ops}
+    return {
+        op.name: dataclasses.replace(
+            fresh.get(op.name) or planned.recorded[op.name], derived=derived[op.name]
+        )
+        for op in planned.table.ops
+    }

@@ -7,7 +7,7 @@ passes may nest and run in several threads.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -118,57 +118,73 @@ def run_backward(
 
 def _run(state: _Pass, keep_graph: bool) -> None:
     """Visit every vertex once, when all that it depends on has run."""
-    dependencies = state.dependencies
-    add = state.add
-    ready: list[tuple[int, Node]] = []
-    for vertex, waiting in dependencies.items():
-        if not waiting:
-            heappush(ready, (-vertex.sequence_nr, vertex))
-    at_once: list[Node] = []  # leaves and output vertices: they run as soon as they are complete
-    while ready or at_once:
-        vertex = at_once.pop() if at_once else heappop(ready)[1]
-        grads = _visit(vertex, state)
+    dependencies, buffers, add = state.dependencies, state.buffers, state.add
+    is_plain = state.targets is None and not state.create_graph
+    ready = [(-v.sequence_nr, v) for v, waiting in dependencies.items() if not waiting]
+    heapify(ready)
+    leaves: list[Node] = []  # they run as soon as their gradient is complete
+    following: Node | None = None  # the next vertex, where it needs no queue: most of a graph
+    while leaves or following is not None or ready:
+        if leaves:
+            vertex = leaves.pop()
+        elif following is None:
+            vertex = heappop(ready)[1]
+        elif ready and -ready[0][0] > following.sequence_nr:
+            vertex = heapreplace(ready, (-following.sequence_nr, following))[1]
+            following = None
+        else:
+            vertex, following = following, None
+
+        grad = buffers.pop(vertex, None)
+        if is_plain and vertex.hooks is None and grad is not None and type(vertex) is not OutputEdge:
+            grads: Sequence[Gradient] = vertex.apply(grad, vertex.edges)
+        else:
+            grads = _visit(vertex, grad, state)
         if not keep_graph:
             vertex.release()
-        for edge, grad in zip(vertex.edges, grads, strict=True):
+
+        for position, edge in enumerate(vertex.edges):
             if edge is None:
                 continue
+            grad = grads[position]
             if grad is not None:
-                add(edge, grad)
-            dependencies[edge] -= 1
-            if not dependencies[edge]:
-                if type(edge) is AccumulateGrad or type(edge) is OutputEdge:
-                    at_once.append(edge)
+                if edge in buffers:
+                    add(edge, grad)
                 else:
-                    heappush(ready, (-edge.sequence_nr, edge))
+                    buffers[edge] = grad
+            waiting = dependencies[edge] - 1
+            dependencies[edge] = waiting
+            if waiting:
+                continue
+            if type(edge) is AccumulateGrad:
+                leaves.append(edge)
+            elif following is None:
+                following = edge
+            else:
+                heappush(ready, (-edge.sequence_nr, edge))
 
 
-def _visit(vertex: Node, state: _Pass) -> Sequence[Gradient]:
+def _visit(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequence[Gradient]:
     """Hooks, capture and the VJP of one vertex; one answer per edge."""
-    grad = state.buffers.pop(vertex, None)
-    state.owned.discard(vertex)
-    if vertex.hooks is not None and grad is not None:
+    nothing = (None,) * len(vertex.edges)
+    if grad is None:
+        return nothing
+    if vertex.hooks is not None:
         grad = _call_grad_hooks(vertex, grad, state)
+    needs: Sequence[object] = vertex.edges
     if state.targets is not None:
         if vertex in state.targets:
             state.targets[vertex] = grad
-        if grad is None or state.needed is None or not any(
-            edge in state.needed for edge in vertex.edges
-        ):
-            return (None,) * len(vertex.edges)
-    if grad is None:
-        return (None,) * len(vertex.edges)
-    if type(vertex) is AccumulateGrad:
-        if state.targets is None:
-            accumulate(vertex, grad, state.create_graph)
-        return ()
+        needs = state.needs(vertex)
+        if not any(needs):
+            return nothing
     if type(vertex) is OutputEdge:
         _collect(vertex, grad, state)
-        return (None,)
+        return nothing
     apply = vertex.apply_differentiable if state.create_graph else vertex.apply
     if vertex.hooks is None:
-        return apply(grad, state.needs(vertex))
-    return _call_node_hooks(vertex, apply, grad, state)
+        return apply(grad, needs)
+    return _call_node_hooks(vertex, apply, grad, needs, state)
 
 
 def _collect(vertex: OutputEdge, grad: Gradient, state: _Pass) -> None:
@@ -192,7 +208,9 @@ def _call_grad_hooks(vertex: Node, grad: Gradient, state: _Pass) -> Gradient:
     return grad
 
 
-def _call_node_hooks(vertex: Node, apply: Any, grad: Gradient, state: _Pass) -> Sequence[Gradient]:
+def _call_node_hooks(
+    vertex: Node, apply: Any, grad: Gradient, needs: Sequence[object], state: _Pass
+) -> Sequence[Gradient]:
     """Node pre-hooks see and may replace what arrives, node hooks what leaves."""
     hooks = vertex.hooks
     assert hooks is not None
@@ -204,9 +222,7 @@ def _call_node_hooks(vertex: Node, apply: Any, grad: Gradient, state: _Pass) -> 
         if replaced is not None:
             arriving = replaced if isinstance(replaced, tuple) else (replaced,)
     given = [unwrap(t) for t in arriving]
-    leaving = tuple(
-        map(_as_optional_tensor, apply(given if several else given[0], state.needs(vertex)))
-    )
+    leaving = tuple(map(_as_optional_tensor, apply(given if several else given[0], needs)))
     for hook in list(hooks.after_node.values()):
         replaced = hook(leaving, arriving)
         if replaced is not None:
@@ -234,26 +250,3 @@ def _as_tensor(grad: Gradient) -> Tensor:
 
 def _as_optional_tensor(grad: Gradient | None) -> Tensor | None:
     return None if grad is None else _as_tensor(grad)
-
-
-def accumulate(vertex: AccumulateGrad, grad: Gradient, create_graph: bool) -> None:
-    """Add a gradient to the leaf's `grad`, in place unless the sum must itself be recorded."""
-    variable = vertex.living_variable()
-    if variable is not None:
-        add_to_grad(variable, grad, create_graph)
-        if vertex.hooks is not None:
-            for hook in list(vertex.hooks.after_accumulate.values()):
-                hook(variable)
-
-
-def add_to_grad(variable: Tensor, grad: Gradient, create_graph: bool) -> None:
-    """`variable.grad += grad`; the first gradient is copied unless nobody else can see it."""
-    before = variable.grad
-    if create_graph:
-        variable._grad = grad if before is None else before + grad
-    elif before is None:
-        variable._grad = wrap(np.array(grad, subok=True))
-    elif before.requires_grad:
-        variable._grad = before + wrap(grad)
-    else:
-        np.add(before.array, grad, out=before.array)

@@ -132,9 +132,26 @@ class AccumulateGrad(Node):
             self._variable = ref(variable)
         return variable
 
-    def living_variable(self) -> Tensor | None:
-        """The leaf, or None if nobody can see its gradient any more."""
-        return self._variable()
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
+        """Add an array to the leaf's gradient, in place if it has one."""
+        variable = self._variable()
+        if variable is not None:
+            variable.add_to_grad(grad)
+            self._call_accumulate_hooks(variable)
+        return ()
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
+        """Add a tensor to the leaf's gradient; the sum is recorded."""
+        variable = self._variable()
+        if variable is not None:
+            variable._grad = grad if variable.grad is None else variable.grad + grad
+            self._call_accumulate_hooks(variable)
+        return ()
+
+    def _call_accumulate_hooks(self, variable: Tensor) -> None:
+        if self.hooks is not None:
+            for hook in list(self.hooks.after_accumulate.values()):
+                hook(variable)
 
 
 LEAF_SEQUENCE_NR: Final = 2**64 - 1

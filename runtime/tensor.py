@@ -192,6 +192,16 @@ class Tensor(Base):
                 )
         self._grad = value
 
+    def add_to_grad(self, grad: np.ndarray[Any, Any]) -> None:
+        """`self.grad += grad` on arrays; the first gradient is copied, as others may see it."""
+        before = self.grad
+        if before is None:
+            self._grad = wrap(np.array(grad, subok=True))
+        elif before.edge is not None:
+            self._grad = before + wrap(grad)
+        else:
+            np.add(before.array, grad, out=before.array)
+
     @property
     def retains_grad(self) -> bool:
         """Whether this result keeps its gradient (`retain_grad`)."""

@@ -238,8 +238,10 @@ def _accumulate(
         arrived = grads.pop(vertex, None)
         if arrived is None:
             continue
-        gradient = arrived if create_graph else arrived.array
         if isinstance(vertex, AccumulateGrad):
-            engine.accumulate(vertex, gradient, create_graph)
+            accumulate = vertex.apply_differentiable if create_graph else vertex.apply
+            accumulate(arrived if create_graph else arrived.array, ())
+        elif create_graph:
+            tensor._grad = arrived if tensor.grad is None else tensor.grad + arrived
         else:
-            engine.add_to_grad(tensor, gradient, create_graph)
+            tensor.add_to_grad(arrived.array)

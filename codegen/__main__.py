@@ -1,0 +1,5 @@
+"""`python -m gradspec_codegen`."""
+
+from .cli import main
+
+main()
