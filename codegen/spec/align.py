@@ -33,16 +33,14 @@ def _next_match(character: str, raw: str, position: int, style: str) -> int:
     while position < len(raw):
         here = raw[position]
         if here == character or (here.isspace() and character.isspace()):
-            return position
-        if style == '"' and here == "\\":
-            if raw[position + 1 : position + 2] != "\n":
-                return position
+            break
+        if style == '"' and raw.startswith("\\\n", position):
             # An escaped line end stands for nothing.
             position += 2
         elif here.isspace():
             position += 1
         else:
-            return position
+            break
     return position
 
 

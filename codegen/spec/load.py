@@ -56,17 +56,20 @@ class _Files:
             help = "a spec file is a list: each op begins with `- name:`"
             self._report.error("GS011", root.span, "the file is not a list", help)
             return
-        family = path.stem
+        family: str | None = None
         for item in root.items:
             family = self._item(item, path, family)
 
-    def _item(self, item: Located, path: Path, family: str) -> str:
-        """Take one item of the list; returns the family of what follows."""
+    def _item(self, item: Located, path: Path, family: str | None) -> str | None:
+        """Take one item of the list; returns the family of what follows, None if none is named."""
         kinds = [key for key in _ITEM_KEYS if isinstance(item, Mapping) and item.get(key)]
         if not isinstance(item, Mapping) or not kinds:
             self._not_an_item(item)
         elif kinds[0] == "name":
-            self._check_family(family, item.span)
+            if family is None:
+                # A file is its own family; a bad name is told once.
+                family = path.stem
+                self._check_family(family, item.span)
             self.entries.append(RawEntry(item, family))
         else:
             self._check_alone(item, kinds[0])

@@ -111,8 +111,7 @@ def _params(tree: Tree[Token]) -> tuple[Param, ...]:
     result: list[Param] = []
     star: Tree[Token] | None = None
     for child in tree.children:
-        if not isinstance(child, Tree):
-            continue
+        assert isinstance(child, Tree)
         if child.data == "star":
             if star is not None:
                 raise SignatureError(_span(child), "GS025", "a second `*`")

@@ -100,6 +100,7 @@ EDITS = [
     (SIN_AND_COS, "doc: Sine.", "examples: [2]", "GS010", "2"),
     (SIN_AND_COS, "doc: Sine.", "proof: numeric", "GS010", "numeric"),
     (SIN_AND_COS, "doc: Sine.", "proof: trust me", "GS010", "trust me"),
+    (SIN_AND_COS, "doc: Sine.", "proof: 'numeric: '", "GS010", "'numeric: '"),
     (SIN_AND_COS, "doc: Sine.", "output_differentiability: true", "GS010", "true"),
     (SIN_AND_COS, "doc: Sine.", "output_differentiability: [1]", "GS010", "1"),
     (SIN_AND_COS, "doc: Sine.", "docs: Sine.", "GS012", "docs"),
@@ -190,6 +191,11 @@ def test_auto_linear_is_refused_only_where_it_is_surely_wrong(
         assert mistakes(text) == [("GS047", "auto_linear")]
 
 
+def test_auto_linear_on_a_block_is_left_to_the_proof(load: Load) -> None:
+    forward = "|\n    part = self * self\n    return part + other"
+    assert isinstance(only(load(LINEAR.replace("FORWARD", forward))).jvps[0][1], AutoLinear)
+
+
 def test_calls_may_fit_any_overload(load: Load) -> None:
     text = textwrap.dedent("""\
         - name: g(Tensor self) -> Tensor
@@ -238,6 +244,8 @@ def test_an_op_without_a_differentiable_output_needs_no_rules(
           output_differentiability: [false]
         """)
     assert [op.vjps + op.jvps for op in load(text).ops] == [(), ()]
+    flagged = text.replace("[{self: [2, 3]}]", "[{self: [2]}]\n  output_differentiability: [true]")
+    assert mistakes(flagged) == [("GS049", "output_differentiability")]
     with_rule = text + "  self: grad\n"
     assert mistakes(with_rule) == [("GS034", "grad")]
 

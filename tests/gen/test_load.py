@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 import time
 from collections.abc import Callable
@@ -109,6 +110,83 @@ def test_outputs_without_a_gradient(load: Load) -> None:
     assert isinstance(like.rule("self"), Auto)
     assert isinstance(like.rule("indices"), NonDifferentiable)
     assert like.differentiable_params == ("self",)
+
+
+def test_examples_of_every_type(load: Load) -> None:
+    text = textwrap.dedent("""\
+        - name: f(Tensor? x, Tensor[] xs, Tensor?[] maybe, int[2] size, int[]? dims, float p,
+            Scalar s, bool b, str mode, ScalarType dtype, Generator? g=None) -> Tensor
+          forward: kernels.f(x, xs, maybe, size, dims, p, s, b, mode, dtype, g)
+          output_differentiability: [false]
+          examples:
+            - {x: null, xs: [[2], {int: [0]}], maybe: [null, []], size: 3, dims: null, p: 1,
+               s: inf, b: true, mode: mean, dtype: int64, g: null}
+            - {x: [1], xs: [], maybe: [], size: [3, 4], dims: [0, -1], p: 0.5,
+               s: false, b: false, mode: "2", dtype: float32}
+        """)
+    first, second = only(load(text)).examples
+    assert dict(first.args) == {
+        "x": None,
+        "xs": [[2], {"int": [0]}],
+        "maybe": [None, []],
+        "size": 3,
+        "dims": None,
+        "p": 1,
+        "s": math.inf,
+        "b": True,
+        "mode": "mean",
+        "dtype": "int64",
+        "g": None,
+    }
+    assert dict(second.args) == {
+        "x": [1],
+        "xs": [],
+        "maybe": [],
+        "size": [3, 4],
+        "dims": [0, -1],
+        "p": 0.5,
+        "s": False,
+        "b": False,
+        "mode": "2",
+        "dtype": "float32",
+    }
+
+
+def test_the_reason_of_a_numeric_proof_may_be_a_text(load: Load) -> None:
+    op = load(
+        "- name: f() -> int\n  forward: 1\n  examples: [{}]\n  proof: 'numeric: no twin'\n"
+    ).ops[0]
+    assert (op.proof, op.proof_reason) == ("numeric", "no twin")
+
+
+@pytest.mark.parametrize(
+    ("item", "code", "place"),
+    [
+        ("family: [trig]", "GS010", "f"),
+        ("family: registry", "GS014", "registry"),
+        ("family: _private", "GS014", "_private"),
+        ("family: class", "GS014", "class"),
+        ("family: trig\n  doc: waves", "GS012", "doc"),
+        ('include: "\\0"', "GS013", '"\\0"'),
+        ("[family, trig]", "GS011", "["),
+        ("trig", "GS011", "trig"),
+        ("doc: waves", "GS011", "d"),
+    ],
+)
+def test_an_item_that_is_refused(mistakes: Mistakes, item: str, code: str, place: str) -> None:
+    assert mistakes(f"- {item}\n") == [(code, place)]
+
+
+def test_a_file_that_is_no_list_is_refused(mistakes: Mistakes) -> None:
+    assert mistakes("name: sin(Tensor self) -> Tensor\n") == [("GS011", "n")]
+
+
+def test_a_file_name_that_is_no_family_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "my-ops.yaml"
+    path.write_text(SIN_AND_COS, encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        load_table(path)
+    assert [(d.code, d.span.line) for d in caught.value.diagnostics] == [("GS014", 1)]
 
 
 @pytest.mark.parametrize(

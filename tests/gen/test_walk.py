@@ -19,6 +19,7 @@ from gradspec_codegen.ir.walk import assigned_names, calls, children, free_names
         ("if c:\n  t = a\nreturn t", {"c", "a", "t"}),
         ("if c:\n  t = a\nelse:\n  t = b\nreturn t", {"c", "a", "b"}),
         ("if c:\n  return a\nelse:\n  t = b\nreturn t", {"c", "a", "b"}),
+        ("if c:\n  return a\nelse:\n  return b", {"c", "a", "b"}),
         ("if c:\n  t = a\nelif d:\n  return b\nelse:\n  t = 1\nreturn t", {"c", "a", "d", "b"}),
     ],
 )
