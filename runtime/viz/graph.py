@@ -1,0 +1,74 @@
+"""`make_dot`: the backward graph of a tensor as a picture."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+from ..tensor import Tensor
+from .dot import dot_source
+from .svg import svg_source
+from .trace import Named, Trace, trace
+
+
+class Graph:
+    """A drawn graph: `source` is its DOT text, `svg` a picture, `render` writes a file."""
+
+    __slots__ = ("_trace",)
+
+    def __init__(self, traced: Trace) -> None:
+        self._trace = traced
+
+    @property
+    def source(self) -> str:
+        """The graph in Graphviz' DOT language."""
+        return dot_source(self._trace)
+
+    @property
+    def svg(self) -> str:
+        """The graph as SVG text, by the built-in layout."""
+        return svg_source(self._trace)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the DOT text; returns the path."""
+        target = Path(path)
+        target.write_text(self.source, encoding="utf-8")
+        return target
+
+    def render(self, path: str | PathLike[str], format: str | None = None) -> Path:
+        """Write a picture and return its path.
+
+        `format` is anything Graphviz can write; it is the suffix of `path` if left out. Graphviz'
+        `dot` does the layout where it is installed. Without it `svg` still works, by the built-in
+        layout; another format raises RuntimeError.
+        """
+        target = Path(path)
+        format = format or target.suffix.removeprefix(".") or "svg"
+        program = shutil.which("dot")
+        if program is not None:
+            command = [program, f"-T{format}", "-o", str(target)]
+            subprocess.run(command, input=self.source, text=True, encoding="utf-8", check=True)
+        elif format == "svg":
+            target.write_text(self.svg, encoding="utf-8")
+        else:
+            raise RuntimeError(
+                f"cannot write {target}: the format {format!r} needs Graphviz, and its program "
+                "`dot` is not on the PATH. Install Graphviz (https://graphviz.org/download), or "
+                "render to SVG, which works without it."
+            )
+        return target
+
+    def _repr_svg_(self) -> str:
+        """What a notebook shows."""
+        return self.svg
+
+
+def make_dot(y: Tensor | Sequence[Tensor], params: Named | None = None) -> Graph:
+    """The backward graph of one output or several.
+
+    `params` names the leaves: a dictionary, or `model.named_parameters()`.
+    """
+    return Graph(trace([y] if isinstance(y, Tensor) else y, params))

@@ -1,0 +1,42 @@
+"""Shapes and colours, the same in Graphviz' pictures and in ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class VertexStyle:
+    """Graphviz' word for the shape, and colours."""
+
+    shape: str
+    fill: str
+    stroke: str = "#495057"
+    text: str = "#212529"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkStyle:
+    """The colour and the pattern (Graphviz' word) of an arrow."""
+
+    color: str = "#495057"
+    pattern: str = "solid"
+
+
+FONT: Final = "Helvetica"
+FONT_SIZE: Final = 12
+
+VERTICES: Final = {
+    "output": VertexStyle("box", "#ffc9c9"),
+    "op": VertexStyle("ellipse", "#a5d8ff"),
+    "accumulate": VertexStyle("diamond", "#ffec99"),
+    "leaf": VertexStyle("cylinder", "#b2f2bb"),
+    "stop": VertexStyle("cylinder", "#f1f3f5", stroke="#adb5bd", text="#868e96"),
+}
+
+LINKS: Final = {
+    "flow": LinkStyle(),
+    "store": LinkStyle(color="#f76707"),
+    "stop": LinkStyle(color="#adb5bd", pattern="dotted"),
+}

@@ -1,0 +1,130 @@
+"""A graph drawn as SVG by our own layout; looks like Graphviz' picture, needs no Graphviz."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from itertools import pairwise
+
+from .layout import place
+from .style import FONT, FONT_SIZE, LINKS, VERTICES
+from .trace import Link, Trace, Vertex
+
+_LINE_HEIGHT = 15.0
+_CHARACTER = 0.56 * FONT_SIZE
+_MARGIN = 16.0
+_LAYER_SPACING = 30.0
+_CAP = 5.0  # half the height of a cylinder's lid
+_DASHES = {"solid": "", "dotted": ' stroke-dasharray="1.5 4" stroke-linecap="round"'}
+
+Point = tuple[float, float]
+
+
+def svg_source(graph: Trace) -> str:
+    """The picture as the text of an SVG file."""
+    sizes = {vertex.key: _size(vertex) for vertex in graph.vertices}
+    layout = place(sizes, [(link.source, link.target) for link in graph.links], _LAYER_SPACING)
+    width, height = layout.width + 2 * _MARGIN, layout.height + 2 * _MARGIN
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="{-_MARGIN:.0f} {-_MARGIN:.0f} {width:.0f} {height:.0f}" '
+        f'font-family="{FONT}, Arial, sans-serif" font-size="{FONT_SIZE}">',
+        "<title>backward graph</title>",
+        "<defs>",
+        *(_arrowhead(kind) for kind in LINKS),
+        "</defs>",
+        f'<rect x="{-_MARGIN:.0f}" y="{-_MARGIN:.0f}" width="100%" height="100%" fill="white"/>',
+    ]
+    for link, route in zip(graph.links, layout.routes, strict=True):
+        lines.append(_link(link, route, sizes[link.source][1], sizes[link.target][1]))
+    for vertex in graph.vertices:
+        lines.append(_vertex(vertex, layout.centres[vertex.key], sizes[vertex.key]))
+    return "\n".join([*lines, "</svg>", ""])
+
+
+def _size(vertex: Vertex) -> Point:
+    """Width and height that hold the text; shapes with slanted sides need more."""
+    width = max(map(len, vertex.lines)) * _CHARACTER
+    height = len(vertex.lines) * _LINE_HEIGHT
+    match VERTICES[vertex.kind].shape:
+        case "ellipse":
+            return 1.2 * width + 22, height + 17
+        case "diamond":
+            return 1.45 * width + 36, height + 33
+        case "cylinder":
+            return width + 26, height + 8 + 3 * _CAP
+        case _:
+            return width + 24, height + 14
+
+
+def _arrowhead(kind: str) -> str:
+    return (
+        f'<marker id="{kind}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" '
+        f'markerHeight="7" orient="auto"><path d="M0 1 10 5 0 9z" fill="{LINKS[kind].color}"/>'
+        "</marker>"
+    )
+
+
+def _link(link: Link, route: Sequence[Point], from_height: float, to_height: float) -> str:
+    """A smooth curve that leaves and enters vertically and passes every waypoint."""
+    style = LINKS[link.kind]
+    (x, y), (end_x, end_y) = route[0], route[-1]
+    points = [(x, y + from_height / 2), *route[1:-1], (end_x, end_y - to_height / 2 - 1)]
+    path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
+    for (x, y), (next_x, next_y) in pairwise(points):
+        bend = (next_y - y) / 2
+        path += (
+            f"C{x:.1f} {y + bend:.1f} {next_x:.1f} {next_y - bend:.1f} {next_x:.1f} {next_y:.1f}"
+        )
+    title = f"<title>{escape(link.tooltip)}</title>"
+    drawn = (
+        f'<path d="{path}" fill="none" stroke="{style.color}" stroke-width="1.3"'
+        f'{_DASHES[style.pattern]} marker-end="url(#{link.kind})">{title}</path>'
+    )
+    if link.label:
+        (x, y), (next_x, next_y) = points[0], points[1]
+        drawn += (
+            f'<text x="{(x + next_x) / 2 + 4:.1f}" y="{(y + next_y) / 2 + 3:.1f}" '
+            f'font-size="10" fill="{style.color}">{escape(link.label)}</text>'
+        )
+    return drawn
+
+
+def _vertex(vertex: Vertex, centre: Point, size: Point) -> str:
+    style = VERTICES[vertex.kind]
+    paint = f'fill="{style.fill}" stroke="{style.stroke}"'
+    x, y = centre
+    if style.shape == "cylinder":
+        y += _CAP / 2  # the text sits below the lid
+    first = y - (len(vertex.lines) - 1) * _LINE_HEIGHT / 2 + FONT_SIZE * 0.35
+    text = "".join(
+        f'<text x="{x:.1f}" y="{first + i * _LINE_HEIGHT:.1f}" text-anchor="middle" '
+        f'fill="{style.text}">{escape(line)}</text>'
+        for i, line in enumerate(vertex.lines)
+    )
+    title = f"<title>{escape(vertex.tooltip)}</title>"
+    return f"<g>{title}{_outline(style.shape, centre, size, paint)}{text}</g>"
+
+
+def _outline(shape: str, centre: Point, size: Point, paint: str) -> str:
+    x, y = centre
+    half, tall = size[0] / 2, size[1] / 2
+    match shape:
+        case "ellipse":
+            return f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{half:.1f}" ry="{tall:.1f}" {paint}/>'
+        case "diamond":
+            corners = ((x, y - tall), (x + half, y), (x, y + tall), (x - half, y))
+            points = " ".join(f"{a:.1f},{b:.1f}" for a, b in corners)
+            return f'<polygon points="{points}" {paint}/>'
+        case "cylinder":
+            top, bottom = y - tall + _CAP, y + tall - _CAP
+            return (
+                f'<path d="M{x - half:.1f} {top:.1f}V{bottom:.1f}A{half:.1f} {_CAP} 0 0 0 '
+                f'{x + half:.1f} {bottom:.1f}V{top:.1f}" {paint}/>'
+                f'<ellipse cx="{x:.1f}" cy="{top:.1f}" rx="{half:.1f}" ry="{_CAP}" {paint}/>'
+            )
+        case _:
+            return (
+                f'<rect x="{x - half:.1f}" y="{y - tall:.1f}" width="{size[0]:.1f}" '
+                f'height="{size[1]:.1f}" rx="7" {paint}/>'
+            )

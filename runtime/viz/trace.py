@@ -1,0 +1,134 @@
+"""The backward graph as plain data, ready to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..node import AccumulateGrad, Node
+from ..registry import OPS, Op
+from ..tensor import Tensor
+
+Named: TypeAlias = Mapping[str, Tensor] | Iterable[tuple[str, Tensor]]
+"""Names for leaves: a dictionary, or what `Module.named_parameters()` gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vertex:
+    """Something to draw; `kind` is `output`, `op`, `accumulate`, `leaf` or `stop`."""
+
+    key: str
+    kind: str
+    lines: tuple[str, ...]
+    tooltip: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An arrow in the direction in which gradients flow."""
+
+    source: str
+    target: str
+    label: str = ""
+    tooltip: str = ""
+    kind: str = "flow"
+    """`flow`; `store`, from an `AccumulateGrad` to its leaf; `stop`, where no gradient goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All vertices and links, outputs first."""
+
+    vertices: tuple[Vertex, ...]
+    links: tuple[Link, ...]
+
+
+def trace(outputs: Iterable[Tensor], params: Named | None = None) -> Trace:
+    """Walk from `outputs` along `grad_fn` and `next_functions` to the leaves."""
+    tracer = _Tracer(leaf_names(params))
+    for number, output in enumerate(outputs):
+        tracer.add_output(output, number)
+    tracer.follow()
+    return Trace(tuple(tracer.vertices), tuple(tracer.links))
+
+
+def leaf_names(params: Named | None) -> dict[Node | None, str]:
+    """Names by vertex; a tensor without a vertex has no place in the graph."""
+    pairs = params.items() if isinstance(params, Mapping) else params or ()
+    return {tensor.edge: name for name, tensor in pairs if tensor.edge is not None}
+
+
+def shape_text(tensor: Tensor) -> str:
+    """`32 × 10`, or `scalar`."""
+    return " × ".join(map(str, tensor.shape)) or "scalar"
+
+
+class _Tracer:
+    """Collects vertices and links while the graph is walked."""
+
+    def __init__(self, names: dict[Node | None, str]) -> None:
+        self.vertices: list[Vertex] = []
+        self.links: list[Link] = []
+        self.names = names
+        self.arguments = {op.name: _tensor_arguments(op) for op in OPS.values()}
+        self.keys: dict[Node, str] = {}
+        self.pending: list[Node] = []
+
+    def add_output(self, output: Tensor, number: int) -> None:
+        key = f"out{number}"
+        name = self.names.get(output.edge, "output")
+        tooltip = f"{name}: {output.dtype} {shape_text(output)}"
+        self.vertices.append(Vertex(key, "output", (name, shape_text(output)), tooltip))
+        start = output.grad_fn or output.edge
+        if start is not None:
+            tooltip = "where the backward pass starts"
+            self.links.append(Link(key, self.key(start), tooltip=tooltip))
+
+    def follow(self) -> None:
+        """Visit everything below what is known."""
+        while self.pending:
+            node = self.pending.pop()
+            if isinstance(node, AccumulateGrad):
+                self.add_leaf(node)
+            else:
+                self.add_op(node)
+
+    def key(self, node: Node) -> str:
+        """The key of a vertex; a new one will be visited."""
+        if node not in self.keys:
+            self.keys[node] = f"n{len(self.keys)}"
+            self.pending.append(node)
+        return self.keys[node]
+
+    def add_leaf(self, node: AccumulateGrad) -> None:
+        leaf, key, name = node.variable, self.keys[node], self.names.get(node, "leaf")
+        self.vertices.append(Vertex(key, "accumulate", ("AccumulateGrad",), f"adds to {name}.grad"))
+        tooltip = f"{name}: {leaf.dtype} {shape_text(leaf)}, requires_grad=True"
+        self.vertices.append(Vertex(f"{key}_leaf", "leaf", (name, shape_text(leaf)), tooltip))
+        tooltip = f"stored in {name}.grad"
+        self.links.append(Link(key, f"{key}_leaf", tooltip=tooltip, kind="store"))
+
+    def add_op(self, node: Node) -> None:
+        key = self.keys[node]
+        tooltip = f"gradient of {node.op or 'a custom function'}, #{node.sequence_nr}"
+        self.vertices.append(Vertex(key, "op", (node.name(),), tooltip))
+        arguments = self.arguments.get(node.op, [])
+        if len(arguments) != len(node.edges):  # an argument without gradient, or a list
+            arguments = [f"input {i}" for i in range(len(node.edges))]
+        for (child, output_nr), argument in zip(node.next_functions, arguments, strict=True):
+            if child is None:
+                self.add_stop(key, argument)
+            else:
+                label = f"output {output_nr}" if output_nr else ""
+                tooltip = f"gradient with respect to {argument}"
+                self.links.append(Link(key, self.key(child), label, tooltip))
+
+    def add_stop(self, key: str, argument: str) -> None:
+        stop = f"{key}_stop{len(self.vertices)}"
+        self.vertices.append(Vertex(stop, "stop", (argument,), f"{argument} needs no gradient"))
+        self.links.append(Link(key, stop, tooltip="no gradient is computed", kind="stop"))
+
+
+def _tensor_arguments(op: Op) -> list[str]:
+    return [param.name for param in op.params if param.type in ("Tensor", "Tensor?")]

@@ -1,0 +1,153 @@
+"""Pictures of the backward graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from gradspec import viz
+from gradspec.node import Node, next_sequence_nr
+from gradspec.tensor import Tensor, wrap
+from gradspec.viz.layout import place
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def node(name: str, *inputs: Tensor) -> Tensor:
+    """A tensor made by an op called `name`."""
+    kind = type(name, (Node,), {"__slots__": ()})
+    made: Any = kind()
+    made.edges = tuple(tensor.edge for tensor in inputs)
+    made.hooks = None
+    made.sequence_nr = next_sequence_nr()
+    out = wrap(np.zeros((2, 3)))
+    out.edge = made
+    return out
+
+
+def leaf(*shape: int) -> Tensor:
+    return wrap(np.zeros(shape)).requires_grad_()
+
+
+@pytest.fixture
+def weights() -> dict[str, Tensor]:
+    return {"w": leaf(2, 3), 'odd"name': leaf(4)}
+
+
+@pytest.fixture
+def shared(weights: dict[str, Tensor]) -> Tensor:
+    """w and another leaf, one op used twice, and one input without a gradient."""
+    inner = node("InnerBackward0", *weights.values())
+    return node("OuterBackward0", inner, inner, wrap(np.zeros(5)))
+
+
+def test_dot_has_every_vertex_once_and_every_edge(
+    shared: Tensor, weights: dict[str, Tensor]
+) -> None:
+    source = viz.make_dot(shared, weights).source
+    assert source.count('label="InnerBackward0", shape=ellipse') == 1
+    assert source.count('label="AccumulateGrad", shape=diamond') == 2
+    assert r'label="w\n2 × 3", shape=cylinder' in source
+    assert r'label="odd\"name\n4"' in source
+    outer, inner = "n0", "n1"
+    assert source.count(f"{outer} -> {inner} ") == 2
+    assert source.count("style=dotted") == 1
+
+
+def test_svg_is_well_formed_and_shows_every_name(
+    shared: Tensor, weights: dict[str, Tensor], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # no `dot` there
+    path = viz.make_dot(shared, weights).render(tmp_path / "graph.svg")
+    texts = [element.text for element in ElementTree.parse(path).iter() if "text" in element.tag]
+    assert sorted(filter(None, texts)) == sorted(
+        ["output", "2 × 3", "OuterBackward0", "InnerBackward0", "input 2", "w", "2 × 3"]
+        + ["AccumulateGrad"] * 2
+        + ['odd"name', "4"]
+    )
+
+
+def test_png_without_graphviz_says_what_to_do(
+    shared: Tensor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RuntimeError, match="Install Graphviz"):
+        viz.make_dot(shared).render(tmp_path / "graph.png")
+
+
+def test_a_program_called_dot_is_used_when_there(
+    shared: Tensor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "dot"
+    program.write_text('#!/bin/sh\n{ echo "$1"; /bin/cat; } > "$3"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    graph = viz.make_dot(shared)
+    written = graph.render(tmp_path / "graph.png").read_text(encoding="utf-8")
+    assert written == "-Tpng\n" + graph.source
+
+
+def test_text_draws_a_shared_node_once(shared: Tensor, weights: dict[str, Tensor]) -> None:
+    assert viz.graph_text(shared, weights).splitlines() == [
+        "OuterBackward0",
+        "├─ InnerBackward0 #1",
+        "│  ├─ w [2 × 3] AccumulateGrad",
+        '│  └─ odd"name [4] AccumulateGrad',
+        "├─ InnerBackward0 #1, see above",
+        "└─ (no gradient)",
+    ]
+
+
+def test_a_tensor_without_a_graph() -> None:
+    plain = wrap(np.zeros(3))
+    assert "does not require a gradient" in viz.graph_text(plain)
+    assert "->" not in viz.make_dot(plain).source
+
+
+def test_a_leaf_alone() -> None:
+    assert viz.graph_text(leaf(3)) == "leaf [3] AccumulateGrad"
+
+
+def test_deep_graphs_need_no_recursion() -> None:
+    tensor = leaf(2)
+    for _ in range(5_000):
+        tensor = node("LinkBackward0", tensor)
+    assert viz.graph_text(tensor).count("\n") == 5_000
+    graph = viz.make_dot(tensor)
+    assert graph.source.count("->") == 5_002
+    assert graph.svg.count("<ellipse") == 5_001
+
+
+@st.composite
+def dags(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
+    size = draw(st.integers(1, 12))
+    pairs = [(a, b) for b in range(size) for a in range(b)]
+    return size, draw(st.lists(st.sampled_from(pairs), max_size=25)) if pairs else []
+
+
+@given(dags(), st.lists(st.floats(10, 200), min_size=12, max_size=12))
+def test_layout_keeps_vertices_apart_and_arrows_pointing_down(
+    dag: tuple[int, Sequence[tuple[int, int]]], widths: list[float]
+) -> None:
+    size, pairs = dag
+    sizes = {str(i): (widths[i], 20.0) for i in range(size)}
+    layout = place(sizes, [(str(a), str(b)) for a, b in pairs], spacing=30.0)
+    centres = layout.centres
+    for (a, b), route in zip(pairs, layout.routes, strict=True):
+        assert route[0] == centres[str(a)]
+        assert route[-1] == centres[str(b)]
+        assert all(y < next_y for (_, y), (_, next_y) in pairwise(route))
+    for a in range(size):
+        half = widths[a] / 2
+        x, y = centres[str(a)]
+        assert half - 1e-6 <= x <= layout.width - half + 1e-6
+        assert y + 10 <= layout.height + 1e-6
+        for b in range(a):
+            other_x, other_y = centres[str(b)]
+            apart = half + widths[b] / 2 - 1e-6
+            assert abs(y - other_y) >= 20 or abs(x - other_x) >= apart
