@@ -166,7 +166,7 @@ def decode(path: str, data: bytes, report: Report) -> Source | None:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        before = Source(path, data[: error.start].decode("utf-8-sig", errors="replace"))
+        before = Source(path, _unix_lines(data[: error.start].decode("utf-8-sig", "replace")))
         report.error(
             "GS002",
             before.span(len(before.text)),
@@ -174,13 +174,17 @@ def decode(path: str, data: bytes, report: Report) -> Source | None:
             "save the file as UTF-8",
         )
         return None
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _unix_lines(text)
     source = Source(path, text)
     if found := _NOT_PRINTABLE.search(text):
         place = source.span(found.start())
         report.error("GS003", place, f"the character U+{ord(found[0]):04X} is not text")
         return None
     return source
+
+
+def _unix_lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def compose(source: Source, report: Report) -> Located | None:

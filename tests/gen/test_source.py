@@ -197,6 +197,7 @@ HOSTILE = {
     "unknown escape": (b'k: "\\q"', "GS004", 1, 5),
     "directive": (b"%YAML 9.1\n---\nk: 1", "GS004", 1, 1),
     "latin-1": (b"k: a\nj: caf\xe9", "GS002", 2, 7),
+    "latin-1 after carriage returns": (b"k: a\r\nj: b\r\xe9", "GS002", 3, 1),
     "utf-16": ("k: a".encode("utf-16"), "GS002", 1, 1),
     "cut character": (b"k: \xc3", "GS002", 1, 4),
     "surrogate": (b"k: \xed\xa0\x80", "GS002", 1, 4),
