@@ -38,10 +38,12 @@ class Size(tuple[int, ...]):
 class Alias:
     """What a tensor shares with its views: the base, and how often the memory was written to."""
 
-    __slots__ = ("version",)
+    __slots__ = ("is_shared", "version")
 
     def __init__(self) -> None:
         self.version = 0
+        self.is_shared = False
+        """Whether several tensors lie on the memory."""
 
 
 class Tensor(Base):
@@ -354,6 +356,7 @@ def share_alias(base: Tensor, view: Tensor) -> None:
     """`view` lies on the memory of `base`: one version counter for both."""
     if base.alias is None:
         base.alias = Alias()
+    base.alias.is_shared = True
     view.alias = base.alias
 
 

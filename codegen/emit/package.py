@@ -57,6 +57,10 @@ _RUNTIME_NAMES = {
 """What generated code may need of the runtime."""
 
 
+_AUGMENTED = ("add__", "sub__", "mul__", "truediv__", "pow__")
+"""Operators that have an augmented form: `x += y` is `x.__iadd__(y)`."""
+
+
 @dataclass(slots=True)
 class GeneratedOp:
     """The source of one op and what it depends on: what a proof is keyed by."""
@@ -225,15 +229,24 @@ class PackageBuilder:
     def _methods(self) -> str:
         names: dict[str, NameView] = {}
         for op in self.table.ops:
-            if "method" in op.variants:
-                for name in (op.signature.name, *op.aliases):
-                    variadic = _is_variadic(op) and self._is_alone(op)
-                    names.setdefault(name, self._name(op, name, op.signature.name, variadic))
-            for operator in op.operators:
-                names.setdefault(operator, self._name(op, operator, op.signature.name))
+            for entry in self._methods_of(op):
+                names.setdefault(entry.name, entry)
         return template("methods.py.j2").render(
             names=list(names.values()), families=sorted({n.module for n in names.values()})
         )
+
+    def _methods_of(self, op: OpSpec) -> Iterable[NameView]:
+        base = op.signature.name
+        variadic = _is_variadic(op) and len(self.resolver.table.overloads(base)) == 1
+        if "method" in op.variants:
+            for name in (base, *op.aliases):
+                yield self._name(op, name, is_variadic=variadic)
+                if op.inplace:
+                    yield self._name(op, f"{name}_", is_in_place=True)
+        for operator in op.operators:
+            yield self._name(op, operator)
+            if op.inplace and operator.removeprefix("__") in _AUGMENTED:
+                yield self._name(op, f"__i{operator.removeprefix('__')}", is_in_place=True)
 
     def _namespaces(self) -> list[str]:
         found = {module for op in self.table.ops for module in _namespaces_of(op)}
@@ -246,7 +259,7 @@ class PackageBuilder:
                 if op.signature.name.startswith("_"):
                     continue
                 for name in (op.signature.name, *op.aliases):
-                    names.setdefault(name, self._name(op, name, op.signature.name))
+                    names.setdefault(name, self._name(op, name))
         top = namespace == "torch"
         return template("namespace.py.j2").render(
             doc=f"The ops of the table{'' if top else ' in the namespace ' + namespace}.",
@@ -255,12 +268,12 @@ class PackageBuilder:
             registers=top,
         )
 
-    def _name(self, op: OpSpec, name: str, base: str, variadic: bool = False) -> NameView:
+    def _name(
+        self, op: OpSpec, name: str, *, is_variadic: bool = False, is_in_place: bool = False
+    ) -> NameView:
+        base = op.signature.name
         first = self.resolver.table.overloads(base)[0]
-        return NameView(name, first.family, base, variadic)
-
-    def _is_alone(self, op: OpSpec) -> bool:
-        return len(self.resolver.table.overloads(op.signature.name)) == 1
+        return NameView(name, first.family, base, is_variadic, is_in_place)
 
 
 def _standard_imports(body: str) -> Iterable[str]:

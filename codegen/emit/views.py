@@ -137,3 +137,4 @@ class NameView:
     module: str
     function: str
     is_variadic: bool = False
+    is_in_place: bool = False

@@ -177,6 +177,8 @@ class OpSpec:
     """`(output name, rule)`."""
     promotes: tuple[str, ...] = ()
     """The tensor arguments that are brought to one dtype first, by PyTorch's promotion rules."""
+    inplace: bool = False
+    """The op has an in-place twin, `mul_` to `mul`, which is made from it."""
     int_to_float: bool = False
     """Integer and bool arguments are computed in the default float dtype."""
     domain: tuple[tuple[str, str], ...] = ()

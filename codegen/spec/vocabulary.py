@@ -17,6 +17,7 @@ ENTRY_KEYS = (
     "aliases",
     "promotes",
     "int_to_float",
+    "inplace",
     "proof",
 )
 """What an entry may say besides its rules, which are keyed by arguments and outputs."""
@@ -67,5 +68,5 @@ OPERATORS = (
 )
 """The Python operators that an op may answer on `Tensor`."""
 
-RESERVED_FAMILIES = ("registry",)
+RESERVED_FAMILIES = ("registry", "methods")
 """Modules of the generated package that hold no ops."""
