@@ -1,4 +1,4 @@
-"""Parts of arrays, and zeros around them."""
+"""Parts of arrays by position, and zeros around them."""
 
 from __future__ import annotations
 
@@ -14,27 +14,41 @@ def where(condition: Array, self: Array, other: Array) -> Array:
     """`np.where` of a bool condition."""
     if condition.dtype.kind != "b":
         raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype "
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{condition.dtype}"
         )
     return np.where(condition, self, other)
 
 
+def masked_fill(self: Array, mask: Array, value: Any) -> Array:
+    """A copy with one value wherever the mask is true."""
+    if mask.dtype.kind != "b":
+        raise RuntimeError(
+            f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype}"
+        )
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise RuntimeError(
+            "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    if isinstance(value, float) and self.dtype.kind in "iub":
+        raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow")
+    return np.where(mask, value, self)
+
+
 def select(self: Array, dim: int, index: int) -> Array:
     """A view of one slice of a dimension, which disappears."""
-    return self[_place(self.shape, dim, index)]
+    return self[_slice_at(self.shape, dim, index)]
 
 
-def select_backward(
-    grad_output: Array, input_sizes: Sequence[int], dim: int, index: int
-) -> Array:
+def select_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, index: int) -> Array:
     """Zeros with `grad_output` in one slice of a dimension."""
     out = np.zeros_like(grad_output, shape=input_sizes)
-    out[_place(input_sizes, dim, index)] = grad_output
+    out[_slice_at(input_sizes, dim, index)] = grad_output
     return out
 
 
-def _place(shape: Sequence[int], dim: int, index: int) -> tuple[Any, ...]:
+def _slice_at(shape: Sequence[int], dim: int, index: int) -> tuple[Any, ...]:
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     dim = normalize_dim(dim, len(shape))
@@ -44,3 +58,80 @@ def _place(shape: Sequence[int], dim: int, index: int) -> tuple[Any, ...]:
             f"{dim}"
         )
     return (*(slice(None),) * dim, index, ...)
+
+
+def slice_view(self: Array, dim: int, start: int | None, end: int | None, step: int) -> Array:
+    """A view of some of the slices of a dimension."""
+    return self[_slices(self.ndim, dim, start, end, step)]
+
+
+def slice_backward(
+    grad_output: Array,
+    input_sizes: Sequence[int],
+    dim: int,
+    start: int | None,
+    end: int | None,
+    step: int,
+) -> Array:
+    """Zeros with `grad_output` in some of the slices of a dimension."""
+    out = np.zeros_like(grad_output, shape=input_sizes)
+    out[_slices(len(input_sizes), dim, start, end, step)] = grad_output
+    return out
+
+
+def _slices(
+    ndim: int, dim: int, start: int | None, end: int | None, step: int
+) -> tuple[slice, ...]:
+    if not ndim:
+        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    return (*(slice(None),) * normalize_dim(dim, ndim), slice(start, end, step))
+
+
+def index(self: Array, indices: Sequence[Array | None]) -> Any:
+    """Elements at integer positions, or where masks are true."""
+    return self[_key(indices, self.ndim)]
+
+
+def index_backward(self: Array, shape: Sequence[int], indices: Sequence[Array | None]) -> Array:
+    """Zeros with `self` added at the places that an index picked."""
+    out = np.zeros_like(self, shape=shape)
+    np.add.at(out, _key(indices, len(shape)), self)
+    return out
+
+
+def _key(indices: Sequence[Array | None], ndim: int) -> tuple[Any, ...]:
+    if len(indices) > ndim:
+        raise IndexError(f"too many indices for tensor of dimension {ndim} (got {len(indices)})")
+    return tuple(slice(None) if each is None else each for each in indices)
+
+
+def index_select(self: Array, dim: int, index: Array) -> Any:
+    """Slices of a dimension in the order of a list of positions."""
+    return np.atleast_1d(self)[_positions(self.shape, dim, index)].reshape(
+        () if not self.ndim else _selected_shape(self.shape, dim, index)
+    )
+
+
+def index_select_backward(self: Array, shape: Sequence[int], dim: int, index: Array) -> Array:
+    """Zeros with the slices of `self` added at a list of positions."""
+    out = np.zeros_like(self, shape=shape or (1,))
+    np.add.at(out, _positions(shape, dim, index), self.reshape(_selected_shape(shape, dim, index)))
+    return out.reshape(shape)
+
+
+def _selected_shape(shape: Sequence[int], dim: int, index: Array) -> tuple[int, ...]:
+    sizes = list(shape) or [1]
+    sizes[dim] = index.size
+    return tuple(sizes)
+
+
+def _positions(shape: Sequence[int], dim: int, index: Array) -> tuple[Any, ...]:
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    dim = normalize_dim(dim, len(shape))
+    length = shape[dim] if shape else 1
+    if index.size and not (index.min() >= 0 and index.max() < length):
+        raise IndexError("index out of range in self")
+    return (*(slice(None),) * dim, index.reshape(-1))

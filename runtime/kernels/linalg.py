@@ -1,6 +1,8 @@
-"""Matrix products."""
+"""Products of vectors and matrices, which do not promote dtypes."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -10,12 +12,69 @@ _matmul = np.matmul
 
 
 def mm(self: Array, mat2: Array) -> Array:
-    """The product of two matrices of one dtype."""
+    """The product of two matrices."""
     if self.ndim != 2 or mat2.ndim != 2:
-        raise RuntimeError(
-            f"{'self' if self.ndim != 2 else 'mat2'} must be a matrix: mm() got tensors of "
-            f"{self.ndim} and {mat2.ndim} dimensions"
-        )
+        wrong = "self" if self.ndim != 2 else "mat2"
+        raise RuntimeError(f"{wrong} must be a matrix")
     if self.dtype is not mat2.dtype:
         same_dtype("mm", self, mat2)
     return _matmul(self, mat2)
+
+
+def bmm(self: Array, mat2: Array) -> Array:
+    """The products of two batches of matrices."""
+    for name, batch in (("batch1", self), ("batch2", mat2)):
+        if batch.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{self.shape[0]}, {self.shape[2]}] but got: [{mat2.shape[0]}, {mat2.shape[1]}]."
+        )
+    same_dtype("bmm", self, mat2)
+    return _matmul(self, mat2)
+
+
+def mv(self: Array, vec: Array) -> Array:
+    """The product of a matrix and a vector."""
+    if self.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got {vec.ndim}, {self.ndim}, {vec.ndim}"
+        )
+    if self.shape[1] != vec.shape[0]:
+        raise RuntimeError(
+            f"size mismatch, got input ({self.shape[0]}), mat ({self.shape[0]}x{self.shape[1]}), "
+            f"vec ({vec.shape[0]})"
+        )
+    same_dtype("mv", self, vec)
+    return _matmul(self, vec)
+
+
+def dot(self: Array, tensor: Array) -> Any:
+    """The sum of the products of the elements of two vectors."""
+    if self.ndim != 1 or tensor.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {self.ndim}D and {tensor.ndim}D tensors")
+    if self.shape != tensor.shape:
+        raise RuntimeError(
+            f"inconsistent tensor size, expected tensor {list(self.shape)} and src "
+            f"{list(tensor.shape)} to have the same number of elements"
+        )
+    same_dtype("dot", self, tensor)
+    return _matmul(self, tensor)
+
+
+def addmm(self: Array, mat1: Array, mat2: Array, beta: float, alpha: float) -> Any:
+    """`beta * self + alpha * (mat1 @ mat2)`; `self` does not count at all if `beta` is zero."""
+    product = mm(mat1, mat2)
+    same_dtype("addmm", self, product)
+    np.broadcast_to(self, product.shape)  # the sum must not be larger than the product
+    if alpha != 1:
+        product = product * alpha
+    if beta == 1:
+        return product + self
+    return product if beta == 0 else product + self * beta
+
+
+def broadcast_matmul(self: Array, other: Array) -> Array:
+    """The products of matrices whose batch dimensions broadcast."""
+    return _matmul(self, other)

@@ -1,4 +1,4 @@
-"""The negative log likelihood, and the way back."""
+"""Losses that are more than one expression."""
 
 from __future__ import annotations
 
@@ -10,17 +10,73 @@ import numpy as np
 from .checks import Array
 
 
+def reduced(self: Array, reduction: str) -> Any:
+    """All elements, their mean or their sum."""
+    if reduction == "mean":
+        return np.add.reduce(self, None) / self.size
+    if reduction == "sum":
+        return np.add.reduce(self, None)
+    _check_reduction(reduction)
+    return self
+
+
+def unreduced(self: Array, shape: Sequence[int], reduction: str) -> Array:
+    """The gradient of a reduced loss, spread over its elements."""
+    if reduction == "none":
+        return self
+    out = np.empty_like(self, shape=shape)
+    out[...] = self / out.size if reduction == "mean" else self
+    return out
+
+
+def _check_reduction(reduction: str) -> None:
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+
+
+def binary_cross_entropy_with_logits(
+    self: Array, target: Array, weight: Array | None, pos_weight: Array | None, reduction: str
+) -> Any:
+    """`-w * (p * t * log(s) + (1 - t) * log(1 - s))` with `s` the logistic function."""
+    if self.shape != target.shape:
+        raise ValueError(
+            f"Target size ({list(target.shape)}) must be the same as input size "
+            f"({list(self.shape)})"
+        )
+    positive = target if pos_weight is None else target * pos_weight
+    loss = (1 - target) * np.logaddexp(0, self) + positive * np.logaddexp(0, -self)
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
 def nll_loss(
     self: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str
 ) -> Any:
     """`-weight[t] * self[t]` of one row, or of each row of a batch."""
-    _check(self.shape, target, ignore_index)
-    rows, factors, total = _factors(self, target, weight, ignore_index, reduction)
-    picked = self[..., rows] if self.ndim == 1 else self[np.arange(len(target)), rows]
-    losses = -factors * picked
+    if self.ndim not in (1, 2):
+        raise RuntimeError("input tensor should be 1D or 2D")
+    return _nll_loss(self, target, weight, ignore_index, reduction)
+
+
+def nll_loss2d(
+    self: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str
+) -> Any:
+    """`-weight[t] * self[t]` of each pixel, classes in dimension 1."""
+    if self.ndim != 4:
+        raise RuntimeError(f"expected input to be a 4D tensor, but got {self.ndim} dimensions")
+    return _nll_loss(self, target, weight, ignore_index, reduction)
+
+
+def _nll_loss(
+    self: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str
+) -> Any:
+    _check_reduction(reduction)
+    _check_target(self.shape, target, ignore_index)
+    place, factors = _picked(target, weight, ignore_index, self.dtype)
+    losses = -factors * self[place]
     if reduction == "none":
         return losses
-    return losses.sum() / total if reduction == "mean" else losses.sum()
+    total = np.add.reduce(losses, None)
+    return total / np.add.reduce(factors, None) if reduction == "mean" else total
 
 
 def nll_loss_backward(
@@ -32,36 +88,35 @@ def nll_loss_backward(
     reduction: str,
 ) -> Array:
     """Zeros of the shape of the log-probabilities, with the gradient at the target classes."""
-    rows, factors, total = _factors(self, target, weight, ignore_index, reduction)
+    place, factors = _picked(target, weight, ignore_index, self.dtype)
     out = np.zeros_like(self, shape=shape)
-    values = -factors * (self / total if reduction == "mean" else self)
-    if len(shape) == 1:
-        out[rows] = values
-    else:
-        out[np.arange(len(target)), rows] = values
+    if reduction == "mean":
+        self = self / np.add.reduce(factors, None)
+    out[place] = -factors * self
     return out
 
 
-def _factors(
-    self: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str
-) -> tuple[Array, Any, Any]:
-    """The class of each row, its weight (zero where ignored), and the sum of the weights."""
+def _picked(
+    target: Array, weight: Array | None, ignore_index: int, dtype: Any
+) -> tuple[tuple[Any, ...], Any]:
+    """The key of the target classes, and the weight of each, zero where ignored."""
     kept = target != ignore_index
-    rows = np.where(kept, target, 0)
-    factors = kept.astype(self.dtype) if weight is None else np.where(kept, weight[rows], 0)
-    return rows, factors, factors.sum() if reduction == "mean" else None
+    classes = np.where(kept, target, 0)
+    factors = kept.astype(dtype) if weight is None else np.where(kept, weight[classes], 0)
+    if not target.ndim:
+        return (classes,), factors
+    grids: list[Any] = list(np.ogrid[tuple(slice(length) for length in target.shape)])
+    return (grids[0], classes, *grids[1:]), factors
 
 
-def _check(shape: Sequence[int], target: Array, ignore_index: int) -> None:
-    if len(shape) not in (1, 2):
-        raise RuntimeError("input tensor should be 1D or 2D")
+def _check_target(shape: Sequence[int], target: Array, ignore_index: int) -> None:
+    classes = shape[0] if len(shape) == 1 else shape[1]
     if target.dtype.kind not in "iu":
         raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
-    if target.shape != tuple(shape[:-1]):
+    if target.shape != (*shape[:1], *shape[2:])[len(shape) == 1 :]:
         raise ValueError(
-            f"Expected input batch_size ({shape[0]}) to match target batch_size "
-            f"({target.size})."
+            f"Expected input batch_size ({shape[0]}) to match target batch_size ({target.size})."
         )
-    outside = (target != ignore_index) & ((target < 0) | (target >= shape[-1]))
+    outside = (target != ignore_index) & ((target < 0) | (target >= classes))
     if outside.any():
         raise IndexError(f"Target {target[outside].flat[0]} is out of bounds.")

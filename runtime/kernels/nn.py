@@ -1,6 +1,8 @@
-"""Softmax and its kin, in the forms that do not overflow."""
+"""Activations and softmax, in the forms that do not overflow."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -10,8 +12,28 @@ _add_reduce = np.add.reduce
 _max_reduce = np.maximum.reduce
 
 
-def softmax(self: Array, dim: int) -> Array:
+def gelu_form(approximate: str) -> str:
+    """`none` or `tanh`; RuntimeError for anything else."""
+    if approximate not in ("none", "tanh"):
+        raise RuntimeError("approximate argument must be either none or tanh.")
+    return approximate
+
+
+def softmax(self: Array, dim: int) -> Any:
     """Exponentials along a dimension, scaled to sum to one."""
-    floating("softmax", self)
-    shifted = np.exp(self - _max_reduce(self, dim, keepdims=True))
-    return shifted / _add_reduce(shifted, dim, keepdims=True)
+    powers = np.exp(_shifted("softmax", self, dim))
+    return powers / _add_reduce(powers, dim, keepdims=True)
+
+
+def log_softmax(self: Array, dim: int) -> Any:
+    """The logarithm of the softmax, without taking it."""
+    shifted = _shifted("log_softmax", self, dim)
+    return shifted - np.log(_add_reduce(np.exp(shifted), dim, keepdims=True))
+
+
+def _shifted(name: str, self: Array, dim: int) -> Any:
+    """The array minus its largest element along a dimension."""
+    floating(name, self)
+    if not self.size:
+        return self.copy()
+    return self - _max_reduce(self, dim, keepdims=True)

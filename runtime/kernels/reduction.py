@@ -1,4 +1,4 @@
-"""Sums and other reductions, and the ways back."""
+"""Sums, means, variances and running sums, and the ways back."""
 
 from __future__ import annotations
 
@@ -16,9 +16,25 @@ _add_reduce = np.add.reduce
 
 def axes(dim: Dims) -> int | tuple[int, ...] | None:
     """NumPy's `axis` for PyTorch's `dim`, where an empty list means all dimensions."""
-    if dim is None or type(dim) is int:
+    if dim is None or isinstance(dim, int):
         return dim
-    return tuple(dim) or None if isinstance(dim, list | tuple) else int(dim)  # type: ignore[call-overload]
+    return tuple(dim) or None
+
+
+def _reduced_axes(ndim: int, dim: Dims) -> Sequence[int]:
+    """The dimensions that a reduction removes, none for a scalar."""
+    chosen = axes(dim)
+    if chosen is None or not ndim:
+        return range(ndim)
+    return (chosen,) if isinstance(chosen, int) else chosen
+
+
+def _count(shape: Sequence[int], dim: Dims) -> int:
+    """How many elements are reduced to one."""
+    count = 1
+    for axis in _reduced_axes(len(shape), dim):
+        count *= shape[axis]
+    return count
 
 
 def sum(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
@@ -31,58 +47,59 @@ def sum(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
 def unreduce(self: Array, shape: Sequence[int], dim: Dims, keepdim: bool) -> Array:
     """Repeat a reduced array over the dimensions that were reduced."""
     if not keepdim and self.ndim:
-        self = self.reshape(_kept_shape(shape, dim))
+        kept = list(shape)
+        for axis in _reduced_axes(len(shape), dim):
+            kept[axis] = 1
+        self = self.reshape(kept)
     out = np.empty_like(self, shape=shape)
     out[...] = self
     return out
 
 
-def _kept_shape(shape: Sequence[int], dim: Dims) -> list[int]:
-    """The shape that a reduction with `keepdim` leaves."""
-    dims = axes(dim)
-    reduced = range(len(shape)) if dims is None else (dims,) if isinstance(dims, int) else dims
-    kept = list(shape)
-    for each in reduced:
-        kept[each] = 1
-    return kept
+def mean(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
+    """Sums divided by the number of terms; RuntimeError for integers unless a dtype is given."""
+    if dtype is None and self.dtype.kind in "iub":
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point "
+            f"or complex dtype. Got: {self.dtype}"
+        )
+    return _add_reduce(self, axes(dim), dtype, None, keepdim) / _count(self.shape, dim)
 
 
-def max_with_indices(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    """The largest elements along a dimension and their positions; the first NaN wins."""
-    return _pick(self, np.argmax, dim, keepdim)
+def unmean(self: Array, shape: Sequence[int], dim: Dims, keepdim: bool) -> Array:
+    """Repeat the gradient of a mean over the dimensions that were reduced."""
+    return unreduce(self / _count(shape, dim), shape, dim, keepdim)
 
 
-def min_with_indices(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
-    """The smallest elements along a dimension and their positions; the first NaN wins."""
-    return _pick(self, np.argmin, dim, keepdim)
+def var(self: Array, dim: Dims, correction: float | None, keepdim: bool) -> Any:
+    """Squared deviations from the mean, summed and divided by the degrees of freedom."""
+    if self.dtype.kind in "iub":
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    deviation = self - mean(self, dim, True, None)
+    squares = _add_reduce(deviation * deviation, axes(dim), None, None, keepdim)
+    return over_freedom(squares, self.shape, dim, correction)
 
 
-def _pick(self: Array, position: Any, dim: int, keepdim: bool) -> tuple[Array, Array]:
+def over_freedom(self: Array, shape: Sequence[int], dim: Dims, correction: float | None) -> Array:
+    """Divide by the degrees of freedom, which are not negative."""
+    freedom = _count(shape, dim) - (1 if correction is None else correction)
+    return self / max(freedom, 0)
+
+
+def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Any:
+    """The largest element is taken out before the exponentials, unless it is infinite."""
+    axis = axes(dim)
+    largest = np.maximum.reduce(self, axis, keepdims=True)
+    largest = np.where(np.isinf(largest), 0, largest)
+    total = _add_reduce(np.exp(self - largest), axis, None, None, keepdim)
+    return np.log(total) + (largest if keepdim else largest.reshape(total.shape))
+
+
+def cumsum(self: Array, dim: int, dtype: Any) -> Any:
+    """Running sums; those of integers and bools are int64."""
+    if dtype is None and self.dtype.kind in "iub":
+        dtype = np.int64
     dim = normalize_dim(dim, self.ndim)
     if not self.ndim:
-        return self.copy(), np.zeros((), np.int64)
-    indices = position(self, dim, keepdims=True)
-    values = np.take_along_axis(self, indices, dim)
-    return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
-
-
-def take_along_dim(self: Array, dim: int, indices: Array, keepdim: bool) -> Array:
-    """The elements at the positions that `_pick` found."""
-    if not self.ndim:
-        return self.copy()
-    if keepdim:
-        return np.take_along_axis(self, indices, dim)
-    return np.take_along_axis(self, np.expand_dims(indices, dim), dim).squeeze(dim)
-
-
-def put_along_dim(
-    self: Array, shape: Sequence[int], dim: int, indices: Array, keepdim: bool
-) -> Array:
-    """Zeros with `self` at the positions that `_pick` found."""
-    if not shape:
-        return self.copy()
-    if not keepdim:
-        self, indices = np.expand_dims(self, dim), np.expand_dims(indices, dim)
-    out = np.zeros_like(self, shape=shape)
-    np.put_along_axis(out, indices, self, dim)
-    return out
+        return self.copy() if dtype is None else self.astype(dtype)
+    return np.add.accumulate(self, dim, dtype)

@@ -1,0 +1,59 @@
+"""Elementwise arithmetic with numbers, where NumPy's dtypes or limits differ from PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import constants
+from ..promotion import to_float
+from .checks import Array
+
+Number = bool | int | float
+
+
+def _with(self: Array, *numbers: Number | None) -> Array:
+    """`self`, in the default float dtype if it holds integers and a number is a float."""
+    if self.dtype.kind in "iub" and any(isinstance(number, float) for number in numbers):
+        return to_float(self)
+    return self
+
+
+def rsub_scalar(self: Array, other: Number, alpha: Number) -> Any:
+    """A number minus `alpha` times each element."""
+    self = _with(self, other, alpha)
+    return other - self if alpha == 1 else other - self * alpha
+
+
+def pow_scalar(self: Array, exponent: Number) -> Any:
+    """Each element to the power of a number."""
+    return _with(self, exponent) ** exponent
+
+
+def pow_of_scalar(self: Number, exponent: Array) -> Any:
+    """A number to the power of each element."""
+    return self ** _with(exponent, self)
+
+
+def times_log(self: Array, base: Number) -> Any:
+    """Each element times the logarithm of a number; the limits at and below zero are IEEE's."""
+    if base > 0:
+        return self * constants.log(base)
+    return self * (-constants.inf if base == 0 else constants.nan)
+
+
+def clamp(self: Array, min: Any, max: Any) -> Any:
+    """Elements moved between bounds, arrays or numbers; the upper bound wins."""
+    if min is None and max is None:
+        raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
+    self = _with(self, min, max)
+    raised = self if min is None else np.maximum(self, min)
+    return raised if max is None else np.minimum(raised, max)
+
+
+def within(self: Array, min: Any, max: Any) -> Any:
+    """Where elements lie between the bounds, or on them."""
+    if max is None:
+        return self >= min
+    return self <= max if min is None else (self >= min) & (self <= max)
