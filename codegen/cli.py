@@ -17,7 +17,9 @@ from .progress import ProofProgress
 
 DEFAULT_SPEC = Path("specs/derivatives.yaml")
 
-_EPILOG = "Exit status: 0 all is well; 1 the spec or a proof failed, or generated/ is stale; 2 usage."
+_EPILOG = (
+    "Exit status: 0 all is well; 1 the spec or a proof failed, or generated/ is stale; 2 usage."
+)
 
 
 @click.group(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,7 +31,9 @@ def main() -> None:
 def _target(spec: Path, out: Path | None, package: str | None) -> Target:
     """Where to write: beside the folder of the spec, unless told otherwise."""
     if out is None:
-        return Target(spec, spec.resolve().parent.parent / "generated", package or GENERATED_PACKAGE)
+        return Target(
+            spec, spec.resolve().parent.parent / "generated", package or GENERATED_PACKAGE
+        )
     return Target(spec, out.resolve(), package or out.resolve().name)
 
 
@@ -80,9 +84,7 @@ def codegen(spec: Path, out: Path | None, package: str | None, jobs: int, check:
 @_package_option
 @_jobs_option
 @click.option("--all", "everything", is_flag=True, help="Prove every op, also unchanged ones.")
-def prove(
-    spec: Path, out: Path | None, package: str | None, jobs: int, everything: bool
-) -> None:
+def prove(spec: Path, out: Path | None, package: str | None, jobs: int, everything: bool) -> None:
     """Prove the formulas of SPEC; with --all from nothing, whatever the lock says."""
     target = _target(spec, out, package)
     _report(_run(target, jobs, prove_all=everything), target)

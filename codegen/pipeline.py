@@ -18,7 +18,7 @@ from .emit.write import is_same, replace, staged
 from .prove import lock, sources
 from .prove.verdict import OpVerdict, explain
 from .spec.load import load_table
-from .spec.model import Auto, OpSpec, Table
+from .spec.model import OpSpec, Table
 
 
 @dataclass(frozen=True, slots=True)

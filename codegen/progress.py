@@ -48,6 +48,4 @@ class ProofProgress:
     def advance(self, verdict: OpVerdict) -> None:
         """One op is done."""
         if self._task is not None:
-            self._progress.update(
-                self._task, advance=1, last=f"{verdict.name}: {verdict.status}"
-            )
+            self._progress.update(self._task, advance=1, last=f"{verdict.name}: {verdict.status}")

@@ -136,7 +136,12 @@ def _run(state: _Pass, keep_graph: bool) -> None:
             vertex, following = following, None
 
         grad = buffers.pop(vertex, None)
-        if is_plain and vertex.hooks is None and grad is not None and type(vertex) is not OutputEdge:
+        if (
+            is_plain
+            and vertex.hooks is None
+            and grad is not None
+            and type(vertex) is not OutputEdge
+        ):
             grads: Sequence[Gradient] = vertex.apply(grad, vertex.edges)
         else:
             grads = _visit(vertex, grad, state)
@@ -202,7 +207,7 @@ def _call_grad_hooks(vertex: Node, grad: Gradient, state: _Pass) -> Gradient:
     for hook in list(hooks.on_grad.values()):
         replaced = hook(_as_tensor(grad))
         if replaced is not None:
-            grad = _checked(replaced, grad) if state.create_graph else _checked(replaced, grad).array
+            grad = _unwrapped(_checked(replaced, grad), state)
     if hooks.retain is not None:
         hooks.retain(_as_tensor(grad))
     return grad
@@ -214,20 +219,24 @@ def _call_node_hooks(
     """Node pre-hooks see and may replace what arrives, node hooks what leaves."""
     hooks = vertex.hooks
     assert hooks is not None
-    unwrap = (lambda t: t) if state.create_graph else (lambda t: None if t is None else t.array)
     several = vertex.has_several_outputs
     arriving = tuple(map(_as_optional_tensor, grad if several else (grad,)))
     for hook in list(hooks.before_node.values()):
         replaced = hook(arriving)
         if replaced is not None:
             arriving = replaced if isinstance(replaced, tuple) else (replaced,)
-    given = [unwrap(t) for t in arriving]
+    given = [_unwrapped(tensor, state) for tensor in arriving]
     leaving = tuple(map(_as_optional_tensor, apply(given if several else given[0], needs)))
     for hook in list(hooks.after_node.values()):
         replaced = hook(leaving, arriving)
         if replaced is not None:
             leaving = replaced if isinstance(replaced, tuple) else (replaced,)
-    return [unwrap(t) for t in leaving]
+    return [_unwrapped(tensor, state) for tensor in leaving]
+
+
+def _unwrapped(tensor: Tensor | None, state: _Pass) -> Gradient | None:
+    """A gradient as the pass carries it: a tensor if it is to be differentiated again."""
+    return tensor if tensor is None or state.create_graph else tensor.array
 
 
 def _checked(replaced: object, grad: Gradient) -> Tensor:

@@ -104,8 +104,7 @@ def _at(dim: int, place: int | slice) -> tuple[Any, ...]:
 
 
 def _select(array: Array, dim: int, index: int) -> Array:
-    picked: Array = array[(*_at(dim, index), ...)]  # the ellipsis: an array even if it is 0-dim
-    return picked
+    return array[_at(dim, index) + (...,)]  # the ellipsis: an array even if it is 0-dim
 
 
 def _slice(array: Array, dim: int, start: int, end: int, step: int) -> Array:

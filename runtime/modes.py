@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Final, TypeVar, cast
 
 _Callable = TypeVar("_Callable", bound=Callable[..., Any])
+_Result = TypeVar("_Result")
 
 
 class Mode:
@@ -64,7 +65,7 @@ def _switch_grad(enabled: bool) -> bool:
     return before
 
 
-def finish(result: Any) -> Any:
+def finish(result: _Result) -> _Result:
     """Apply this thread's modes to the result of an op (a tensor or a tuple of them).
 
     With gradients disabled the result leaves the graph, and what its node saved goes with it.

@@ -47,7 +47,7 @@ def arrays_of(tensors: Sequence[Tensor | None]) -> list[Any]:
     return [None if t is None else t.array for t in tensors]
 
 
-def output_of(edge: Node, array: Any) -> Tensor:
+def output_of(edge: Node | None, array: Any) -> Tensor:
     """A saved output as a tensor with the history of the op that made it.
 
     A node keeps the array of its output only: with the tensor itself there would be a cycle.
@@ -70,12 +70,13 @@ def attach_outputs(node: Any, outputs: Sequence[Tensor]) -> None:
 def materialize(grads: Sequence[Any], outputs: Sequence[Likeness]) -> list[Any]:
     """Gradients of all outputs as arrays; zeros for an output that nobody used."""
     return [
-        np.zeros(*like) if grad is None else grad
-        for grad, like in zip(grads, outputs, strict=True)
+        np.zeros(*like) if grad is None else grad for grad, like in zip(grads, outputs, strict=True)
     ]
 
 
-def materialize_tensors(grads: Sequence[Tensor | None], outputs: Sequence[Likeness]) -> list[Tensor]:
+def materialize_tensors(
+    grads: Sequence[Tensor | None], outputs: Sequence[Likeness]
+) -> list[Tensor]:
     """Gradients of all outputs as tensors; zeros for an output that nobody used."""
     return [
         wrap(np.zeros(*like)) if grad is None else grad

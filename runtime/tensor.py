@@ -208,7 +208,7 @@ class Tensor(Base):
     def retains_grad(self) -> bool:
         """Whether this result keeps its gradient (`retain_grad`)."""
         edge = self.edge
-        return not self.is_leaf and edge.hooks is not None and edge.hooks.retain is not None
+        return edge is not None and edge.hooks is not None and edge.hooks.retain is not None
 
     @property
     def _version(self) -> int:

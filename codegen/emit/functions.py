@@ -294,4 +294,3 @@ def reduced_params(op: OpSpec) -> tuple[str, ...]:
     if len(op.signature.tensor_params) < 2:
         return ()
     return tuple(name for name in op.promotes if name in op.differentiable_params)
-

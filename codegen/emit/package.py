@@ -166,9 +166,7 @@ class PackageBuilder:
         for draft in self.drafts.values():
             if draft.op.family != family:
                 continue
-            view = OpView(
-                result_type(draft.op), draft.array_function, draft.function, draft.jvp
-            )
+            view = OpView(result_type(draft.op), draft.array_function, draft.function, draft.jvp)
             source = template("op.py.j2").render(op=view).strip("\n")
             ops[draft.op.name] = GeneratedOp(
                 source, frozenset(draft.calls), frozenset(draft.kernels)
@@ -176,13 +174,13 @@ class PackageBuilder:
             blocks.append(source)
         overloaded = tuple(self._overloaded(family))
         body = "\n".join(blocks) + "".join(f"\noverloaded {name}" for name, _ in overloaded)
-        view = ModuleView(
+        module = ModuleView(
             family,
             tuple(self._imports(context, body)),
             tuple(sorted(context.constants.items())),
             overloaded,
         )
-        return template("module.py.j2").render(module=view, blocks=blocks)
+        return template("module.py.j2").render(module=module, blocks=blocks)
 
     def _overloaded(self, family: str) -> Iterable[tuple[str, tuple[str, ...]]]:
         """Base names that several ops share, in the family of the first of them."""
@@ -213,9 +211,7 @@ class PackageBuilder:
         registrations = []
         for op in self.table.ops:
             params = tuple(
-                ParamView(
-                    spelled(p.name), aten_type(p.type), p.keyword_only, p.default is REQUIRED
-                )
+                ParamView(spelled(p.name), aten_type(p.type), p.keyword_only, p.default is REQUIRED)
                 for p in op.signature.params
             )
             function = f"{op.family}.{function_name(op, self.resolver)}"

@@ -80,9 +80,7 @@ def _saved(
     source: Source = "value"
     if param.type.base == "Tensor":
         source = "tensors" if param.type.is_list else "tensor"
-    return Saved(
-        name, source, f"_saved_{name}", wanted_by, is_optional=param.type.is_optional
-    )
+    return Saved(name, source, f"_saved_{name}", wanted_by, is_optional=param.type.is_optional)
 
 
 def _name_attributes(

@@ -6,15 +6,13 @@ results at the witness. This ties the exact twins to the functions they stand fo
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..spec.model import OpSpec
-from .evaluate import Point, to_float
+from .evaluate import Point
 from .identity import Mismatch
+from .numbers import floats, numeric, numeric_values
 from .run import Array, Call, Run
-from .symbols import SymArray, expressions
 
 TOLERANCE = 1e-9
 
@@ -24,13 +22,12 @@ def check_agreement(spec: OpSpec, run: Run) -> int:
     from gradspec.autograd import backward
     from gradspec.tensor import wrap
 
-    values = {name: _numeric(value, run.point) for name, value in run.inputs.values.items()}
-    call = Call(spec, values, run.leaves)
+    call = Call(spec, numeric_values(run.inputs, run.point), run.leaves)
     with np.errstate(all="ignore"):
         outputs = call()
         roots = [name for name in run.outputs if outputs[name].requires_grad]
         if roots:
-            cotangents = [wrap(_numeric(run.cotangents[name], run.point)) for name in roots]
+            cotangents = [wrap(numeric(run.cotangents[name], run.point)) for name in roots]
             backward([outputs[name] for name in roots], cotangents)
     compared = 0
     for name, exact in (run.outputs | run.fixed).items():
@@ -46,26 +43,10 @@ def check_agreement(spec: OpSpec, run: Run) -> int:
     return compared
 
 
-def _numeric(value: Any, point: Point) -> Any:
-    """Symbols replaced by their witnesses, as float64."""
-    if isinstance(value, SymArray):
-        return _floats(expressions(value), point)
-    if isinstance(value, list):
-        return [_numeric(item, point) for item in value]
-    return value
-
-
-def _floats(exact: Array, point: Point) -> Array:
-    if exact.dtype != object:
-        return exact
-    floats = [to_float(point.value(expr)) for expr in exact.flat]
-    return np.array(floats, dtype=np.float64).reshape(exact.shape)
-
-
 def _compare(found: Array, exact: Array, point: Point, label: str, key: str) -> None:
     if found.shape != exact.shape:
         raise Mismatch(label, key, f"has shape {list(found.shape)}, on symbols {list(exact.shape)}")
-    wanted = _floats(exact, point)
+    wanted = floats(exact, point)
     if np.array_equal(found, wanted, equal_nan=wanted.dtype.kind == "f"):
         return
     size = np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)

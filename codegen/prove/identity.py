@@ -83,6 +83,20 @@ class Jacobian:
         terms = [g * self.first(place, p) for place, g in self.cotangents.items()]
         return sympy.Add(*terms)
 
+    def pushed_forward(self, place: Any, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
+        """What the JVP must answer for one output element."""
+        return sympy.Add(*(self.first(place, p) * t for p, t in tangents.items()))
+
+    def curved(self, q: sympy.Symbol, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
+        """What the second pass must answer for `q`."""
+        return sympy.Add(
+            *(
+                t * g * self.second(place, p, q)
+                for place, g in self.cotangents.items()
+                for p, t in tangents.items()
+            )
+        )
+
 
 def identities(run: Run) -> Iterator[Identity]:
     """Every identity of a run, cheap ones first. Raises Mismatch where shapes are wrong."""
@@ -116,9 +130,9 @@ def _jvp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[I
     for name, tangent in run.tangents.items():
         found = _filled(tangent, run.outputs[name], f"JVP of {name}", name)
         for index in np.ndindex(found.shape):
-            terms = [jacobian.first((name, index), p) * t for p, t in tangent_of.items()]
             label = f"JVP of {name}{_subscript(index)}"
-            yield Identity(label, name.partition("[")[0], found[index], sympy.Add(*terms))
+            expected = jacobian.pushed_forward((name, index), tangent_of)
+            yield Identity(label, name.partition("[")[0], found[index], expected)
 
 
 def _second_order(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
@@ -126,28 +140,16 @@ def _second_order(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> I
     for place, found in run.second.items():
         if isinstance(place, str):
             shown, key, elements = "grad", run.leaves[0][0], run.cotangents[place]
-            expected = {
-                index: sympy.Add(
-                    *(h * jacobian.first((place, index), p) for p, h in weights.items())
-                )
-                for index in np.ndindex(elements.shape)
-            }
         else:
             shown, key, elements = _shown(run, place), place[0], symbols[place]
-            expected = {
-                index: sympy.Add(
-                    *(
-                        h * g * jacobian.second(output, p, q)
-                        for output, g in jacobian.cotangents.items()
-                        for p, h in weights.items()
-                    )
-                )
-                for index, q in _elements(elements)
-            }
         label = f"double backward by {shown}"
         filled = _filled(found, elements, label, key)
-        for index, wanted in expected.items():
-            yield Identity(f"{label}{_subscript(index)}", key, filled[index], wanted)
+        for index in np.ndindex(elements.shape):
+            if isinstance(place, str):
+                expected = jacobian.pushed_forward((place, index), weights)
+            else:
+                expected = jacobian.curved(elements[index], weights)
+            yield Identity(f"{label}{_subscript(index)}", key, filled[index], expected)
 
 
 def _weights(run: Run, symbols: dict[Leaf, Array]) -> dict[sympy.Symbol, sympy.Symbol]:

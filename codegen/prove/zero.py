@@ -3,41 +3,22 @@
 from __future__ import annotations
 
 import random
-import signal
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
 
 import sympy
 from sympy import Expr
 
+from .deadline import TimeUp, time_limit
 from .decisions import Decision
 from .evaluate import DIGITS, Point, is_nan
 from .rational import is_rationally_zero
+from .verdict import Status
 
 SECONDS = 5.0
 """How long one difference may take before only numbers can speak for it."""
 
 CERTIFYING_POINTS = 20
-
-
-class Status(StrEnum):
-    """What is known, from best to worst; `proved` < `certified` < ... is the order of `worst`."""
-
-    PROVED = "proved"
-    CERTIFIED = "certified"
-    TESTED = "tested"
-    REFUTED = "refuted"
-    ERROR = "error"
-
-
-def worst(statuses: Sequence[Status]) -> Status:
-    """The least that can be said of all of them."""
-    order = list(Status)
-    return max(statuses, key=order.index, default=Status.PROVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,26 +126,3 @@ def _zero_after_rewriting(difference: Expr) -> bool:
         if rewritten != difference and (rewritten == 0 or is_rationally_zero(rewritten)):
             return True
     return bool(sympy.simplify(difference) == 0)
-
-
-class TimeUp(Exception):
-    """The time for one identity is over."""
-
-
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeUp in the block after so many seconds; only a main thread can be interrupted."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(*_: Any) -> None:
-        raise TimeUp
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

@@ -64,12 +64,11 @@ class NumpyRenderer(FormulaRenderer):
                 ]
             )
         # Arguments that are more than a name are counted after the decided branches are gone.
+        # A display keeps its meaning in `is None` tests, which a mark would hide.
         marks = {
-            name: arg if isinstance(arg, ir.Name | ir.Const) else ir.Name(f"?{name}")
+            name: arg if isinstance(arg, ir.Name | ir.Const | ir.Sequence) else ir.Name(f"?{name}")
             for name, arg in target.args.items()
         }
-        # A display keeps its meaning in `is None` tests, which a mark would hide.
-        marks |= {n: a for n, a in target.args.items() if isinstance(a, ir.Sequence)}
         marked = simplify(substitute(definition.block.expression, marks))
         read = Counter(name.id for name in names(marked))
         if any(count > 1 and name.startswith("?") for name, count in read.items()):
