@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 
 from ..ir import nodes as ir
@@ -12,7 +13,7 @@ from ..render.formula import FormulaRenderer
 from ..render.resolve import Kind, kinds_of_params
 from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
-from ..spec.model import AutoElementwise, AutoLinear, Formula, NotImplementedYet, OpSpec, Output
+from ..spec.model import AutoElementwise, AutoLinear, Formula, NotImplementedYet, OpSpec
 from .functions import differentiable_outputs, reduced_params
 from .saves import Saved, SavedFormulas
 from .views import JvpView, NodeView
@@ -180,18 +181,17 @@ def jvp_view(op: OpSpec, context: ModuleContext) -> JvpView | None:
             case AutoLinear():
                 answers.append(_linear(op, context))
             case AutoElementwise() | Formula():
-                formula = rule if isinstance(rule, Formula) else _elementwise(op)
+                formulas = [rule] if isinstance(rule, Formula) else _elementwise(op)
                 target = f"{output.name}_t"
-                found, body = _tangent(op, output, formula, context, target)
-                lines += [line for line in found if line not in lines] + body
+                for position, formula in enumerate(formulas):
+                    result = f"{target} = {target} + {{}}" if position else f"{target} = {{}}"
+                    found, body = _tangent(op, formula, context, result)
+                    lines += [line for line in found if line not in lines] + body
                 answers.append(target)
             case NotImplementedYet(reason):
                 message = f"forward mode of {op.name} is not implemented: {reason}"
                 lines.append(f"raise RuntimeError({message!r})")
-    if len(answers) == 1:
-        answer = answers[0]
-    else:
-        answer = f"({', '.join(answers)})"
+    answer = answers[0] if len(answers) == 1 else f"({', '.join(answers)})"
     if lines and lines[-1] == f"{answer} = {lines[-1].partition(' = ')[2]}":
         lines[-1] = f"return {lines[-1].partition(' = ')[2]}"
     elif not (lines and lines[-1].startswith("raise")):
@@ -209,24 +209,24 @@ def _linear(op: OpSpec, context: ModuleContext) -> str:
     return f"{context.function(op)}({', '.join(words)})"
 
 
-def _elementwise(op: OpSpec) -> Formula:
-    """The sum of the VJP formulas, each with the tangent of its argument for `grad`."""
-    total: ir.Expr | None = None
-    formula: Formula | None = None
+def _elementwise(op: OpSpec) -> list[Formula]:
+    """The VJP formulas, each with the tangent of its argument for `grad`: the JVP is their sum."""
+    formulas = []
     for names, rule in op.vjps:
-        if not isinstance(rule, Formula) or rule.block.expression is None:
-            continue
-        formula = rule
-        term = substitute(rule.block.expression, {"grad": ir.Name(f"{names[0]}_t")})
-        total = term if total is None else ir.Binary("+", total, term)
-    assert total is not None and formula is not None
-    return dataclasses.replace(formula, block=ir.Block((ir.Return(total),)))
+        if isinstance(rule, Formula):
+            block = substitute(rule.block, {"grad": ir.Name(f"{names[0]}_t")})
+            formulas.append(dataclasses.replace(rule, block=block))
+    terms = [f.block.expression for f in formulas if f.block.expression is not None]
+    if len(terms) == len(formulas):
+        total = functools.reduce(lambda a, b: ir.Binary("+", a, b), terms)
+        return [dataclasses.replace(formulas[0], block=ir.Block((ir.Return(total),)))]
+    return formulas
 
 
 def _tangent(
-    op: OpSpec, output: Output, formula: Formula, context: ModuleContext, target: str
+    op: OpSpec, formula: Formula, context: ModuleContext, result: str
 ) -> tuple[list[str], list[str]]:
-    """The lines that look names up, and those that compute one output's tangent."""
+    """The lines that look names up, and those that compute a tangent."""
     kinds = kinds_of_params(op.signature)
     outputs = [o.name for o in op.signature.outputs]
     lookups = []
@@ -245,4 +245,4 @@ def _tangent(
     elif len(outputs) == 1 and outputs[0] in free and outputs[0] != "result":
         lookups.append(f"{outputs[0]} = result")
     renderer = TensorRenderer(context, formula, kinds)
-    return lookups, renderer.statements(formula.block, f"{target} = {{}}")
+    return lookups, renderer.statements(formula.block, result)

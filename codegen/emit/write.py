@@ -24,7 +24,7 @@ _RENAME_EXCHANGE = 2
 
 @contextmanager
 def staged(target: Path, files: Mapping[str, str]) -> Iterator[Path]:
-    """A directory beside `target` with formatted, compiled `files`; gone at the end of the block."""
+    """A directory beside `target` with formatted, compiled `files`, gone when the block ends."""
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(target)
     staging = Path(tempfile.mkdtemp(prefix=f"{_prefix(target)}{os.getpid()}-", dir=target.parent))

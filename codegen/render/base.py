@@ -39,7 +39,7 @@ BINARY_PRECEDENCE = {
 
 
 class PythonRenderer:
-    """Renders expressions and blocks as Python source; a target says what names and calls become."""
+    """Expressions and blocks as Python source; a target says what names and calls become."""
 
     def render(self, node: ir.Expr | ir.Slice, at: int = LOOSEST) -> str:
         """`node` as source that may stand where precedence `at` is required."""

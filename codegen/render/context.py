@@ -61,8 +61,7 @@ class ModuleContext:
 def function_name(op: OpSpec, resolver: Resolver) -> str:
     """The Python function of an op: its base name, with the overload if there are several."""
     signature = op.signature
-    siblings = [o for o in resolver.table.overloads(signature.name)]
-    if len(siblings) == 1:
+    if len(resolver.table.overloads(signature.name)) == 1:
         return signature.name
     return f"{signature.name}_{signature.overload.lower() or 'default'}"
 
