@@ -1,0 +1,34 @@
+"""The arguments of a call as users have them: float64 arrays of the witnesses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .evaluate import Point, to_float
+from .inputs import Inputs
+from .run import Array
+from .symbols import SymArray, expressions
+
+
+def numeric_values(inputs: Inputs, point: Point) -> dict[str, Any]:
+    """Every argument, with floats for symbols."""
+    return {name: numeric(value, point) for name, value in inputs.values.items()}
+
+
+def numeric(value: Any, point: Point) -> Any:
+    """One argument; a list item by item."""
+    if isinstance(value, SymArray):
+        return floats(expressions(value), point)
+    if isinstance(value, list):
+        return [numeric(item, point) for item in value]
+    return value
+
+
+def floats(exact: Array, point: Point) -> Array:
+    """Expressions at the witness, as float64; other arrays as they are."""
+    if exact.dtype != object:
+        return exact
+    values = [to_float(point.value(expr)) for expr in exact.flat]
+    return np.array(values, dtype=np.float64).reshape(exact.shape)

@@ -1,0 +1,124 @@
+"""Proves one op: every example, every chamber, every identity."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+
+from ..spec.model import Example, OpSpec
+from .agreement import check_agreement
+from .chambers import Chambers
+from .counterexample import counterexample, show_call
+from .deadline import TimeUp, time_limit
+from .identity import Identity, Mismatch, identities
+from .inputs import build, examples_of
+from .numeric import check_numerically
+from .run import Run
+from .verdict import Counterexample, OpVerdict, Status, worst
+from .zero import Region, compare
+
+SECONDS = 120.0
+"""An op that takes longer is given up."""
+
+
+def prove_op(spec: OpSpec) -> OpVerdict:
+    """The verdict on one op of the generated package; never raises for what the op does."""
+    started = time.perf_counter()
+    proof = _Proof(spec)
+    try:
+        with time_limit(SECONDS):
+            proof.prove()
+    except TimeUp:
+        proof.fail(f"given up after {SECONDS:.0f} s")
+    except Exception as error:
+        proof.fail(f"{type(error).__name__}: {error}")
+    return proof.verdict(time.perf_counter() - started)
+
+
+class _Refuted(Exception):
+    def __init__(self, found: Counterexample) -> None:
+        super().__init__(found.label)
+        self.found = found
+
+
+class _Proof:
+    """What has been shown so far."""
+
+    def __init__(self, spec: OpSpec) -> None:
+        self._spec = spec
+        self._statuses: set[Status] = set()
+        self._identities = 0
+        self._chambers = 0
+        self._found: Counterexample | None = None
+        self._notes: list[str] = []
+
+    def prove(self) -> None:
+        """Go through the examples, up to the first counterexample."""
+        try:
+            if self._spec.proof == "numeric":
+                self._notes.append(f"tested with numbers only: {self._spec.proof_reason}")
+                self._identities += check_numerically(self._spec)
+                self._statuses.add(Status.TESTED)
+                return
+            for example in examples_of(self._spec):
+                self._example(example)
+        except _Refuted as refuted:
+            self._statuses.add(Status.REFUTED)
+            self._found = refuted.found
+
+    def fail(self, reason: str) -> None:
+        """The proof could not be carried out."""
+        self._statuses.add(Status.ERROR)
+        self._notes.append(reason)
+
+    def verdict(self, seconds: float) -> OpVerdict:
+        """All of it."""
+        return OpVerdict(
+            self._spec.name,
+            worst(list(self._statuses)),
+            self._identities,
+            self._chambers,
+            seconds,
+            self._found,
+            tuple(self._notes),
+        )
+
+    def _example(self, example: Example) -> None:
+        inputs = build(self._spec, example)
+        # Symbols are called the same in every chamber, so most identities come up again.
+        proved: set[tuple[object, object]] = set()
+        chambers = Chambers(self._spec, inputs, random.Random(self._spec.name))
+        for run in chambers.runs():
+            self._chambers += 1
+            self._run(run, proved)
+        unvisited = chambers.unvisited()
+        if unvisited:
+            shown = ", ".join(unvisited[:3]) + (" ..." if len(unvisited) > 3 else "")
+            self._notes.append(f"{show_call(self._spec, inputs)}: never saw {shown}")
+
+    def _run(self, run: Run, proved: set[tuple[object, object]]) -> None:
+        region = Region(run.point, (*run.decisions, *run.inputs.conditions))
+        for identity in self._identities_of(run):
+            self._identities += 1
+            key = (identity.got, identity.expected)
+            if key in proved:
+                continue
+            answer = compare(identity.got, identity.expected, region)
+            self._statuses.add(answer.status)
+            if answer.point is not None:
+                raise _Refuted(
+                    counterexample(self._spec, run.inputs, identity, answer.point, region)
+                )
+            if answer.status is Status.PROVED:
+                proved.add(key)
+
+    def _identities_of(self, run: Run) -> Iterator[Identity]:
+        try:
+            yield from identities(run)
+            self._identities += check_agreement(self._spec, run)
+        except Mismatch as mismatch:
+            call = show_call(self._spec, run.inputs)
+            raise _Refuted(
+                Counterexample(mismatch.label, mismatch.key, call, message=str(mismatch))
+            ) from None

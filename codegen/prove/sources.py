@@ -1,0 +1,97 @@
+"""The source code and the data that a proof depends on beside the generated blocks."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..spec.model import OpSpec
+
+_HERE = Path(__file__).parent
+
+
+@functools.cache
+def runtime_directory() -> Path:
+    """Where the runtime lies; finding it does not import it."""
+    found = find_spec("gradspec")
+    if found is None or not found.submodule_search_locations:
+        raise RuntimeError("gradspec is not installed: run `pip install -e .`")
+    return Path(found.submodule_search_locations[0])
+
+
+@functools.cache
+def prover_digest() -> str:
+    """Of the prover and the runtime's core: if one of them changes, every proof is due again."""
+    core = ("engine", "node", "tensor", "forward_mode", "dispatch", "broadcast", "saved")
+    files = [*sorted(_HERE.glob("*.py")), *(runtime_directory() / f"{name}.py" for name in core)]
+    digest = hashlib.sha256()
+    for file in files:
+        if file.name not in _NOT_THE_PROOF:
+            digest.update(hashlib.sha256(_read(file)).digest())
+    return digest.hexdigest()
+
+
+_NOT_THE_PROOF = ("lock.py", "sources.py", "workers.py", "verdict.py", "derive.py")
+"""Parts that decide nothing about whether a formula is right."""
+
+
+def _read(file: Path) -> bytes:
+    return file.read_bytes() if file.exists() else b""
+
+
+def kernel_sources(names: Iterable[str]) -> str:
+    """The source of the kernels that a block calls, with the kernels and helpers they call."""
+    functions = _kernel_functions()
+    found: dict[str, str] = {}
+    stack = sorted(names)
+    while stack:
+        name = stack.pop()
+        if name in functions and name not in found:
+            source, mentioned = functions[name]
+            found[name] = source
+            stack += sorted(mentioned)
+    return "\n".join(found[name] for name in sorted(found))
+
+
+@functools.cache
+def _kernel_functions() -> dict[str, tuple[str, frozenset[str]]]:
+    """Every top-level definition of the kernels: its source, and the names it mentions."""
+    return {
+        name: (source, mentioned)
+        for file in sorted((runtime_directory() / "kernels").glob("*.py"))
+        for name, source, mentioned in _definitions(file.read_text(encoding="utf-8"))
+    }
+
+
+def _definitions(text: str) -> Iterator[tuple[str, str, frozenset[str]]]:
+    for node in ast.parse(text).body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names = [name]
+            case ast.Assign(targets=targets):
+                names = [target.id for target in targets if isinstance(target, ast.Name)]
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names = [name]
+            case _:
+                continue
+        mentioned = frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+        source = ast.get_source_segment(text, node) or ""
+        yield from ((name, source, mentioned - {name}) for name in names)
+
+
+def examples_of(spec: OpSpec) -> str:
+    """What the spec says to prove an op with, as text."""
+    return repr(
+        (
+            [example.args for example in spec.examples],
+            spec.domain,
+            spec.kinks,
+            spec.proof,
+            spec.output_differentiability,
+            [type(rule).__name__ for _, rule in (*spec.vjps, *spec.jvps)],
+        )
+    )
