@@ -91,7 +91,8 @@ class SpecError(Exception):
     """All the mistakes of a run, raised together."""
 
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
-        super().__init__(f"{len(diagnostics)} mistakes in the spec")
+        count = "1 mistake" if len(diagnostics) == 1 else f"{len(diagnostics)} mistakes"
+        super().__init__(f"{count} in the spec")
         self.diagnostics = sorted(diagnostics, key=lambda d: d.span)
 
 

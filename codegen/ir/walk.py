@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 from .nodes import Assign, Block, Call, Expr, If, Name, Node, Return, Stmt
@@ -13,8 +14,13 @@ _N = TypeVar("_N", bound=Node)
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below, in the order of their fields."""
-    for field in dataclasses.fields(node):
-        yield from _nodes_in(getattr(node, field.name))
+    for name in _field_names(type(node)):
+        yield from _nodes_in(getattr(node, name))
+
+
+@cache
+def _field_names(kind: type[Node]) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind) if field.name != "span")
 
 
 def _nodes_in(value: object) -> Iterator[Node]:
@@ -96,9 +102,9 @@ def substitute(node: _N, values: Mapping[str, Expr]) -> _N | Expr:
     if isinstance(node, Name):
         return values.get(node.id, node)
     changed = {
-        field.name: new
-        for field in dataclasses.fields(node)
-        if (new := _substituted(old := getattr(node, field.name), values)) is not old
+        name: new
+        for name in _field_names(type(node))
+        if (new := _substituted(old := getattr(node, name), values)) is not old
     }
     return _copy(node, changed) if changed else node
 
