@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any, TypeVar
 
 from .nodes import Assign, Block, Call, Expr, If, Name, Node, Return, Stmt
@@ -14,13 +13,13 @@ _N = TypeVar("_N", bound=Node)
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below, in the order of their fields."""
-    for name in _field_names(type(node)):
+    for name in _field_names(node):
         yield from _nodes_in(getattr(node, name))
 
 
-@cache
-def _field_names(kind: type[Node]) -> tuple[str, ...]:
-    return tuple(field.name for field in dataclasses.fields(kind) if field.name != "span")
+def _field_names(node: Node) -> tuple[str, ...]:
+    """The fields of a node, its span left out: that one can be given by keyword only."""
+    return node.__match_args__
 
 
 def _nodes_in(value: object) -> Iterator[Node]:
@@ -103,7 +102,7 @@ def substitute(node: _N, values: Mapping[str, Expr]) -> _N | Expr:
         return values.get(node.id, node)
     changed = {
         name: new
-        for name in _field_names(type(node))
+        for name in _field_names(node)
         if (new := _substituted(old := getattr(node, name), values)) is not old
     }
     return _copy(node, changed) if changed else node
