@@ -1,0 +1,1 @@
+"""`python -m benchmarks`: gradspec beside hand-written NumPy and PyTorch's eager mode."""
