@@ -83,26 +83,33 @@ def _isolated(spec: OpSpec, staged: Path, package: str) -> OpVerdict:
         return OpVerdict(spec.name, Status.ERROR, notes=(reason,))
 
 
-_prepared = ""
-"""The run that this worker has imported the staged package for."""
+_imported: dict[str, str] = {}
+"""The run whose package this worker has imported, and what went wrong with that, if anything."""
 
 
 def prove_in_worker(spec: OpSpec, staged: Path, package: str, run: str) -> OpVerdict:
     """What a worker does for one op; the package is imported with the first."""
-    global _prepared
-    try:
-        from .op import prove_op
-        from .staging import use_generated
+    if run not in _imported:
+        _imported.clear()
+        _imported[run] = _import_staged(staged, package)
+    if _imported[run]:
+        return OpVerdict(spec.name, Status.ERROR, notes=(_imported[run],))
+    from .op import prove_op
 
-        if _prepared != run:
-            use_generated(staged, package)
-            import_module("gradspec")
-            import_module(package)
-            _prepared = run
-    except Exception as error:
-        reason = f"the generated package cannot be imported: {type(error).__name__}: {error}"
-        return OpVerdict(spec.name, Status.ERROR, notes=(reason,))
     return prove_op(spec)
+
+
+def _import_staged(staged: Path, package: str) -> str:
+    """Import the package to be proved; answers what went wrong."""
+    from .staging import use_generated
+
+    try:
+        use_generated(staged, package)
+        import_module("gradspec")
+        import_module(package)
+    except Exception as error:
+        return f"the generated package cannot be imported: {type(error).__name__}: {error}"
+    return ""
 
 
 def _size(spec: OpSpec) -> int:
