@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..broadcast import reduce_to
 from ..promotion import promote
 from .checks import Array, normalize_dim
 
@@ -45,6 +46,17 @@ def expand(self: Array, size: Sequence[int]) -> Array:
             "non-existing dimension"
         )
     return np.broadcast_to(self, shape, subok=True)
+
+
+def sum_to_size(self: Array, size: Sequence[int]) -> Array:
+    """Sums over the dimensions that expanding `size` to this shape would repeat."""
+    new = self.ndim - len(size)
+    fits = new >= 0 and all(
+        length in (1, given) for length, given in zip(size, self.shape[max(new, 0) :], strict=True)
+    )
+    if not fits:
+        raise RuntimeError(f"size {list(size)} is not expandable to size {list(self.shape)}.")
+    return reduce_to(self, (tuple(size), self.dtype))
 
 
 def transpose(self: Array, dim0: int, dim1: int) -> Array:
