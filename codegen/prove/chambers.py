@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 
 import sympy
@@ -14,6 +15,7 @@ from .inputs import Inputs
 from .run import Run, execute
 
 MAX_RUNS = 24
+_ATTEMPTS = 3
 _TRIES_PER_OUTCOME = 60
 
 
@@ -25,7 +27,8 @@ class Chambers:
         self._inputs = inputs
         self._rng = rng
         self._seen: dict[sympy.Expr, set[bool]] = {}
-        self._seen_at: dict[sympy.Expr, Point] = {}
+        self._seen_at: dict[sympy.Expr, tuple[Point, tuple[Decision, ...]]] = {}
+        """Where a comparison was made last: the witness, and the decisions before it."""
 
     def runs(self) -> Iterator[Run]:
         """Runs that made a decision that none before made; at least one."""
@@ -33,21 +36,18 @@ class Chambers:
         run = self._execute(point)
         self._note(run)
         yield run
-        hopeless: set[sympy.Expr] = set()
+        attempts: Counter[sympy.Expr] = Counter()
         for _ in range(MAX_RUNS - 1):
-            missing = [site for site in self._missing() if site not in hopeless]
+            missing = [site for site in self._missing() if attempts[site] < _ATTEMPTS]
             if not missing:
                 return
             site = missing[0]
+            attempts[site] += 1
             found = self._other_side(site)
-            if found is None:
-                hopeless.add(site)
-                continue
-            run = self._execute(found)
-            if self._note(run):
-                yield run
-            if site in self._missing():
-                hopeless.add(site)
+            if found is not None:
+                run = self._execute(found)
+                if self._note(run):
+                    yield run
 
     def unvisited(self) -> list[str]:
         """The outcomes that were never seen, as conditions."""
@@ -64,26 +64,32 @@ class Chambers:
     def _note(self, run: Run) -> bool:
         """Remember the outcomes of a run; whether any was new."""
         new = False
-        for decision in run.decisions:
+        for number, decision in enumerate(run.decisions):
             if decision.branches:
                 outcomes = self._seen.setdefault(decision.difference, set())
                 if decision.positive not in outcomes:
                     outcomes.add(decision.positive)
                     new = True
-                self._seen_at[decision.difference] = run.point
+                self._seen_at[decision.difference] = (run.point, run.decisions[:number])
         return new
 
     def _missing(self) -> list[sympy.Expr]:
         return [site for site, outcomes in self._seen.items() if len(outcomes) == 1]
 
     def _other_side(self, site: sympy.Expr) -> Point | None:
-        """A point near one where the comparison was made, at which it comes out the other way."""
+        """A point at which a comparison comes out the other way, and those before it do not.
+
+        So the op takes the same path to it. If there is no such point, any path will do.
+        """
         wanted = Decision(site, True not in self._seen[site], branches=True)
-        base = self._seen_at[site]
+        base, before = self._seen_at[site]
         symbols = sorted(site.free_symbols, key=str)
+        otherwise = None
         for _ in range(_TRIES_PER_OUTCOME):
             some = [s for s in symbols if self._rng.random() < 0.5] or [self._rng.choice(symbols)]
             point = self._inputs.redraw(base, some, self._rng)
             if wanted.holds(point) and self._inputs.allows(point):
-                return point
-        return None
+                if all(decision.holds(point) for decision in before):
+                    return point
+                otherwise = otherwise or point
+        return otherwise

@@ -50,6 +50,8 @@ class Trace:
             return _sign_of_number(difference, self.point)
         flipped = difference.could_extract_minus_sign()
         key = -difference if flipped else difference
+        if key.is_Symbol and (key.is_positive or key.is_negative):
+            return 1 if bool(key.is_positive) is not flipped else -1
         known = self.decisions.get(key)
         if known is None or (branches and not known.branches):
             sign = self._decide(key)

@@ -218,7 +218,7 @@ def _backward_twice(spec: OpSpec, run: Run) -> None:
     again = [
         (g, wrap(run.weights[leaf]))
         for leaf, g in zip(call.tensors, first, strict=True)
-        if g is not None and g.requires_grad
+        if g is not None and g.requires_grad and g.shape == run.weights[leaf].shape
     ]
     names: list[Leaf | str] = [*call.tensors, *(n for n in run.outputs if outputs[n].requires_grad)]
     found: tuple[Any, ...] = (None,) * len(names)

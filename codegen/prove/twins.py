@@ -118,6 +118,18 @@ def _expit(x: Expr) -> Expr:
     return 1 / (1 + exp(-x))
 
 
+def _arccosh(x: Expr) -> Expr:
+    """By its definition: sympy's own derivative has two roots where one would do."""
+    return log(x + sqrt(x * x - 1))
+
+
+def _zeta(s: Expr, x: Expr) -> Expr:
+    """Hurwitz' zeta function; at integers by the polygamma functions, whose derivatives close."""
+    if s.is_Integer and s > 1:
+        return (-1) ** s * sympy.polygamma(s - 1, x) / sympy.factorial(s - 1)
+    return sympy.zeta(s, x)
+
+
 def _ndtr(x: Expr) -> Expr:
     return (1 + sympy.erf(x / sqrt(2))) / 2
 
@@ -177,7 +189,7 @@ NUMBERS: dict[str, Twin] = {
     "arctan": sympy.atan,
     "arctan2": sympy.atan2,
     "arcsinh": sympy.asinh,
-    "arccosh": sympy.acosh,
+    "arccosh": _arccosh,
     "arctanh": sympy.atanh,
     # scipy.special
     "expit": _expit,
@@ -199,8 +211,8 @@ NUMBERS: dict[str, Twin] = {
     "digamma": lambda a: sympy.polygamma(0, a),
     "beta": lambda a, b: sympy.gamma(a) * sympy.gamma(b) / sympy.gamma(a + b),
     "betaln": lambda a, b: sympy.loggamma(a) + sympy.loggamma(b) - sympy.loggamma(a + b),
-    "zeta": sympy.zeta,
-    "_zeta": sympy.zeta,
+    "zeta": _zeta,
+    "_zeta": _zeta,
     "i0": lambda a: sympy.besseli(0, a),
     "i1": lambda a: sympy.besseli(1, a),
     "i0e": lambda a: exp(-_absolute(a)) * sympy.besseli(0, a),
