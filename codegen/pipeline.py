@@ -10,15 +10,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
+from . import auto
 from .diagnostics import SpecError
 from .emit.package import GENERATED_PACKAGE, GeneratedPackage, PackageBuilder
 from .emit.write import is_same, replace, staged
 from .prove import lock, sources
 from .prove.verdict import OpVerdict, explain
 from .spec.load import load_table
-from .spec.model import OpSpec, Table
+from .spec.model import Formula, OpSpec, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class Plan:
     built: GeneratedPackage
     digests: dict[str, str]
     recorded: dict[str, lock.Entry]
+    derived: dict[str, tuple[tuple[str, str], ...]]
+    """`(argument, formula)` of each op, for what the spec leaves to sympy."""
 
     def stale(self, *, everything: bool = False) -> list[OpSpec]:
         """The ops whose recorded proof does not fit what would be generated."""
@@ -87,7 +91,35 @@ def plan(target: Target) -> Plan:
     """Load and render; nothing is written and nothing is proved."""
     base = load_table(builtin_spec()) if target.is_extension else None
     recorded = lock.read(target.lock)
-    table = fill_in_auto(load_table(target.spec, base=base), base, recorded)
+    known = {
+        (entry.name, param): formula
+        for entry in recorded.values()
+        for param, formula in entry.derived
+    }
+    written = load_table(target.spec, base=base)
+    planned = _render(target, written, base, recorded, known)
+    outdated = {op.name for op in planned.stale()}
+    remembered = {key: text for key, text in known.items() if key[0] not in outdated}
+    if any(op.name in outdated and auto.automatic_params(op) for op in written.ops):
+        # What was derived for another forward is worth nothing: derive it anew.
+        planned = _render(target, written, base, recorded, remembered)
+    return planned
+
+
+def builtin_spec() -> Path:
+    """gradspec's own table, which an extension builds on."""
+    return Path(str(files("gradspec_codegen.specs") / "derivatives.yaml"))
+
+
+def _render(
+    target: Target,
+    written: Table,
+    base: Table | None,
+    recorded: dict[str, lock.Entry],
+    known: auto.Derivations,
+) -> Plan:
+    everything = Table((*(base.ops if base else ()), *written.ops))
+    table = auto.fill_in(written, everything, known)
     built = PackageBuilder(table, target.package, base).build()
     digests = lock.digests(
         {name: op.source for name, op in built.ops.items()},
@@ -96,7 +128,15 @@ def plan(target: Target) -> Plan:
         {op.name: sources.examples_of(op) for op in table.ops},
         sources.prover_digest(),
     )
-    return Plan(table, built, digests, recorded)
+    derived = {
+        op.name: tuple(
+            (param, rule.text)
+            for param in auto.automatic_params(op)
+            if isinstance(rule := table.by_name(op.name).rule(param), Formula)
+        )
+        for op in written.ops
+    }
+    return Plan(table, built, digests, recorded, derived)
 
 
 def generate(
@@ -146,8 +186,7 @@ def _prove(
     from .prove.workers import prove_ops  # joblib: only when there is something to prove
 
     verdicts = prove_ops(stale, staging, target.package, jobs=jobs, progress=progress)
-    by_name = {op.name: op for op in table.ops}
-    failures = [(by_name[v.name], v) for v in verdicts if not v.holds]
+    failures = [(table.by_name(v.name), v) for v in verdicts if not v.holds]
     if failures:
         raise ProofFailure(failures)
     return verdicts
@@ -156,10 +195,9 @@ def _prove(
 def _entries(planned: Plan, verdicts: Iterable[OpVerdict]) -> dict[str, lock.Entry]:
     """The lock's lines, in the order of the table."""
     fresh = {v.name: lock.Entry.of(v, planned.digests[v.name]) for v in verdicts}
-    derived = {op.name: derived_formulas(op) for op in planned.table.ops}
     return {
         op.name: dataclasses.replace(
-            fresh.get(op.name) or planned.recorded[op.name], derived=derived[op.name]
+            fresh.get(op.name) or planned.recorded[op.name], derived=planned.derived[op.name]
         )
         for op in planned.table.ops
     }

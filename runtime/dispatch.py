@@ -74,11 +74,15 @@ def _lift(
     op: Op, param: Param, position: int, value: Any, number_dtype: np.dtype[Any] | None
 ) -> Any:
     """A plain tensor, or a list of them, for one tensor argument."""
-    if value is None and "?" in param.type:
+    if value is None and param.type.endswith("?"):
         return None
     if "[]" in param.type:
         if isinstance(value, list | tuple):
-            return [_lift_one(op, param, position, item, None) for item in value]
+            absent = param.type == "Tensor?[]"
+            return [
+                None if item is None and absent else _lift_one(op, param, position, item, None)
+                for item in value
+            ]
         raise _wrong_type(op, param, position, value)
     return _lift_one(op, param, position, value, number_dtype)
 

@@ -120,13 +120,15 @@ def _run(state: _Pass, keep_graph: bool) -> None:
     """Visit every vertex once, when all that it depends on has run."""
     dependencies, buffers, add = state.dependencies, state.buffers, state.add
     is_plain = state.targets is None and not state.create_graph
-    ready = [(-v.sequence_nr, v) for v, waiting in dependencies.items() if not waiting]
+    first = [vertex for vertex, waiting in dependencies.items() if not waiting]
+    # Leaves and outputs of a node with several run as soon as their gradient is complete.
+    at_once = [vertex for vertex in first if _runs_at_once(vertex)]
+    ready = [(-vertex.sequence_nr, vertex) for vertex in first if not _runs_at_once(vertex)]
     heapify(ready)
-    leaves: list[Node] = []  # they run as soon as their gradient is complete
     following: Node | None = None  # the next vertex, where it needs no queue: most of a graph
-    while leaves or following is not None or ready:
-        if leaves:
-            vertex = leaves.pop()
+    while at_once or following is not None or ready:
+        if at_once:
+            vertex = at_once.pop()
         elif following is None:
             vertex = heappop(ready)[1]
         elif ready and -ready[0][0] > following.sequence_nr:
@@ -161,12 +163,16 @@ def _run(state: _Pass, keep_graph: bool) -> None:
             dependencies[edge] = waiting
             if waiting:
                 continue
-            if type(edge) is AccumulateGrad:
-                leaves.append(edge)
+            if type(edge) is AccumulateGrad or type(edge) is OutputEdge:
+                at_once.append(edge)
             elif following is None:
                 following = edge
             else:
                 heappush(ready, (-edge.sequence_nr, edge))
+
+
+def _runs_at_once(vertex: Node) -> bool:
+    return isinstance(vertex, AccumulateGrad | OutputEdge)
 
 
 def _visit(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequence[Gradient]:

@@ -162,5 +162,7 @@ def _attach(result: Any, tangent: Any, level: Level) -> Any:
     if tangent is None:
         return result
     if isinstance(result, list | tuple):
-        return type(result)(_attach(*pair, level) for pair in zip(result, tangent, strict=True))
+        duals = [_attach(*pair, level) for pair in zip(result, tangent, strict=True)]
+        # A named tuple takes its fields one by one.
+        return type(result)(*duals) if hasattr(result, "_fields") else type(result)(duals)
     return with_tangent(result, tangent, level)

@@ -15,7 +15,8 @@ def format_tree(directory: Path) -> None:
     ruff = find_ruff_bin()
     settings = ["--isolated", "--quiet", "--no-cache"]
     length = ["--line-length", _LINE_LENGTH]
-    _run([ruff, "check", *settings, *length, "--select", "I,F401", "--fix", str(directory)])
+    rules = ["--select", "I,F401,RUF022,RUF023", "--fix"]
+    _run([ruff, "check", *settings, *length, *rules, str(directory)])
     _run([ruff, "format", *settings, *length, str(directory)])
 
 

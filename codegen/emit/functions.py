@@ -116,7 +116,7 @@ def _guard(op: OpSpec) -> str:
 def _prepare(op: OpSpec) -> tuple[list[str], dict[str, str]]:
     """Arrays out of tensors; answers what each argument is called in the forward."""
     lines: list[str] = []
-    spelling: dict[str, str] = {}
+    spelling = {p.name: spelled(p.name) for p in op.signature.params}
     for param in op.signature.tensor_params:
         name = spelled(param.name)
         spelling[param.name] = f"{name}_array"
@@ -153,9 +153,7 @@ def _compute(op: OpSpec, context: ModuleContext, spelling: dict[str, str]) -> li
     if needs_array_function(op):
         context.array_functions.add(op.name)
         words = [
-            f"{p.name}={spelling.get(p.name, p.name)}"
-            if p.keyword_only
-            else spelling.get(p.name, p.name)
+            f"{p.name}={spelling[p.name]}" if p.keyword_only else spelling[p.name]
             for p in op.signature.params
         ]
         function = context.function(op, prefix="array_")

@@ -56,6 +56,12 @@ _RUNTIME_NAMES = {
 }
 """What generated code may need of the runtime."""
 
+_RUNTIME_MODULES = {
+    "constants": "from gradspec import constants",
+    "kernels": "from gradspec import kernels",
+    "sp": "from gradspec import scipy_special as sp",
+}
+
 
 _AUGMENTED = ("add__", "sub__", "mul__", "truediv__", "pow__")
 """Operators that have an augmented form: `x += y` is `x.__iadd__(y)`."""
@@ -198,14 +204,14 @@ class PackageBuilder:
         if names:
             yield f"from numpy import {', '.join(names)}"
             yield ""
-        yield from sorted(f"from gradspec import {module}" for module in context.modules)
+        yield from sorted(_RUNTIME_MODULES[module] for module in context.modules)
         for module, runtime_names in _RUNTIME_NAMES.items():
             used = [name for name in runtime_names if _reads(body, name)]
             if used:
                 yield f"from {module} import {', '.join(used)}"
         for package, family in sorted(context.families):
             # As a module, so that families may need each other.
-            yield f"import {package}.{family} as {family}"
+            yield f"import {package}.{family} as {family}_ops"
 
     def _registry(self) -> str:
         registrations = []

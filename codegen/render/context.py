@@ -25,7 +25,7 @@ class ModuleContext:
     resolver: Resolver
     numpy: set[str] = field(default_factory=set)
     modules: set[str] = field(default_factory=set)
-    """Of `kernels`, `special`, `constants`."""
+    """Of `kernels`, `sp`, `constants`."""
     families: set[tuple[str, str]] = field(default_factory=set)
     """`(package, family)` of other generated modules that are called."""
     kernels: set[str] = field(default_factory=set)
@@ -42,7 +42,7 @@ class ModuleContext:
         if (package, op.family) == (self.package, self.family):
             return name
         self.families.add((package, op.family))
-        return f"{op.family}.{name}"
+        return f"{op.family}_ops.{name}"
 
     def constant(self, text: str) -> str:
         """The module-level name of a constant expression, e.g. `constants.sqrt(2)`."""

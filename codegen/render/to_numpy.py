@@ -36,11 +36,10 @@ class NumpyRenderer(FormulaRenderer):
         if root == "np":
             self.context.numpy.add(name)
             return f"np_{name}({self._arguments(node)})"
-        module = {"sp": "special", "kernels": "kernels"}[root]
-        self.context.modules.add(module)
-        if module == "kernels":
+        self.context.modules.add(root)
+        if root == "kernels":
             self.context.kernels.add(name)
-        return f"{module}.{name}({self._arguments(node)})"
+        return f"{root}.{name}({self._arguments(node)})"
 
     def _arguments(self, node: ir.Call) -> str:
         words = [self.render(arg) for arg in node.args]

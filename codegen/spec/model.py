@@ -232,6 +232,10 @@ class Table:
 
     ops: tuple[OpSpec, ...]
 
+    def by_name(self, name: str) -> OpSpec:
+        """The op of a full name, e.g. `mul.Tensor`."""
+        return next(op for op in self.ops if op.name == name)
+
     def overloads(self, name: str) -> tuple[OpSpec, ...]:
         """All ops of one base name, in order."""
         return tuple(op for op in self.ops if op.signature.name == name)
