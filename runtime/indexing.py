@@ -41,14 +41,14 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
     """`tensor[index]`; IndexError for an index that does not fit, ValueError for a step <= 0."""
     if type(index) is int and tensor.array.ndim:
         _check_bounds(index, 0, tensor.array.shape[0])
-        return _table_op("select")(tensor, 0, index)  # type: ignore[no-any-return]
+        return _table_op("select")(tensor, 0, index)
     plan = plan_index(index, tensor.array.shape)
     result = tensor
     for step in plan.steps:
         result = _table_op(step.op)(result, *step.args)
     if plan.gather:
         indices = [None if array is None else wrap(array) for array in plan.gather]
-        return _table_op("index")(result, indices)  # type: ignore[no-any-return]
+        return _table_op("index")(result, indices)
     return result if plan.steps else _table_op("alias")(tensor)
 
 
@@ -103,11 +103,11 @@ def _at(dim: int, place: int | slice) -> tuple[Any, ...]:
     return (*(slice(None),) * dim, place)
 
 
-def _select(array: Array, dim: int, index: int) -> Array:
-    return array[_at(dim, index) + (...,)]  # the ellipsis: an array even if it is 0-dim
+def _select(array: Array, dim: int, index: int) -> Any:
+    return array[(*_at(dim, index), ...)]  # the ellipsis: an array even if it is 0-dim
 
 
-def _slice(array: Array, dim: int, start: int, end: int, step: int) -> Array:
+def _slice(array: Array, dim: int, start: int, end: int, step: int) -> Any:
     return array[_at(dim, slice(start, end, step))]
 
 

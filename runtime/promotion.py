@@ -176,6 +176,11 @@ def _cast(arrays: tuple[Array | None, ...], dtype: DType) -> tuple[Any, ...]:
     )
 
 
+def to_float(array: Array) -> Array:
+    """Integers and bools as the default dtype; everything else as it is."""
+    return array.astype(_default.float) if array.dtype.num <= LAST_INTEGER else array
+
+
 def can_cast(source: DType, target: DType) -> bool:
     """Whether an in-place op may store `source` in `target`: never to a lower category.
 

@@ -1,0 +1,172 @@
+"""Tensors of random numbers, from one generator that all threads share.
+
+The numbers are not PyTorch's for the same seed; the distributions are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from .creation import array_like, float_dtype, leaf, size_of
+from .tensor import Tensor, wrap
+
+Array: TypeAlias = np.ndarray[Any, Any]
+DType: TypeAlias = np.dtype[Any]
+
+
+class _Source:
+    """The generator; NumPy's own lock makes it safe to draw from several threads."""
+
+    __slots__ = ("generator",)
+
+    def __init__(self) -> None:
+        self.generator = np.random.default_rng()
+
+
+_source: Final = _Source()
+
+
+def manual_seed(seed: int) -> None:
+    """Start the sequence of random numbers anew."""
+    _source.generator = np.random.default_rng(int(seed) % 2**64)
+
+
+def generator() -> np.random.Generator:
+    """The generator that random tensors are drawn from."""
+    return _source.generator
+
+
+def rand(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
+    """Uniform numbers in [0, 1)."""
+    return leaf(_uniform(size_of("rand", size, named), float_dtype(dtype)), requires_grad)
+
+
+def randn(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
+    """Normal numbers of mean 0 and variance 1; complex ones have it in both parts together."""
+    return leaf(_standard_normal(size_of("randn", size, named), float_dtype(dtype)), requires_grad)
+
+
+def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Uniform numbers in [0, 1), of the shape and dtype of `input`."""
+    like = array_like("rand_like", input)
+    return leaf(_uniform(like.shape, np.dtype(dtype or like.dtype)), requires_grad)
+
+
+def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Normal numbers of the shape and dtype of `input`."""
+    like = array_like("randn_like", input)
+    return leaf(_standard_normal(like.shape, np.dtype(dtype or like.dtype)), requires_grad)
+
+
+def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None) -> Tensor:
+    """Integers from `low` (0 if left out) to before `high`: `randint(10, (2, 3))`."""
+    if isinstance(high, list | tuple):
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    if size is None:
+        raise TypeError('randint() missing 1 required positional arguments: "size"')
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    drawn = generator().integers(low, high, size_of("randint", (size,), {}))
+    return wrap(np.asarray(drawn, np.dtype(np.int64 if dtype is None else dtype)))
+
+
+def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: Any = None) -> Tensor:
+    """Integers from `low` to before `high`, of the shape and dtype of `input`."""
+    like = array_like("randint_like", input)
+    low, high = (0, low) if high is None else (low, high)
+    return randint(low, high, like.shape, dtype=like.dtype if dtype is None else dtype)
+
+
+def randperm(n: int, *, dtype: Any = None) -> Tensor:
+    """The numbers below `n` in random order."""
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    return wrap(generator().permutation(n).astype(np.int64 if dtype is None else dtype))
+
+
+def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Any = None) -> Tensor:
+    """Normal numbers of the given means and standard deviations, tensors or numbers."""
+    center = mean.array if isinstance(mean, Tensor) else mean
+    spread = std.array if isinstance(std, Tensor) else std
+    if np.any(np.less(spread, 0)):
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {np.min(spread)}")
+    tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
+    if tensors:
+        shape = np.broadcast_shapes(*(value.array.shape for value in tensors))
+        dtype = tensors[0].array.dtype
+    elif size is None:
+        raise TypeError("normal() needs a size where mean and std are numbers")
+    else:
+        shape, dtype = size_of("normal", (size,), {}), float_dtype(None)
+    drawn = _standard_normal(shape, dtype) * spread + center
+    return wrap(np.asarray(drawn, dtype))
+
+
+def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
+    """1 with the probabilities of `input`, or with `p` everywhere; 0 otherwise."""
+    chances = array_like("bernoulli", input)
+    if p is None and chances.dtype.kind != "f":
+        raise NotImplementedError(f"bernoulli: probabilities are real, not {chances.dtype}")
+    wanted = chances if p is None else np.asarray(p)
+    if np.any((wanted < 0) | (wanted > 1)):
+        raise RuntimeError("bernoulli expects all probabilities to be in [0, 1]")
+    return wrap(np.asarray(generator().random(chances.shape) < wanted, chances.dtype))
+
+
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
+    """Indices drawn with the weights in each row of `input` (one or two dimensions)."""
+    weights = array_like("multinomial", input)
+    if weights.ndim not in (1, 2):
+        raise RuntimeError(f"prob_dist must be 1 or 2 dim, not {weights.ndim}")
+    if not np.all(np.isfinite(weights)) or np.any(weights < 0):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    totals = weights.sum(axis=-1, dtype=np.float64, keepdims=True)
+    if np.any(totals <= 0):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if replacement:
+        bounds = np.cumsum(weights / totals, axis=-1)
+        bounds[..., -1] = 1.0  # the sum of rounded numbers may stay below
+        points = generator().random((*weights.shape[:-1], num_samples))
+        return wrap((points[..., None] >= bounds[..., None, :]).sum(axis=-1))
+    if num_samples > weights.shape[-1]:
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+    if np.any(np.count_nonzero(weights, axis=-1) < num_samples):
+        raise RuntimeError(
+            "invalid multinomial distribution (with replacement=False, not enough non-negative "
+            "category to sample)"
+        )
+    # The first of exponential waiting times with these rates is distributed as the weights.
+    waiting = np.full(weights.shape, np.inf)
+    drawn = generator().exponential(size=weights.shape)
+    np.divide(drawn, weights, out=waiting, where=weights > 0)
+    return wrap(np.argsort(waiting, axis=-1)[..., :num_samples])
+
+
+def _uniform(shape: tuple[int, ...], dtype: DType) -> Array:
+    """Numbers in [0, 1), each drawn in its own precision: rounding could make a 1."""
+    if dtype.kind == "c":
+        parts = [_uniform(shape, np.zeros((), dtype).real.dtype) for _ in range(2)]
+        return np.asarray(parts[0] + 1j * parts[1], dtype)
+    if dtype == np.float16:
+        return np.asarray(generator().integers(0, 2**11, shape) / 2**11, dtype)
+    if dtype.kind != "f":
+        raise NotImplementedError(f"random numbers in [0, 1) are not implemented for {dtype}")
+    precise = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    return np.asarray(generator().random(shape, dtype=precise.type), dtype)
+
+
+def _standard_normal(shape: tuple[int, ...], dtype: DType) -> Array:
+    if dtype.kind == "c":
+        real, imaginary = generator().standard_normal((2, *shape)) / np.sqrt(2)
+        return np.asarray(real + 1j * imaginary, dtype)
+    if dtype.kind != "f":
+        raise NotImplementedError(f"normal random numbers are not implemented for {dtype}")
+    return np.asarray(generator().standard_normal(shape), dtype)

@@ -1,0 +1,238 @@
+"""Tensors made from data and from sizes have PyTorch's values and dtypes."""
+
+import numpy as np
+import pytest
+from gradspec import creation
+from gradspec.promotion import get_default_dtype, set_default_dtype
+from gradspec.tensor import Tensor, wrap
+
+DATA = [
+    1,
+    2.5,
+    True,
+    1j,
+    [],
+    [[]],
+    [1, 2.5],
+    [True, 2],
+    [1, 1j],
+    [[1, 2], [3, 4]],
+    ((1.5,), [2]),
+    range(3),
+    [float("nan"), float("inf")],
+    np.float64(2),
+    [np.float64(2)],
+    [np.float32(2), 1],
+    [np.int32(2)],
+    np.bool_(True),
+    np.ones((2, 2)),
+    np.ones(2, np.int16),
+    [np.ones(2), np.zeros(2)],
+]
+
+
+def assert_same(ours: Tensor, theirs) -> None:
+    assert ours.array.dtype.name == str(theirs.dtype).removeprefix("torch.")
+    assert ours.array.shape == tuple(theirs.shape)
+    np.testing.assert_allclose(ours.array, theirs.numpy(), rtol=1e-6)
+
+
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore:Creating a tensor from a list of numpy.ndarrays")
+@pytest.mark.parametrize("data", DATA, ids=repr)
+@pytest.mark.parametrize("dtype", [None, "float32", "complex64"])
+def test_tensor(torch, data, dtype):
+    if dtype == "float32" and np.iscomplexobj(data):
+        dtype = "complex128"
+    theirs = torch.tensor(data, dtype=dtype and getattr(torch, dtype))
+    assert_same(creation.tensor(data, dtype=dtype), theirs)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("zeros", 2, 3),
+        ("zeros", (2, 3)),
+        ("zeros", ()),
+        ("ones", [2]),
+        ("ones", 0),
+        ("full", (2,), 1),
+        ("full", (2,), 1.0),
+        ("full", [2], True),
+        ("full", (), 1j),
+        ("arange", 5),
+        ("arange", 5.0),
+        ("arange", 2.5),
+        ("arange", 1, 5),
+        ("arange", 1, 5, 2),
+        ("arange", 1, 6, 2),
+        ("arange", 1, 5, 2.0),
+        ("arange", 0, 1, 0.3),
+        ("arange", 5, 1, -2),
+        ("arange", 5, 5),
+        ("arange", True),
+        ("linspace", 0, 1, 5),
+        ("linspace", 3.0, -1.0, 1),
+        ("linspace", 0, 1, 0),
+        ("logspace", 0, 2, 3),
+        ("logspace", 0, 3, 4, 2),
+        ("eye", 2),
+        ("eye", 2, 3),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", [None, "float64", "int32"])
+def test_filled(torch, call, dtype):
+    name, *args = call
+    if args[-1:] in ([1j], [0.3]):
+        dtype = None  # a step of 0.3 is none in integers, and 1j is no real number
+    theirs = getattr(torch, name)(*args, dtype=dtype and getattr(torch, dtype))
+    assert_same(getattr(creation, name)(*args, dtype=dtype), theirs)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("source", ["float32", "int64", "bool", "complex128"])
+@pytest.mark.parametrize("dtype", [None, "float64"])
+def test_like(torch, source, dtype):
+    array = np.ones((2, 3), source)
+    theirs = {"dtype": dtype and getattr(torch, dtype)}
+    for name, args in [("zeros_like", ()), ("ones_like", ()), ("full_like", (1,))]:
+        expected = getattr(torch, name)(torch.from_numpy(array), *args, **theirs)
+        assert_same(getattr(creation, name)(wrap(array), *args, dtype=dtype), expected)
+    assert creation.empty_like(wrap(array), dtype=dtype).array.dtype == (dtype or source)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    "data",
+    [
+        [[1, 2], [3]],
+        [[1], [2, 3]],
+        [[[1]], [[1, 2]]],
+        "a",
+        np.array(["a"]),
+        [wrap(np.ones(2)), wrap(np.ones(2))],
+    ],
+    ids=repr,
+)
+def test_wrong_data(torch, data):
+    theirs = [torch.ones(2)] * 2 if isinstance(data, list) and isinstance(data[0], Tensor) else data
+    with pytest.raises((TypeError, ValueError)) as expected:
+        torch.tensor(theirs)
+    with pytest.raises(expected.type) as found:
+        creation.tensor(data)
+    assert str(expected.value).split(" (got")[0].split("'str'")[0].removeprefix("new(): ")[:20] in (
+        str(found.value)
+    )
+
+
+@pytest.mark.parametrize("data", [None, [None], {1}, object(), ["a"], b"a"], ids=repr)
+def test_what_is_not_made_of_numbers(data):
+    with pytest.raises(TypeError, match="invalid data type"):
+        creation.tensor(data)
+
+
+@pytest.mark.parametrize("data", [[[1], 2], [2, [1]], [[1, [2]], [3, 4]]], ids=repr)
+def test_sequences_of_different_depths(data):
+    with pytest.raises(ValueError, match="different depths"):
+        creation.tensor(data)
+
+
+def test_values_that_do_not_fit():
+    with pytest.raises(RuntimeError, match="without overflow"):
+        creation.tensor(300, dtype="uint8")
+    with pytest.raises(RuntimeError, match="without overflow"):
+        creation.tensor(2**70)
+
+
+def test_tensors_in_lists():
+    made = creation.tensor([wrap(np.array(1.0)), 2])
+    assert made.array.tolist() == [1, 2]
+    assert made.dtype == np.float64
+
+
+def test_tensor_copies_as_tensor_and_from_numpy_share():
+    array = np.ones(3)
+    assert not np.shares_memory(creation.tensor(array).array, array)
+    assert creation.from_numpy(array).array is array
+    assert creation.as_tensor(array).array is array
+    assert creation.as_tensor(array, dtype=np.float32).array.dtype == np.float32
+    shared = wrap(array)
+    assert creation.as_tensor(shared) is shared
+    assert creation.as_tensor([1, 2]).dtype == np.int64
+    assert not np.shares_memory(creation.tensor(shared).array, array)
+
+
+def test_bytes_are_brought_to_native_order():
+    assert creation.tensor(np.ones(2, ">f4")).array.dtype == np.dtype("=f4")
+    assert creation.tensor(np.ones(2, ">f4")).array.dtype.isnative
+
+
+@pytest.mark.parametrize("value", [[1], "a", wrap(np.ones(1))], ids=repr)
+def test_from_numpy_takes_arrays_only(value):
+    with pytest.raises(TypeError, match=r"expected np.ndarray \(got"):
+        creation.from_numpy(value)
+
+
+def test_from_numpy_refuses_strings():
+    with pytest.raises(TypeError, match="can't convert"):
+        creation.from_numpy(np.array(["a"]))
+
+
+def test_requires_grad():
+    for made in (
+        creation.tensor([1.0], requires_grad=True),
+        creation.zeros(2, requires_grad=True),
+        creation.arange(3.0, requires_grad=True),
+        creation.ones_like(wrap(np.ones(2)), requires_grad=True),
+    ):
+        assert made.requires_grad
+        assert made.is_leaf
+    with pytest.raises(RuntimeError, match="floating point and complex dtype"):
+        creation.tensor([1], requires_grad=True)
+
+
+@pytest.fixture
+def _double_by_default():
+    before = get_default_dtype()
+    set_default_dtype(np.float64)
+    yield
+    set_default_dtype(before)
+
+
+@pytest.mark.usefixtures("_double_by_default")
+def test_default_dtype():
+    assert creation.tensor([1.5]).dtype == np.float64
+    assert creation.tensor(1j).dtype == np.complex128
+    assert creation.zeros(2).dtype == np.float64
+    assert creation.arange(2.0).dtype == np.float64
+    assert creation.full((2,), 1.5).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: creation.zeros(), TypeError, "missing 1 required"),
+        (lambda: creation.zeros("a"), TypeError, "must be tuple of ints, not str"),
+        (lambda: creation.zeros(2.5), TypeError, "must be tuple of ints, not float"),
+        (lambda: creation.zeros(-1), RuntimeError, "non-negative"),
+        (lambda: creation.zeros(2, sise=3), TypeError, "keyword argument 'sise'"),
+        (lambda: creation.zeros(2, size=3), TypeError, "keyword argument 'size'"),
+        (lambda: creation.full(2, 3.0), TypeError, "'size'.*must be tuple of ints, not int"),
+        (lambda: creation.full((2,), "a"), TypeError, "'fill_value'.*must be Number, not str"),
+        (lambda: creation.zeros_like([1]), TypeError, "must be Tensor, not list"),
+        (lambda: creation.arange(1, 5, 0), RuntimeError, "step must be nonzero"),
+        (lambda: creation.arange(5, 1), RuntimeError, "inconsistent with step sign"),
+        (lambda: creation.linspace(0, 1, -1), RuntimeError, "steps must be non-negative"),
+        (lambda: creation.eye(-1), RuntimeError, "greater or equal to 0"),
+    ],
+)
+def test_wrong_calls(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_size_by_name():
+    assert creation.zeros(size=(2, 3)).shape == (2, 3)
+    assert creation.empty(2, wrap(np.array(3))).shape == (2, 3)

@@ -1,0 +1,132 @@
+"""Random tensors: distributions, dtypes and errors; the numbers are our own."""
+
+import threading
+
+import numpy as np
+import pytest
+from gradspec import random
+from gradspec.tensor import wrap
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    random.manual_seed(0)
+
+
+def test_a_seed_gives_the_same_numbers_again():
+    first = random.randn(5).tolist()
+    second = random.randn(5).tolist()
+    random.manual_seed(0)
+    assert random.randn(5).tolist() == first != second
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+def test_uniform(dtype):
+    drawn = random.rand(2, 5000, dtype=dtype)
+    assert drawn.dtype == dtype
+    for part in (drawn.array.real, drawn.array.imag)[: 1 + drawn.is_complex()]:
+        assert part.min() >= 0
+        assert part.max() < 1
+        assert abs(part.astype(float).mean() - 0.5) < 0.02
+        assert abs(part.astype(float).var() - 1 / 12) < 0.01
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex128"])
+def test_normal_numbers(dtype):
+    drawn = random.randn((10000,), dtype=dtype)
+    assert drawn.dtype == dtype
+    assert abs(drawn.array.astype(np.complex128).mean()) < 0.05
+    assert abs(np.var(drawn.array.astype(np.complex128)) - 1) < 0.05
+
+
+def test_like():
+    like = wrap(np.ones((2, 3), np.float64))
+    assert random.rand_like(like).shape == (2, 3)
+    assert random.randn_like(like).dtype == np.float64
+    assert random.randn_like(like, dtype=np.float32).dtype == np.float32
+    assert random.randint_like(like, 5).dtype == np.float64
+
+
+def test_integers():
+    drawn = random.randint(3, 6, (1000,))
+    assert drawn.dtype == np.int64
+    assert set(drawn.tolist()) == {3, 4, 5}
+    assert set(random.randint(2, (100,)).tolist()) == {0, 1}
+    assert random.randint(2, size=(3,)).shape == (3,)
+    assert random.randint(2, (3,), dtype=np.float32).dtype == np.float32
+
+
+def test_permutation():
+    drawn = random.randperm(50)
+    assert drawn.dtype == np.int64
+    assert sorted(drawn.tolist()) == list(range(50)) != drawn.tolist()
+
+
+def test_normal():
+    drawn = random.normal(wrap(np.array([0.0, 100.0])), wrap(np.array([[1.0], [0.0]])))
+    assert drawn.shape == (2, 2)
+    assert drawn.array[1].tolist() == [0.0, 100.0]
+    assert random.normal(5.0, 0.0, (2,)).tolist() == [5.0, 5.0]
+    assert random.normal(0.0, 1.0, (2,)).dtype == np.float32
+
+
+def test_bernoulli():
+    assert random.bernoulli(wrap(np.array([0.0, 1.0]))).tolist() == [0.0, 1.0]
+    drawn = random.bernoulli(wrap(np.zeros(10000)), 0.3)
+    assert abs(drawn.array.mean() - 0.3) < 0.02
+
+
+def test_multinomial_with_replacement():
+    drawn = random.multinomial(wrap(np.array([[1.0, 3.0, 0.0], [0.0, 0.0, 2.0]])), 4000, True)
+    assert drawn.shape == (2, 4000)
+    assert abs((drawn.array[0] == 1).mean() - 0.75) < 0.03
+    assert not (drawn.array[0] == 2).any()
+    assert (drawn.array[1] == 2).all()
+
+
+def test_multinomial_without_replacement():
+    weights = wrap(np.array([1.0, 3.0, 0.0]))
+    first = [random.multinomial(weights, 2).tolist() for _ in range(2000)]
+    assert {tuple(pair) for pair in first} == {(0, 1), (1, 0)}
+    assert abs(np.mean([pair[0] for pair in first]) - 0.75) < 0.04
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: random.rand(2, dtype=np.int64), NotImplementedError, "not implemented for int64"),
+        (lambda: random.randn(2, dtype=np.int64), NotImplementedError, "not implemented for int64"),
+        (lambda: random.randint(5, 5, (2,)), RuntimeError, "'from' to be less than 'to'"),
+        (lambda: random.randint(5), TypeError, 'missing 1 required positional arguments: "size"'),
+        (lambda: random.randperm(-1), RuntimeError, "negative dimension -1"),
+        (lambda: random.normal(0.0, -1.0, (2,)), RuntimeError, "expects std >= 0.0"),
+        (lambda: random.normal(0.0, 1.0), TypeError, "needs a size"),
+        (lambda: random.bernoulli(wrap(np.array([2.0]))), RuntimeError, r"in \[0, 1\]"),
+        (lambda: random.bernoulli(wrap(np.array([1]))), NotImplementedError, "not int64"),
+        (lambda: random.multinomial(wrap(np.ones(3)), 4), RuntimeError, "without replacement"),
+        (lambda: random.multinomial(wrap(np.zeros(3)), 1), RuntimeError, "sum of probabilities"),
+        (
+            lambda: random.multinomial(wrap(np.array([1.0, 0.0])), 2),
+            RuntimeError,
+            "not enough non-negative",
+        ),
+        (lambda: random.multinomial(wrap(-np.ones(3)), 1), RuntimeError, "element < 0"),
+        (lambda: random.multinomial(wrap(np.ones((1, 1, 1))), 1), RuntimeError, "1 or 2 dim"),
+    ],
+)
+def test_wrong_calls(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_threads_draw_different_numbers():
+    drawn: list[list[float]] = []
+    threads = [
+        threading.Thread(target=lambda: drawn.append(random.rand(100, dtype=np.float64).tolist()))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({value for values in drawn for value in values}) == 800
