@@ -110,13 +110,15 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
     level = _innermost_level(values)
     if level is None:
         return call(op, lift(op, values))
-    if op.jvp is None:
+    if op.jvp is None and op.differentiable:
         raise RuntimeError(
             f"Trying to use forward AD with {op.name} that does not support it: its entry in the "
             "table has no JVP. Use reverse mode instead."
         )
     lifted = lift(op, {name: _primal(value, level) for name, value in values.items()})
     result = call(op, lifted)
+    if op.jvp is None:
+        return result
     primals, tangents = {}, {}
     for param in op.params:
         # The functions spell ATen's `self` as PyTorch's do.

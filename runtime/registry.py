@@ -29,6 +29,8 @@ class Op:
     """Tensor parameters that are brought to one dtype."""
     jvp: Callable[..., Any] | None = None
     """`jvp(primals, tangents, result)`: see `forward_ad`."""
+    differentiable: bool = True
+    """Whether the outputs depend on the inputs smoothly anywhere; a comparison's do not."""
 
 
 OPS: Final[dict[Callable[..., Any], Op]] = {}

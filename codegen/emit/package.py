@@ -223,7 +223,8 @@ class PackageBuilder:
             function = f"{op.family}.{function_name(op, self.resolver)}"
             jvp = f"{function}_jvp" if self.drafts[op.name].jvp else ""
             promotes = tuple(spelled(name) for name in op.promotes)
-            registrations.append(RegistrationView(op.name, function, params, promotes, jvp))
+            smooth = op.composite is not None or bool(op.differentiable_params)
+            registrations.append(RegistrationView(op.name, function, params, promotes, jvp, smooth))
         return template("registry.py.j2").render(
             registrations=registrations, families=sorted(self.families)
         )

@@ -127,6 +127,7 @@ class RegistrationView:
     params: tuple[ParamView, ...]
     promotes: tuple[str, ...]
     jvp: str
+    differentiable: bool
 
 
 @dataclass(frozen=True, slots=True)
