@@ -27,8 +27,8 @@ class Chambers:
         self._inputs = inputs
         self._rng = rng
         self._seen: dict[sympy.Expr, set[bool]] = {}
-        self._seen_at: dict[sympy.Expr, tuple[Point, tuple[Decision, ...]]] = {}
-        """Where a comparison was made last: the witness, and the decisions before it."""
+        self._seen_at: dict[sympy.Expr, list[tuple[Point, tuple[Decision, ...]]]] = {}
+        """Where a comparison was made: the witnesses, and the decisions before it."""
 
     def runs(self) -> Iterator[Run]:
         """Runs that made a decision that none before made; at least one."""
@@ -70,7 +70,8 @@ class Chambers:
                 if decision.positive not in outcomes:
                     outcomes.add(decision.positive)
                     new = True
-                self._seen_at[decision.difference] = (run.point, run.decisions[:number])
+                places = self._seen_at.setdefault(decision.difference, [])
+                places.append((run.point, run.decisions[:number]))
         return new
 
     def _missing(self) -> list[sympy.Expr]:
@@ -82,10 +83,10 @@ class Chambers:
         So the op takes the same path to it. If there is no such point, any path will do.
         """
         wanted = Decision(site, True not in self._seen[site], branches=True)
-        base, before = self._seen_at[site]
         symbols = sorted(site.free_symbols, key=str)
         otherwise = None
         for _ in range(_TRIES_PER_OUTCOME):
+            base, before = self._rng.choice(self._seen_at[site])
             some = [s for s in symbols if self._rng.random() < 0.5] or [self._rng.choice(symbols)]
             point = self._inputs.redraw(base, some, self._rng)
             if wanted.holds(point) and self._inputs.allows(point):

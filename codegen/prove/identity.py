@@ -39,10 +39,27 @@ class Mismatch(Exception):
         self.key = key
 
 
-class Jacobian:
-    """sympy's derivatives of the outputs by the input symbols, each computed once."""
+class Derivatives:
+    """sympy's derivatives, each computed once; the chambers of an example share most of them."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self) -> None:
+        self._known: dict[tuple[Expr, sympy.Symbol], Expr] = {}
+
+    def by(self, expr: Expr, symbol: sympy.Symbol) -> Expr:
+        """The derivative of an expression."""
+        if expr.is_Number:
+            return S.Zero
+        found = self._known.get((expr, symbol))
+        if found is None:
+            found = expr.diff(symbol) if symbol in expr.free_symbols else S.Zero
+            self._known[expr, symbol] = found
+        return found
+
+
+class Jacobian:
+    """The derivatives of the outputs of a run by its input symbols, as sympy gives them."""
+
+    def __init__(self, run: Run, known: Derivatives) -> None:
         self.outputs = {
             (name, index): array[index]
             for name, array in run.outputs.items()
@@ -53,30 +70,17 @@ class Jacobian:
             for name, array in run.cotangents.items()
             for index in np.ndindex(array.shape)
         }
-        self._free = {place: expr.free_symbols for place, expr in self.outputs.items()}
-        self._first: dict[tuple[Any, Any], Expr] = {}
-        self._second: dict[tuple[Any, Any, Any], Expr] = {}
+        self._known = known
 
     def first(self, place: Any, p: sympy.Symbol) -> Expr:
         """The derivative of one output element."""
-        if p not in self._free[place]:
-            return S.Zero
-        known = self._first.get((place, p))
-        if known is None:
-            known = self._first[place, p] = self.outputs[place].diff(p)
-        return known
+        return self._known.by(self.outputs[place], p)
 
     def second(self, place: Any, p: sympy.Symbol, q: sympy.Symbol) -> Expr:
-        """The second derivative of one output element."""
+        """The second derivative of one output element; which comes first does not matter."""
         if p.name > q.name:
             p, q = q, p
-        key = (place, p, q)
-        known = self._second.get(key)
-        if known is None:
-            first = self.first(place, p)
-            known = first.diff(q) if q in first.free_symbols else S.Zero
-            self._second[key] = known
-        return known
+        return self._known.by(self.first(place, p), q)
 
     def pulled_back(self, p: sympy.Symbol) -> Expr:
         """What the VJP must answer for `p`."""
@@ -98,11 +102,11 @@ class Jacobian:
         )
 
 
-def identities(run: Run) -> Iterator[Identity]:
+def identities(run: Run, known: Derivatives) -> Iterator[Identity]:
     """Every identity of a run, cheap ones first. Raises Mismatch where shapes are wrong."""
     if not (run.leaves and run.outputs):
         return
-    jacobian = Jacobian(run)
+    jacobian = Jacobian(run, known)
     symbols = {leaf: run.array(leaf) for leaf in run.leaves}
     yield from _vjp(run, jacobian, symbols)
     yield from _jvp(run, jacobian, symbols)

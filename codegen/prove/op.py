@@ -11,7 +11,7 @@ from .agreement import check_agreement
 from .chambers import Chambers
 from .counterexample import counterexample, show_call
 from .deadline import TimeUp, time_limit
-from .identity import Identity, Mismatch, identities
+from .identity import Derivatives, Identity, Mismatch, identities
 from .inputs import build, examples_of
 from .numeric import check_numerically
 from .run import Run
@@ -40,6 +40,10 @@ class _Refuted(Exception):
     def __init__(self, found: Counterexample) -> None:
         super().__init__(found.label)
         self.found = found
+
+
+_Proved = set[tuple[object, object]]
+"""Pairs of expressions that are known to be equal."""
 
 
 class _Proof:
@@ -86,20 +90,20 @@ class _Proof:
 
     def _example(self, example: Example) -> None:
         inputs = build(self._spec, example)
-        # Symbols are called the same in every chamber, so most identities come up again.
-        proved: set[tuple[object, object]] = set()
+        # Symbols are called the same in every chamber, so most of these come up again.
+        known, proved = Derivatives(), _Proved()
         chambers = Chambers(self._spec, inputs, random.Random(self._spec.name))
         for run in chambers.runs():
             self._chambers += 1
-            self._run(run, proved)
+            self._run(run, known, proved)
         unvisited = chambers.unvisited()
         if unvisited:
             shown = ", ".join(unvisited[:3]) + (" ..." if len(unvisited) > 3 else "")
             self._notes.append(f"{show_call(self._spec, inputs)}: never saw {shown}")
 
-    def _run(self, run: Run, proved: set[tuple[object, object]]) -> None:
+    def _run(self, run: Run, known: Derivatives, proved: _Proved) -> None:
         region = Region(run.point, (*run.decisions, *run.inputs.conditions))
-        for identity in self._identities_of(run):
+        for identity in self._identities_of(run, known):
             self._identities += 1
             key = (identity.got, identity.expected)
             if key in proved:
@@ -113,9 +117,9 @@ class _Proof:
             if answer.status is Status.PROVED:
                 proved.add(key)
 
-    def _identities_of(self, run: Run) -> Iterator[Identity]:
+    def _identities_of(self, run: Run, known: Derivatives) -> Iterator[Identity]:
         try:
-            yield from identities(run)
+            yield from identities(run, known)
             self._identities += check_agreement(self._spec, run)
         except Mismatch as mismatch:
             call = show_call(self._spec, run.inputs)

@@ -88,7 +88,7 @@ def differentiable_leaves(spec: OpSpec, inputs: Inputs) -> list[Leaf]:
         if spec.composite is None and param.name not in spec.differentiable_params:
             continue
         for number, array in enumerate(inputs.tensors(param.name)):
-            if isinstance(array, SymArray):
+            if isinstance(array, SymArray) and all(e.is_Symbol for e in expressions(array).flat):
                 leaves.append((param.name, number))
     return leaves
 

@@ -118,11 +118,6 @@ def _expit(x: Expr) -> Expr:
     return 1 / (1 + exp(-x))
 
 
-def _arccosh(x: Expr) -> Expr:
-    """By its definition: sympy's own derivative has two roots where one would do."""
-    return log(x + sqrt(x * x - 1))
-
-
 def _zeta(s: Expr, x: Expr) -> Expr:
     """Hurwitz' zeta function; at integers by the polygamma functions, whose derivatives close."""
     if s.is_Integer and s > 1:
@@ -189,7 +184,7 @@ NUMBERS: dict[str, Twin] = {
     "arctan": sympy.atan,
     "arctan2": sympy.atan2,
     "arcsinh": sympy.asinh,
-    "arccosh": _arccosh,
+    "arccosh": sympy.acosh,
     "arctanh": sympy.atanh,
     # scipy.special
     "expit": _expit,

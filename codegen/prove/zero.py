@@ -84,7 +84,7 @@ def _compare_hard(got: Expr, expected: Expr, region: Region, seconds: float) -> 
             return Answer(Status.REFUTED, point)
     try:
         with time_limit(seconds):
-            if _zero_after_rewriting(got - expected):
+            if _zero_after_rewriting(got - expected, region):
                 return Answer(Status.PROVED)
     except TimeUp:
         pass
@@ -111,12 +111,13 @@ def _differ(got: Expr, expected: Expr, point: Point) -> bool:
     return True
 
 
-def _zero_after_rewriting(difference: Expr) -> bool:
+def _zero_after_rewriting(difference: Expr, region: Region) -> bool:
     rewrites: tuple[Callable[[Expr], Expr], ...] = (
         lambda e: e.rewrite(sympy.exp),
+        lambda e: _with_factored_roots(_counted_from_bounds(e, region)),
         lambda e: sympy.expand_log(e, force=False),
-        lambda e: sympy.expand_func(e),
-        lambda e: sympy.gammasimp(e),
+        sympy.expand_func,
+        sympy.gammasimp,
         lambda e: sympy.logcombine(sympy.expand(e), force=False),
         lambda e: sympy.expand_log(e.rewrite(sympy.exp), force=False),
         lambda e: sympy.powdenest(sympy.powsimp(e)),
@@ -126,3 +127,25 @@ def _zero_after_rewriting(difference: Expr) -> bool:
         if rewritten != difference and (rewritten == 0 or is_rationally_zero(rewritten)):
             return True
     return bool(sympy.simplify(difference) == 0)
+
+
+def _counted_from_bounds(expr: Expr, region: Region) -> Expr:
+    """With `1 + u`, `u` positive, for a symbol that the domain keeps above one; and so on."""
+    shifted = {}
+    for decision in region.decisions:
+        bound = decision.difference if decision.positive else -decision.difference
+        for symbol in bound.free_symbols:
+            for sign in (1, -1):
+                rest = sign * symbol - bound
+                if rest.is_number:
+                    above = sympy.Dummy(symbol.name, positive=True)
+                    shifted[symbol] = sign * (rest + above)
+    return expr.xreplace(shifted)
+
+
+def _with_factored_roots(expr: Expr) -> Expr:
+    """Roots of products of positive factors as products of roots."""
+    return expr.replace(
+        lambda part: part.is_Pow and part.exp.is_Rational and not part.exp.is_Integer,
+        lambda part: sympy.factor(part.base) ** part.exp,
+    )
