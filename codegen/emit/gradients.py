@@ -215,6 +215,7 @@ def _elementwise(op: OpSpec) -> list[Formula]:
     for names, rule in op.vjps:
         if isinstance(rule, Formula):
             block = substitute(rule.block, {"grad": ir.Name(f"{names[0]}_t")})
+            assert isinstance(block, ir.Block)
             formulas.append(dataclasses.replace(rule, block=block))
     terms = [f.block.expression for f in formulas if f.block.expression is not None]
     if len(terms) == len(formulas):

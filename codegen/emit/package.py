@@ -276,7 +276,8 @@ class PackageBuilder:
     ) -> NameView:
         base = op.signature.name
         first = self.resolver.table.overloads(base)[0]
-        return NameView(name, first.family, base, is_variadic, is_in_place)
+        overrides = name in ("__eq__", "__ne__")
+        return NameView(name, first.family, base, is_variadic, is_in_place, overrides)
 
 
 def _standard_imports(body: str) -> Iterable[str]:

@@ -139,3 +139,5 @@ class NameView:
     function: str
     is_variadic: bool = False
     is_in_place: bool = False
+    overrides_object: bool = False
+    """`__eq__` answers a tensor, which type checkers must not be told."""
