@@ -5,110 +5,20 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final, NamedTuple, NoReturn
+from typing import Any, ClassVar, Final
 from weakref import ref
 
 import numpy as np
 
 from ..broadcast import Like, reduce_to, reduce_to_differentiable
+from ..forward_mode import Dual, Level, split, with_tangent
 from ..modes import is_grad_enabled, no_grad
-from ..node import Node, OutputEdge, freed_graph, modified_in_place, next_sequence_nr
-from ..tensor import Alias, Tensor, share_alias, wrap
+from ..node import Node, OutputEdge, next_sequence_nr
+from ..tensor import Tensor, share_alias, wrap
+from .context import ContextNode, FunctionCtx
 
 
-class _Saved(NamedTuple):
-    """One saved value, with the version of its memory at that time."""
-
-    tensor: Tensor | None
-    """None for an output, which would hold the node that holds it."""
-    array: np.ndarray[Any, Any] | None
-    alias: Alias | None
-    version: int
-    output_nr: int
-
-
-class FunctionCtx:
-    """What `forward` leaves for `backward`; attributes of the user's own may be set on it."""
-
-    needs_input_grad: tuple[bool, ...]
-    """For each argument of `apply`, whether its gradient is asked for."""
-
-    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
-        self.needs_input_grad = needs_input_grad
-        self._to_save: tuple[Tensor | None, ...] = ()
-        self._saved: tuple[_Saved, ...] | None = ()
-        self._node: Callable[[], FunctionNode | None] = lambda: None
-        self._not_differentiable: frozenset[int] = frozenset()
-        """The ids of marked outputs; once recorded, the numbers of all outputs without gradient."""
-        self._materialize = True
-
-    def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep inputs, outputs or intermediate values; TypeError for what is not a tensor."""
-        for index, tensor in enumerate(tensors):
-            if tensor is not None and not isinstance(tensor, Tensor):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument {index} is of type "
-                    f"{type(tensor).__name__}; other values can be attributes of ctx"
-                )
-        self._to_save = tensors
-
-    @property
-    def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What was saved. RuntimeError once freed, or if one was modified in place since."""
-        if self._saved is None:
-            raise freed_graph()
-        return tuple(self._unpack(index, saved) for index, saved in enumerate(self._saved))
-
-    def mark_non_differentiable(self, *outputs: Tensor) -> None:
-        """No gradient flows to these outputs."""
-        self._not_differentiable = frozenset(map(id, outputs))
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (the default) or None for an output nobody used."""
-        self._materialize = value
-
-    def mark_dirty(self, *inputs: Tensor) -> NoReturn:
-        """Not available: `forward` may not modify its inputs."""
-        raise RuntimeError(
-            f"mark_dirty is not available ({len(inputs)} given): return a new tensor instead of "
-            "modifying an input in place"
-        )
-
-    def _keep(self, outputs: Sequence[object]) -> None:
-        """Pack what was saved, now that it is known which of it are outputs."""
-        positions = {id(output): nr for nr, output in enumerate(outputs)}
-        self._saved = tuple(_pack(tensor, positions) for tensor in self._to_save)
-        self._to_save = ()
-
-    def _unpack(self, index: int, saved: _Saved) -> Tensor | None:
-        if saved.array is None:
-            return None
-        node = self._node()
-        found = 0 if saved.alias is None else saved.alias.version
-        if saved.tensor is not None:
-            found = saved.tensor._version
-        if found != saved.version and node is not None:
-            raise modified_in_place(node, f"saved_tensors[{index}]", found, saved.version)
-        if saved.tensor is not None:
-            return saved.tensor
-        tensor = wrap(saved.array)
-        tensor.alias = saved.alias
-        if node is not None:
-            tensor.edge = node.output_edge(saved.output_nr)
-        return tensor
-
-
-def _pack(tensor: Tensor | None, positions: dict[int, int]) -> _Saved:
-    if tensor is None:
-        return _Saved(None, None, None, 0, -1)
-    output_nr = positions.get(id(tensor), -1)
-    if output_nr >= 0 and tensor.alias is None:
-        tensor.alias = Alias()  # by which a later modification of the output will be seen
-    kept = None if output_nr >= 0 else tensor
-    return _Saved(kept, tensor.array, tensor.alias, tensor._version, output_nr)
-
-
-class FunctionNode(Node):
+class FunctionNode(ContextNode):
     """The node of a custom function; attributes of its ctx can be read from it."""
 
     __slots__ = ("_input_likes", "_output_edges", "_output_likes", "ctx", "output_count")
@@ -260,6 +170,14 @@ class Function:
 
     vjp = backward
 
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """The tangent of each output, given that of each argument (None if it is no tensor)."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD."
+        )
+
     @classmethod
     def _backward(cls, ctx: FunctionCtx, *grads: Tensor | None) -> Any:
         return (cls.vjp if cls.backward is Function.backward else cls.backward)(ctx, *grads)
@@ -272,18 +190,47 @@ class Function:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, {}
-        needs = tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in args)
-        ctx = FunctionCtx(needs)
+        level = _innermost_level(args)
+        primals = args if level is None else tuple(split(arg, level)[0] for arg in args)
+        ctx = FunctionCtx(tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in primals))
         with no_grad():
             if takes_ctx:
-                returned = cls.forward(ctx, *args, **kwargs)
+                returned = cls.forward(ctx, *primals, **kwargs)
             else:
-                returned = cls.forward(*args)
-                cls.setup_context(ctx, args, returned)
+                returned = cls.forward(*primals)
+                cls.setup_context(ctx, primals, returned)
         outputs = returned if isinstance(returned, tuple) else (returned,)
-        if any(needs) and is_grad_enabled():
-            outputs = cls._record(ctx, args, outputs)
+        if any(ctx.needs_input_grad) and is_grad_enabled():
+            outputs = cls._record(ctx, primals, outputs)
+        if level is not None:
+            outputs = cls._attach_tangents(ctx, args, outputs, level)
+        ctx._for_forward = None
         return outputs if isinstance(returned, tuple) else outputs[0]
+
+    @classmethod
+    def _attach_tangents(
+        cls, ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...], level: Level
+    ) -> tuple[Any, ...]:
+        """Run the `jvp`: duals of the outputs, plain tensors where it answers None."""
+        tangents = [split(arg, level)[1] for arg in args]
+        if ctx._materialize:
+            tangents = [
+                wrap(np.zeros_like(arg.array))
+                if tangent is None and _differentiable(arg)
+                else tangent
+                for arg, tangent in zip(args, tangents, strict=True)
+            ]
+        found = cls.jvp(ctx, *tangents)
+        ctx._for_forward = None
+        found = found if isinstance(found, tuple) else (found,)
+        if len(found) != len(outputs):
+            raise RuntimeError(
+                f"{cls.__name__}.jvp returned {len(found)} tangents for {len(outputs)} outputs"
+            )
+        return tuple(
+            output if tangent is None else with_tangent(output, tangent, level)
+            for output, tangent in zip(outputs, found, strict=True)
+        )
 
     @classmethod
     def _record(
@@ -295,7 +242,7 @@ class Function:
         constant = set()
         taken = set(map(id, args))
         for nr, output in enumerate(outputs):
-            if not _differentiable(output, marked):
+            if id(output) in marked or not _differentiable(output):
                 constant.add(nr)
             elif id(output) in taken or output.edge is not None:
                 # An input returned as it is, or a tensor with a history, which stays its own.
@@ -311,11 +258,14 @@ class Function:
         return tuple(recorded)
 
 
-def _differentiable(output: object, marked: frozenset[int]) -> bool:
+def _differentiable(value: object) -> bool:
     # O: the symbols of a proof.
-    return (
-        isinstance(output, Tensor) and output.array.dtype.kind in "fcO" and id(output) not in marked
-    )
+    return isinstance(value, Tensor) and value.array.dtype.kind in "fcO"
+
+
+def _innermost_level(args: tuple[Any, ...]) -> Level | None:
+    levels = [arg.level for arg in args if isinstance(arg, Dual) and arg.level.open]
+    return max(levels, key=lambda level: level.depth, default=None)
 
 
 def _alias_of(tensor: Tensor) -> Tensor:

@@ -1,0 +1,125 @@
+"""The context of a custom function: what its forward leaves for its backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from ..node import Node, freed_graph, modified_in_place
+from ..tensor import Alias, Tensor, wrap
+
+
+class ContextNode(Node):
+    """A node with a context, which asks it where a saved output stands in the graph."""
+
+    __slots__ = ()
+
+    def output_edge(self, output_nr: int) -> Node | None:
+        """The vertex of an output."""
+        raise NotImplementedError
+
+
+class Saved(NamedTuple):
+    """One saved value, with the version of its memory at that time."""
+
+    tensor: Tensor | None
+    """None for an output, which would hold the node that holds it."""
+    array: np.ndarray[Any, Any] | None
+    alias: Alias | None
+    version: int
+    output_nr: int
+
+
+class FunctionCtx:
+    """What `forward` leaves for `backward`; attributes of the user's own may be set on it."""
+
+    needs_input_grad: tuple[bool, ...]
+    """For each argument of `apply`, whether its gradient is asked for."""
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self._to_save: tuple[Tensor | None, ...] = ()
+        self._saved: tuple[Saved, ...] | None = ()
+        self._for_forward: tuple[Tensor | None, ...] | None = None
+        self._node: Callable[[], ContextNode | None] = lambda: None
+        self._not_differentiable: frozenset[int] = frozenset()
+        """The ids of marked outputs; once recorded, the numbers of all outputs without gradient."""
+        self._materialize = True
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs, outputs or intermediate values; TypeError for what is not a tensor."""
+        _check_tensors("save_for_backward", tensors)
+        self._to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep values for `jvp`, which finds them in `saved_tensors`."""
+        _check_tensors("save_for_forward", tensors)
+        self._for_forward = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What was saved. RuntimeError once freed, or if one was modified in place since."""
+        if self._for_forward is not None:
+            return self._for_forward
+        if self._saved is None:
+            raise freed_graph()
+        return tuple(self._unpack(index, saved) for index, saved in enumerate(self._saved))
+
+    def mark_non_differentiable(self, *outputs: Tensor) -> None:
+        """No gradient flows to these outputs."""
+        self._not_differentiable = frozenset(map(id, outputs))
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether `backward` gets zeros (the default) or None for an output nobody used."""
+        self._materialize = value
+
+    def mark_dirty(self, *inputs: Tensor) -> NoReturn:
+        """Not available: `forward` may not modify its inputs."""
+        raise RuntimeError(
+            f"mark_dirty is not available ({len(inputs)} given): return a new tensor instead of "
+            "modifying an input in place"
+        )
+
+    def _keep(self, outputs: Sequence[object]) -> None:
+        """Pack what was saved, now that it is known which of it are outputs."""
+        positions = {id(output): nr for nr, output in enumerate(outputs)}
+        self._saved = tuple(_pack(tensor, positions) for tensor in self._to_save)
+        self._to_save = ()
+
+    def _unpack(self, index: int, saved: Saved) -> Tensor | None:
+        if saved.array is None:
+            return None
+        node = self._node()
+        found = 0 if saved.alias is None else saved.alias.version
+        if saved.tensor is not None:
+            found = saved.tensor._version
+        if found != saved.version and node is not None:
+            raise modified_in_place(node, f"saved_tensors[{index}]", found, saved.version)
+        if saved.tensor is not None:
+            return saved.tensor
+        tensor = wrap(saved.array)
+        tensor.alias = saved.alias
+        if node is not None:
+            tensor.edge = node.output_edge(saved.output_nr)
+        return tensor
+
+
+def _check_tensors(method: str, tensors: tuple[object, ...]) -> None:
+    for index, tensor in enumerate(tensors):
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"{method} can only save variables, but argument {index} is of type "
+                f"{type(tensor).__name__}; other values can be attributes of ctx"
+            )
+
+
+def _pack(tensor: Tensor | None, positions: dict[int, int]) -> Saved:
+    if tensor is None:
+        return Saved(None, None, None, 0, -1)
+    output_nr = positions.get(id(tensor), -1)
+    if output_nr >= 0 and tensor.alias is None:
+        tensor.alias = Alias()  # by which a later modification of the output will be seen
+    kept = None if output_nr >= 0 else tensor
+    return Saved(kept, tensor.array, tensor.alias, tensor._version, output_nr)
