@@ -37,15 +37,22 @@ class Mode:
 mode: Final = Mode()
 
 
+class _Unusual:
+    """Held by a thread while it is in an unusual mode; a thread that ends lets go of it."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        mode.shift(1)
+
+    def __del__(self) -> None:
+        mode.shift(-1)
+
+
 class _ThreadModes(threading.local):
     """The modes of one thread."""
 
-    grad_enabled: bool = True
-
-    def __del__(self) -> None:
-        # A thread that ends with gradients switched off no longer counts as unusual.
-        if not self.grad_enabled:
-            mode.shift(-1)
+    without_grad: _Unusual | None = None
 
 
 _thread: Final = _ThreadModes()
@@ -53,15 +60,14 @@ _thread: Final = _ThreadModes()
 
 def is_grad_enabled() -> bool:
     """Whether ops of this thread are recorded."""
-    return _thread.grad_enabled
+    return _thread.without_grad is None
 
 
 def _switch_grad(enabled: bool) -> bool:
     """Switch recording in this thread; returns what it was."""
-    before = _thread.grad_enabled
+    before = _thread.without_grad is None
     if before is not enabled:
-        _thread.grad_enabled = enabled
-        mode.shift(-1 if enabled else 1)
+        _thread.without_grad = None if enabled else _Unusual()
     return before
 
 
@@ -70,7 +76,7 @@ def finish(result: _Result) -> _Result:
 
     With gradients disabled the result leaves the graph, and what its node saved goes with it.
     """
-    if not _thread.grad_enabled:
+    if _thread.without_grad is not None:
         for tensor in result if isinstance(result, tuple) else (result,):
             tensor.edge = None
     return result

@@ -8,15 +8,14 @@ from weakref import ref
 
 import numpy as np
 
+from .conversion import ConversionMethods
 from .hooks import RemovableHandle
 from .node import AccumulateGrad, Node, OutputEdge
 
 if TYPE_CHECKING:
     from .generated.methods import TensorMethods
-
-    Base = TensorMethods
 else:
-    Base = object
+    TensorMethods = object  # what generated code defines is copied in by `install`
 
 
 class Size(tuple[int, ...]):
@@ -46,7 +45,7 @@ class Alias:
         """Whether several tensors lie on the memory."""
 
 
-class Tensor(Base):
+class Tensor(ConversionMethods, TensorMethods):
     """A multi-dimensional array that can remember how it was computed.
 
     Made by `gs.tensor`, `gs.from_numpy`, `gs.zeros` and so on, and by ops. The methods that are
@@ -316,6 +315,16 @@ class Tensor(Base):
         if self.array.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
         return (self[i] for i in range(len(self.array)))
+
+    def __getitem__(self, index: Any) -> Tensor:
+        from .indexing import getitem
+
+        return getitem(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        from .indexing import setitem
+
+        setitem(self, index, value)
 
     def __hash__(self) -> int:
         return id(self)

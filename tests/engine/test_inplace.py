@@ -1,0 +1,71 @@
+"""In-place ops: values, history, versions, refusals."""
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+
+
+def test_in_place_under_no_grad_keeps_the_leaf():
+    w = gs.tensor([1.0, 2.0], requires_grad=True)
+    array = w.array
+    (w * w).sum().backward()
+    with gs.no_grad():
+        w -= 0.5 * w.grad
+    assert w.array is array
+    assert w.tolist() == [0.0, 0.0]
+    assert w.is_leaf
+    assert w.requires_grad
+
+
+def test_a_leaf_that_requires_grad_is_refused():
+    w = gs.tensor([1.0], requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        w += 1
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        w.mul_(2)
+
+
+def test_the_history_goes_through_an_in_place_op():
+    x = gs.tensor([2.0], requires_grad=True)
+    y = x * 3
+    y.mul_(y)
+    y += 1
+    y.backward()
+    # y = (3x)^2 + 1
+    assert y.tolist() == [37.0]
+    assert x.grad.tolist() == [36.0]
+
+
+def test_a_saved_tensor_that_was_modified_is_noticed():
+    x = gs.tensor([2.0], requires_grad=True)
+    y = x * 3
+    z = y * y
+    y += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()
+
+
+def test_a_modified_tensor_that_nobody_saved_is_fine():
+    x = gs.tensor([2.0], requires_grad=True)
+    y = x * 2
+    y += 1
+    y.backward()
+    assert x.grad.tolist() == [2.0]
+
+
+def test_versions_are_shared_with_views():
+    x = gs.zeros(2, 3)
+    row = x[0]
+    assert (x._version, row._version) == (0, 0)
+    row.add_(1)
+    assert (x._version, row._version) == (1, 1)
+    np.testing.assert_array_equal(x.array, [[1, 1, 1], [0, 0, 0]])
+
+
+def test_shape_and_dtype_must_fit():
+    x = gs.zeros(3)
+    with pytest.raises(RuntimeError, match="broadcast shape"):
+        x.add_(gs.zeros(2, 3))
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        gs.zeros(3, dtype=gs.int64).add_(0.5)
