@@ -55,7 +55,7 @@ class Run:
 
 def runtime_op(spec: OpSpec) -> Any:
     """The op as the generated package registered it."""
-    from gradspec.registry import OPS  # type: ignore[attr-defined, unused-ignore]
+    from gradspec.registry import OPS
 
     for op in OPS.values():
         if op.name == spec.name:
@@ -107,7 +107,7 @@ class Call:
             arrays = value if isinstance(value, list) else [value]
             made = [None if array is None else wrap(array) for array in arrays]
             for number, tensor in enumerate(made):
-                if (param.name, number) in requiring:
+                if tensor is not None and (param.name, number) in requiring:
                     self.tensors[param.name, number] = tensor.requires_grad_()
             self.values[param.name] = made if isinstance(value, list) else made[0]
 

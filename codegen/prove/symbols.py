@@ -169,14 +169,14 @@ class SymArray(np.ndarray[Any, Any]):
         if kind in "fcO":
             return self.copy()
         convert = bool if kind == "b" else int
-        return np.frompyfunc(convert, 1, 1)(self.view(np.ndarray)).astype(dtype)
+        return np.asarray(np.frompyfunc(convert, 1, 1)(self.view(np.ndarray))).astype(dtype)
 
-    @property
+    @property  # type: ignore[misc]
     def real(self) -> Any:
         """The real parts."""
         return self._each(lambda element: Sym(sympy.re(lift(element))))
 
-    @property
+    @property  # type: ignore[misc]
     def imag(self) -> Any:
         """The imaginary parts."""
         return self._each(lambda element: Sym(sympy.im(lift(element))))
