@@ -8,17 +8,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gradspec.generated.exp_log as exp_log_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
-from gradspec.node import FREED, Node, next_sequence_nr
-from gradspec.promotion import promote
-from gradspec.saved import check_version, likeness
+from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
+from gradspec.overloads import overloaded
+from gradspec.promotion import LAST_INTEGER, promote, promote_to_float
+from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
-from gradspec.types import Number, Primals, Tangents
+from gradspec.types import DTypeLike, Number, Primals, Tangents
+from numpy import abs as np_abs
 from numpy import asanyarray, ndarray
+from numpy import ceil as np_ceil
+from numpy import copy as np_copy
+from numpy import floor as np_floor
+from numpy import maximum as np_maximum
+from numpy import minimum as np_minimum
+from numpy import remainder as np_remainder
+from numpy import rint as np_rint
+from numpy import sign as np_sign
+from numpy import trunc as np_trunc
+from numpy import zeros_like as np_zeros_like
 
 
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
@@ -98,6 +111,209 @@ def add_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     other_t = tangents["other"]
     alpha = primals["alpha"]
     return self_t + other_t if alpha == 1 else self_t + other_t * alpha
+
+
+def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """Elementwise difference, `other` taken `alpha` times."""
+    if type(input) is not Tensor or type(other) is not Tensor:
+        return dispatch(sub, input, other, alpha=alpha)
+    input_array = input.array
+    other_array = other.array
+    if input_array.dtype is not other_array.dtype:
+        input_array, other_array = promote(input_array, other_array)
+    try:
+        array = input_array - other_array if alpha == 1 else input_array - other_array * alpha
+    except Exception as error:
+        raise failure("sub", error, input, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or other.edge is not None:
+        node = SubBackward0()
+        node.edges = (input.edge, other.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if other.edge is not None:
+            node._saved_alpha = alpha
+        node._likes = (
+            None
+            if input_array.shape == other_array.shape
+            and input_array is input.array
+            and other_array is other.array
+            else (likeness(input), likeness(other))
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SubBackward0(Node):
+    """Gradient of `sub.Tensor`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_alpha",
+    )
+    _likes: Any
+    _saved_alpha: Any
+    op = "sub.Tensor"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = grad
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            alpha = node._saved_alpha
+            grad_other = -grad if alpha == 1 else grad * -alpha
+            if node._likes is not None:
+                grad_other = reduce_to(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = grad
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            alpha = node._saved_alpha
+            grad_other = -grad if alpha == 1 else grad * -alpha
+            if node._likes is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+
+def sub_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `sub.Tensor`."""
+    self_t = tangents["self"]
+    other_t = tangents["other"]
+    alpha = primals["alpha"]
+    return self_t - other_t if alpha == 1 else self_t - other_t * alpha
+
+
+def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """`other - alpha * self`, elementwise."""
+    if type(input) is not Tensor or type(other) is not Tensor:
+        return dispatch(rsub_tensor, input, other, alpha=alpha)
+    input_array = input.array
+    other_array = other.array
+    if input_array.dtype is not other_array.dtype:
+        input_array, other_array = promote(input_array, other_array)
+    try:
+        array = other_array - input_array if alpha == 1 else other_array - input_array * alpha
+    except Exception as error:
+        raise failure("rsub_tensor", error, input, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or other.edge is not None:
+        node = RsubBackward0()
+        node.edges = (input.edge, other.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if input.edge is not None:
+            node._saved_alpha = alpha
+        node._likes = (
+            None
+            if input_array.shape == other_array.shape
+            and input_array is input.array
+            and other_array is other.array
+            else (likeness(input), likeness(other))
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class RsubBackward0(Node):
+    """Gradient of `rsub.Tensor`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_alpha",
+    )
+    _likes: Any
+    _saved_alpha: Any
+    op = "rsub.Tensor"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_other = None
+        if needs[0]:
+            alpha = node._saved_alpha
+            grad_self = -grad if alpha == 1 else grad * -alpha
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            grad_other = grad
+            if node._likes is not None:
+                grad_other = reduce_to(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_other = None
+        if needs[0]:
+            alpha = node._saved_alpha
+            grad_self = -grad if alpha == 1 else grad * -alpha
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            grad_other = grad
+            if node._likes is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+
+def rsub_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `rsub.Tensor`."""
+    self_t = tangents["self"]
+    other_t = tangents["other"]
+    alpha = primals["alpha"]
+    return other_t - self_t if alpha == 1 else other_t - self_t * alpha
+
+
+def rsub_scalar(input: Tensor, other: Number, alpha: Number = 1) -> Tensor:
+    """A number minus `alpha` times each element."""
+    if type(input) is not Tensor:
+        return dispatch(rsub_scalar, input, other, alpha)
+    input_array = input.array
+    try:
+        array = kernels.rsub_scalar(input_array, other, alpha)
+    except Exception as error:
+        raise failure("rsub_scalar", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = RsubBackward1()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_alpha = alpha
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class RsubBackward1(Node):
+    """Gradient of `rsub.Scalar`."""
+
+    __slots__ = ("_saved_alpha",)
+    _saved_alpha: Any
+    op = "rsub.Scalar"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        alpha = node._saved_alpha
+        return (-grad if alpha == 1 else grad * -alpha,)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        alpha = node._saved_alpha
+        return (-grad if alpha == 1 else grad * -alpha,)
+
+
+def rsub_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `rsub.Scalar`."""
+    self_t = tangents["self"]
+    alpha = primals["alpha"]
+    return -self_t if alpha == 1 else self_t * -alpha
 
 
 def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -205,6 +421,1351 @@ def mul_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return self_t * other_p + other_t * self_p
 
 
+def div(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Elementwise quotient; integers give floats."""
+    if type(input) is not Tensor or type(other) is not Tensor:
+        return dispatch(div, input, other)
+    input_array = input.array
+    other_array = other.array
+    if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
+        input_array, other_array = promote_to_float(input_array, other_array)
+    try:
+        array = input_array / other_array
+    except Exception as error:
+        raise failure("div", error, input, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or other.edge is not None:
+        node = DivBackward0()
+        node.edges = (input.edge, other.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_other = other
+        node._version_other = other.alias and other.alias.version
+        if other.edge is not None:
+            node._saved_result = out.array
+        node._likes = (
+            None
+            if input_array.shape == other_array.shape
+            and input_array is input.array
+            and other_array is other.array
+            else (likeness(input), likeness(other))
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class DivBackward0(Node):
+    """Gradient of `div.Tensor`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_other",
+        "_saved_result",
+        "_version_other",
+    )
+    _likes: Any
+    _saved_other: Any
+    _saved_result: Any
+    _version_other: Any
+    op = "div.Tensor"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node._saved_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        other = other.array
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = grad / other
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            result = node._saved_result
+            if result is FREED:
+                raise freed_graph()
+            grad_other = -grad * (result / other)
+            if node._likes is not None:
+                grad_other = reduce_to(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node._saved_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = grad / other
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            result = output_of(node, node._saved_result)
+            grad_other = -grad * (result / other)
+            if node._likes is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def release(node) -> None:
+        node._saved_other = node._saved_result = FREED
+
+
+def div_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `div.Tensor`."""
+    self_t = tangents["self"]
+    other_p = primals["other"]
+    other_t = tangents["other"]
+    return (self_t - other_t * result) / other_p
+
+
+def _rdiv(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """`other / self`, by way of the reciprocal."""
+    return exp_log_ops.reciprocal(input) * other
+
+
+def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """What is left of `self` after division by `other`, with the sign of `other`."""
+    if type(input) is not Tensor or type(other) is not Tensor:
+        return dispatch(remainder, input, other)
+    input_array = input.array
+    other_array = other.array
+    if input_array.dtype is not other_array.dtype:
+        input_array, other_array = promote(input_array, other_array)
+    try:
+        array = np_remainder(input_array, other_array)
+    except Exception as error:
+        raise failure("remainder", error, input, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or other.edge is not None:
+        node = RemainderBackward0()
+        node.edges = (input.edge, other.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if other.edge is not None:
+            node._saved_other = other
+            node._version_other = other.alias and other.alias.version
+        if other.edge is not None:
+            node._saved_self = input
+            node._version_self = input.alias and input.alias.version
+        node._likes = (
+            None
+            if input_array.shape == other_array.shape
+            and input_array is input.array
+            and other_array is other.array
+            else (likeness(input), likeness(other))
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class RemainderBackward0(Node):
+    """Gradient of `remainder.Tensor`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_other",
+        "_saved_self",
+        "_version_other",
+        "_version_self",
+    )
+    _likes: Any
+    _saved_other: Any
+    _saved_self: Any
+    _version_other: Any
+    _version_self: Any
+    op = "remainder.Tensor"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = grad
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            other = node._saved_other
+            if other.alias is not None:
+                check_version(node, "other", other, node._version_other)
+            other = other.array
+            self = node._saved_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            self = self.array
+            grad_other = grad * -np_floor(self / other)
+            if node._likes is not None:
+                grad_other = reduce_to(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = grad
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            other = node._saved_other
+            if other.alias is not None:
+                check_version(node, "other", other, node._version_other)
+            self = node._saved_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            grad_other = grad * -floor(self / other)
+            if node._likes is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def release(node) -> None:
+        node._saved_other = node._saved_self = FREED
+
+
+def remainder_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `remainder.Tensor`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    other_p = primals["other"]
+    other_t = tangents["other"]
+    return self_t - other_t * floor(self_p / other_p)
+
+
+def neg(input: Tensor) -> Tensor:
+    """Each element with the opposite sign."""
+    if type(input) is not Tensor:
+        return dispatch(neg, input)
+    input_array = input.array
+    try:
+        array = -input_array
+    except Exception as error:
+        raise failure("neg", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = NegBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class NegBackward0(Node):
+    """Gradient of `neg`."""
+
+    __slots__ = ()
+    op = "neg"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (-grad,)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (-grad,)
+
+
+def neg_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `neg`."""
+    return neg(tangents["self"])
+
+
+def abs(input: Tensor) -> Tensor:
+    """Absolute value of each element."""
+    if type(input) is not Tensor:
+        return dispatch(abs, input)
+    input_array = input.array
+    try:
+        array = np_abs(input_array)
+    except Exception as error:
+        raise failure("abs", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = AbsBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class AbsBackward0(Node):
+    """Gradient of `abs`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
+    op = "abs"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * np_sign(self),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * sign(self),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def abs_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `abs`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * sign(self)
+
+
+def sign(input: Tensor) -> Tensor:
+    """-1, 0 or 1 for each element; its derivative is zero everywhere."""
+    if type(input) is not Tensor:
+        return dispatch(sign, input)
+    input_array = input.array
+    try:
+        array = np_sign(input_array)
+    except Exception as error:
+        raise failure("sign", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = SignBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SignBackward0(Node):
+    """Gradient of `sign`."""
+
+    __slots__ = ()
+    op = "sign"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (np_zeros_like(grad),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (_zero(grad),)
+
+
+def sign_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `sign`."""
+    self_t = tangents["self"]
+    return _zero(self_t)
+
+
+def _zero(input: Tensor) -> Tensor:
+    """Zeros of the shape of `self`, also where that is infinite."""
+    if type(input) is not Tensor:
+        return dispatch(_zero, input)
+    input_array = input.array
+    try:
+        array = np_zeros_like(input_array)
+    except Exception as error:
+        raise failure("_zero", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ZeroBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ZeroBackward0(Node):
+    """Gradient of `_zero`."""
+
+    __slots__ = ()
+    op = "_zero"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (np_zeros_like(grad),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (_zero(grad),)
+
+
+def _zero_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_zero`."""
+    return _zero(tangents["self"])
+
+
+def floor(input: Tensor) -> Tensor:
+    """The largest integer below each element; its derivative is taken as zero."""
+    if type(input) is not Tensor:
+        return dispatch(floor, input)
+    input_array = input.array
+    try:
+        array = np_floor(input_array)
+    except Exception as error:
+        raise failure("floor", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = FloorBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class FloorBackward0(Node):
+    """Gradient of `floor`."""
+
+    __slots__ = ()
+    op = "floor"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (np_zeros_like(grad),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (_zero(grad),)
+
+
+def floor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `floor`."""
+    self_t = tangents["self"]
+    return _zero(self_t)
+
+
+def ceil(input: Tensor) -> Tensor:
+    """The smallest integer above each element; its derivative is taken as zero."""
+    if type(input) is not Tensor:
+        return dispatch(ceil, input)
+    input_array = input.array
+    try:
+        array = np_ceil(input_array)
+    except Exception as error:
+        raise failure("ceil", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = CeilBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class CeilBackward0(Node):
+    """Gradient of `ceil`."""
+
+    __slots__ = ()
+    op = "ceil"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (np_zeros_like(grad),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (_zero(grad),)
+
+
+def ceil_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `ceil`."""
+    self_t = tangents["self"]
+    return _zero(self_t)
+
+
+def round(input: Tensor) -> Tensor:
+    """The integer nearest to each element, halves to even; its derivative is taken as zero."""
+    if type(input) is not Tensor:
+        return dispatch(round, input)
+    input_array = input.array
+    try:
+        array = np_rint(input_array)
+    except Exception as error:
+        raise failure("round", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = RoundBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class RoundBackward0(Node):
+    """Gradient of `round`."""
+
+    __slots__ = ()
+    op = "round"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (np_zeros_like(grad),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (_zero(grad),)
+
+
+def round_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `round`."""
+    self_t = tangents["self"]
+    return _zero(self_t)
+
+
+def trunc(input: Tensor) -> Tensor:
+    """Each element without its fraction; its derivative is taken as zero."""
+    if type(input) is not Tensor:
+        return dispatch(trunc, input)
+    input_array = input.array
+    try:
+        array = np_trunc(input_array)
+    except Exception as error:
+        raise failure("trunc", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = TruncBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class TruncBackward0(Node):
+    """Gradient of `trunc`."""
+
+    __slots__ = ()
+    op = "trunc"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (np_zeros_like(grad),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (_zero(grad),)
+
+
+def trunc_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `trunc`."""
+    self_t = tangents["self"]
+    return _zero(self_t)
+
+
+def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """The larger of two elements; equal ones share the gradient."""
+    if type(input) is not Tensor or type(other) is not Tensor:
+        return dispatch(maximum, input, other)
+    input_array = input.array
+    other_array = other.array
+    if input_array.dtype is not other_array.dtype:
+        input_array, other_array = promote(input_array, other_array)
+    try:
+        array = np_maximum(input_array, other_array)
+    except Exception as error:
+        raise failure("maximum", error, input, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or other.edge is not None:
+        node = MaximumBackward0()
+        node.edges = (input.edge, other.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_other = other
+        node._version_other = other.alias and other.alias.version
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        node._likes = (
+            None
+            if input_array.shape == other_array.shape
+            and input_array is input.array
+            and other_array is other.array
+            else (likeness(input), likeness(other))
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class MaximumBackward0(Node):
+    """Gradient of `maximum`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_other",
+        "_saved_self",
+        "_version_other",
+        "_version_self",
+    )
+    _likes: Any
+    _saved_other: Any
+    _saved_self: Any
+    _version_other: Any
+    _version_self: Any
+    op = "maximum"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node._saved_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        other = other.array
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = kernels.where(self == other, grad / 2, kernels.where(self < other, 0, grad))
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            grad_other = kernels.where(
+                self == other, grad / 2, kernels.where(self > other, 0, grad)
+            )
+            if node._likes is not None:
+                grad_other = reduce_to(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node._saved_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = where(self == other, grad / 2, where(self < other, 0, grad))
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            grad_other = where(self == other, grad / 2, where(self > other, 0, grad))
+            if node._likes is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def release(node) -> None:
+        node._saved_other = node._saved_self = FREED
+
+
+def maximum_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `maximum`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    other_p = primals["other"]
+    other_t = tangents["other"]
+    return where(
+        self_p == other_p, (self_t + other_t) / 2, where(self_p > other_p, self_t, other_t)
+    )
+
+
+def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """The smaller of two elements; equal ones share the gradient."""
+    if type(input) is not Tensor or type(other) is not Tensor:
+        return dispatch(minimum, input, other)
+    input_array = input.array
+    other_array = other.array
+    if input_array.dtype is not other_array.dtype:
+        input_array, other_array = promote(input_array, other_array)
+    try:
+        array = np_minimum(input_array, other_array)
+    except Exception as error:
+        raise failure("minimum", error, input, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or other.edge is not None:
+        node = MinimumBackward0()
+        node.edges = (input.edge, other.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_other = other
+        node._version_other = other.alias and other.alias.version
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        node._likes = (
+            None
+            if input_array.shape == other_array.shape
+            and input_array is input.array
+            and other_array is other.array
+            else (likeness(input), likeness(other))
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class MinimumBackward0(Node):
+    """Gradient of `minimum`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_other",
+        "_saved_self",
+        "_version_other",
+        "_version_self",
+    )
+    _likes: Any
+    _saved_other: Any
+    _saved_self: Any
+    _version_other: Any
+    _version_self: Any
+    op = "minimum"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node._saved_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        other = other.array
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = kernels.where(self == other, grad / 2, kernels.where(self > other, 0, grad))
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            grad_other = kernels.where(
+                self == other, grad / 2, kernels.where(self < other, 0, grad)
+            )
+            if node._likes is not None:
+                grad_other = reduce_to(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node._saved_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = where(self == other, grad / 2, where(self > other, 0, grad))
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            grad_other = where(self == other, grad / 2, where(self < other, 0, grad))
+            if node._likes is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def release(node) -> None:
+        node._saved_other = node._saved_self = FREED
+
+
+def minimum_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `minimum`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    other_p = primals["other"]
+    other_t = tangents["other"]
+    return where(
+        self_p == other_p, (self_t + other_t) / 2, where(self_p < other_p, self_t, other_t)
+    )
+
+
+def clamp_tensor(
+    input: Tensor | Number, min: Tensor | Number | None = None, max: Tensor | Number | None = None
+) -> Tensor:
+    """Elements moved between bounds that are tensors."""
+    if (
+        type(input) is not Tensor
+        or (min is not None and type(min) is not Tensor)
+        or (max is not None and type(max) is not Tensor)
+    ):
+        return dispatch(clamp_tensor, input, min, max)
+    input_array = input.array
+    min_array = None if min is None else min.array
+    max_array = None if max is None else max.array
+    input_array, min_array, max_array = promote(input_array, min_array, max_array)
+    try:
+        array = kernels.clamp(input_array, min_array, max_array)
+    except Exception as error:
+        raise failure("clamp_tensor", error, input, min, max) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if (
+        input.edge is not None
+        or (min is not None and min.edge is not None)
+        or (max is not None and max.edge is not None)
+    ):
+        node = ClampBackward0()
+        node.edges = (
+            input.edge,
+            None if min is None else min.edge,
+            None if max is None else max.edge,
+        )
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_max = max
+        node._version_max = None if max is None else max.alias and max.alias.version
+        node._saved_min = min
+        node._version_min = None if min is None else min.alias and min.alias.version
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        node._likes = (likeness(input), likeness(min), likeness(max))
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ClampBackward0(Node):
+    """Gradient of `clamp.Tensor`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_max",
+        "_saved_min",
+        "_saved_self",
+        "_version_max",
+        "_version_min",
+        "_version_self",
+    )
+    _likes: Any
+    _saved_max: Any
+    _saved_min: Any
+    _saved_self: Any
+    _version_max: Any
+    _version_min: Any
+    _version_self: Any
+    op = "clamp.Tensor"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        max = node._saved_max
+        if max is not None:
+            check_version(node, "max", max, node._version_max)
+            max = max.array
+        min = node._saved_min
+        if min is not None:
+            check_version(node, "min", min, node._version_min)
+            min = min.array
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        grad_self = grad_min = grad_max = None
+        if needs[0]:
+            grad_self = kernels.where(kernels.within(self, min, max), grad, 0)
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            grad_min = kernels.where(
+                self < min if max is None else (self < min) & (min < max), grad, 0
+            )
+            if node._likes is not None:
+                grad_min = reduce_to(grad_min, node._likes[1])
+        if needs[2]:
+            grad_max = kernels.where(
+                self > max if min is None else (self > max) | (max < min), grad, 0
+            )
+            if node._likes is not None:
+                grad_max = reduce_to(grad_max, node._likes[2])
+        return (grad_self, grad_min, grad_max)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        max = node._saved_max
+        if max is not None:
+            check_version(node, "max", max, node._version_max)
+        min = node._saved_min
+        if min is not None:
+            check_version(node, "min", min, node._version_min)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        grad_self = grad_min = grad_max = None
+        if needs[0]:
+            grad_self = where(_within_tensor(self, min, max), grad, 0)
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            grad_min = where(self < min if max is None else (self < min) & (min < max), grad, 0)
+            if node._likes is not None:
+                grad_min = reduce_to_differentiable(grad_min, node._likes[1])
+        if needs[2]:
+            grad_max = where(self > max if min is None else (self > max) | (max < min), grad, 0)
+            if node._likes is not None:
+                grad_max = reduce_to_differentiable(grad_max, node._likes[2])
+        return (grad_self, grad_min, grad_max)
+
+    def release(node) -> None:
+        node._saved_max = node._saved_min = node._saved_self = FREED
+
+
+def clamp_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `clamp.Tensor`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    min = primals["min"]
+    min_p = primals["min"]
+    min_t = tangents["min"]
+    max = primals["max"]
+    max_p = primals["max"]
+    max_t = tangents["max"]
+    return where(
+        _within_tensor(self_p, min, max),
+        self_t,
+        max_t
+        if min is None
+        else min_t
+        if max is None
+        else where((self_p > max_p) | (max_p < min_p), max_t, min_t),
+    )
+
+
+def clamp_default(input: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor:
+    """Elements moved between two numbers."""
+    if type(input) is not Tensor:
+        return dispatch(clamp_default, input, min, max)
+    input_array = input.array
+    try:
+        array = kernels.clamp(input_array, min, max)
+    except Exception as error:
+        raise failure("clamp_default", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ClampBackward1()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_max = max
+        node._saved_min = min
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ClampBackward1(Node):
+    """Gradient of `clamp`."""
+
+    __slots__ = (
+        "_saved_max",
+        "_saved_min",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_max: Any
+    _saved_min: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "clamp"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        max = node._saved_max
+        min = node._saved_min
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.where(kernels.within(self, min, max), grad, 0),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        max = node._saved_max
+        min = node._saved_min
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (where(_within_default(self, min, max), grad, 0),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def clamp_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `clamp`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    min = primals["min"]
+    max = primals["max"]
+    return where(_within_default(self, min, max), self_t, 0)
+
+
+def _within_tensor(input: Tensor, min: Tensor | None, max: Tensor | None) -> Tensor:
+    """Where elements lie between the bounds; a bound that is None holds everywhere."""
+    if (
+        type(input) is not Tensor
+        or (min is not None and type(min) is not Tensor)
+        or (max is not None and type(max) is not Tensor)
+    ):
+        return dispatch(_within_tensor, input, min, max)
+    input_array = input.array
+    min_array = None if min is None else min.array
+    max_array = None if max is None else max.array
+    try:
+        array = kernels.within(input_array, min_array, max_array)
+    except Exception as error:
+        raise failure("_within_tensor", error, input, min, max) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    return finish(out) if mode.flags else out
+
+
+def _within_default(input: Tensor, min: Number | None, max: Number | None) -> Tensor:
+    """Where elements lie between two numbers; a bound that is None holds everywhere."""
+    if type(input) is not Tensor:
+        return dispatch(_within_default, input, min, max)
+    input_array = input.array
+    try:
+        array = kernels.within(input_array, min, max)
+    except Exception as error:
+        raise failure("_within_default", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    return finish(out) if mode.flags else out
+
+
+def clamp_min_default(input: Tensor, min: Number) -> Tensor:
+    """Elements moved up to a number."""
+    if type(input) is not Tensor:
+        return dispatch(clamp_min_default, input, min)
+    input_array = input.array
+    try:
+        array = kernels.clamp(input_array, min, None)
+    except Exception as error:
+        raise failure("clamp_min_default", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ClampMinBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_min = min
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ClampMinBackward0(Node):
+    """Gradient of `clamp_min`."""
+
+    __slots__ = (
+        "_saved_min",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_min: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "clamp_min"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        min = node._saved_min
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.where(self >= min, grad, 0),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        min = node._saved_min
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (where(self >= min, grad, 0),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def clamp_min_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `clamp_min`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    min = primals["min"]
+    return where(self >= min, self_t, 0)
+
+
+def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
+    """Elements moved up to a bound."""
+    if type(input) is not Tensor or type(min) is not Tensor:
+        return dispatch(clamp_min_tensor, input, min)
+    input_array = input.array
+    min_array = min.array
+    if input_array.dtype is not min_array.dtype:
+        input_array, min_array = promote(input_array, min_array)
+    try:
+        array = np_maximum(input_array, min_array)
+    except Exception as error:
+        raise failure("clamp_min_tensor", error, input, min) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or min.edge is not None:
+        node = ClampMinBackward1()
+        node.edges = (input.edge, min.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_min = min
+        node._version_min = min.alias and min.alias.version
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        node._likes = (
+            None
+            if input_array.shape == min_array.shape
+            and input_array is input.array
+            and min_array is min.array
+            else (likeness(input), likeness(min))
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ClampMinBackward1(Node):
+    """Gradient of `clamp_min.Tensor`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_min",
+        "_saved_self",
+        "_version_min",
+        "_version_self",
+    )
+    _likes: Any
+    _saved_min: Any
+    _saved_self: Any
+    _version_min: Any
+    _version_self: Any
+    op = "clamp_min.Tensor"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        min = node._saved_min
+        if min.alias is not None:
+            check_version(node, "min", min, node._version_min)
+        min = min.array
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        grad_self = grad_min = None
+        if needs[0]:
+            grad_self = kernels.where(self >= min, grad, 0)
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            grad_min = kernels.where(self < min, grad, 0)
+            if node._likes is not None:
+                grad_min = reduce_to(grad_min, node._likes[1])
+        return (grad_self, grad_min)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        min = node._saved_min
+        if min.alias is not None:
+            check_version(node, "min", min, node._version_min)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        grad_self = grad_min = None
+        if needs[0]:
+            grad_self = where(self >= min, grad, 0)
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            grad_min = where(self < min, grad, 0)
+            if node._likes is not None:
+                grad_min = reduce_to_differentiable(grad_min, node._likes[1])
+        return (grad_self, grad_min)
+
+    def release(node) -> None:
+        node._saved_min = node._saved_self = FREED
+
+
+def clamp_min_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `clamp_min.Tensor`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    min_p = primals["min"]
+    min_t = tangents["min"]
+    return where(self_p >= min_p, self_t, min_t)
+
+
+def clamp_max_default(input: Tensor, max: Number) -> Tensor:
+    """Elements moved down to a number."""
+    if type(input) is not Tensor:
+        return dispatch(clamp_max_default, input, max)
+    input_array = input.array
+    try:
+        array = kernels.clamp(input_array, None, max)
+    except Exception as error:
+        raise failure("clamp_max_default", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ClampMaxBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_max = max
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ClampMaxBackward0(Node):
+    """Gradient of `clamp_max`."""
+
+    __slots__ = (
+        "_saved_max",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_max: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "clamp_max"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        max = node._saved_max
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.where(self <= max, grad, 0),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        max = node._saved_max
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (where(self <= max, grad, 0),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def clamp_max_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `clamp_max`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    max = primals["max"]
+    return where(self <= max, self_t, 0)
+
+
+def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
+    """Elements moved down to a bound."""
+    if type(input) is not Tensor or type(max) is not Tensor:
+        return dispatch(clamp_max_tensor, input, max)
+    input_array = input.array
+    max_array = max.array
+    if input_array.dtype is not max_array.dtype:
+        input_array, max_array = promote(input_array, max_array)
+    try:
+        array = np_minimum(input_array, max_array)
+    except Exception as error:
+        raise failure("clamp_max_tensor", error, input, max) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or max.edge is not None:
+        node = ClampMaxBackward1()
+        node.edges = (input.edge, max.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_max = max
+        node._version_max = max.alias and max.alias.version
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        node._likes = (
+            None
+            if input_array.shape == max_array.shape
+            and input_array is input.array
+            and max_array is max.array
+            else (likeness(input), likeness(max))
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ClampMaxBackward1(Node):
+    """Gradient of `clamp_max.Tensor`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_max",
+        "_saved_self",
+        "_version_max",
+        "_version_self",
+    )
+    _likes: Any
+    _saved_max: Any
+    _saved_self: Any
+    _version_max: Any
+    _version_self: Any
+    op = "clamp_max.Tensor"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        max = node._saved_max
+        if max.alias is not None:
+            check_version(node, "max", max, node._version_max)
+        max = max.array
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        grad_self = grad_max = None
+        if needs[0]:
+            grad_self = kernels.where(self <= max, grad, 0)
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            grad_max = kernels.where(self > max, grad, 0)
+            if node._likes is not None:
+                grad_max = reduce_to(grad_max, node._likes[1])
+        return (grad_self, grad_max)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        max = node._saved_max
+        if max.alias is not None:
+            check_version(node, "max", max, node._version_max)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        grad_self = grad_max = None
+        if needs[0]:
+            grad_self = where(self <= max, grad, 0)
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            grad_max = where(self > max, grad, 0)
+            if node._likes is not None:
+                grad_max = reduce_to_differentiable(grad_max, node._likes[1])
+        return (grad_self, grad_max)
+
+    def release(node) -> None:
+        node._saved_max = node._saved_self = FREED
+
+
+def clamp_max_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `clamp_max.Tensor`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    max_p = primals["max"]
+    max_t = tangents["max"]
+    return where(self_p <= max_p, self_t, max_t)
+
+
 def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Elements of `self` where `condition` is true, of `other` elsewhere."""
     if type(condition) is not Tensor or type(input) is not Tensor or type(other) is not Tensor:
@@ -293,3 +1854,117 @@ def where_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_t = tangents["self"]
     other_t = tangents["other"]
     return where(condition, self_t, other_t)
+
+
+def clone(input: Tensor) -> Tensor:
+    """A copy through which gradients flow."""
+    if type(input) is not Tensor:
+        return dispatch(clone, input)
+    input_array = input.array
+    try:
+        array = np_copy(input_array, subok=True)
+    except Exception as error:
+        raise failure("clone", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = CloneBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class CloneBackward0(Node):
+    """Gradient of `clone`."""
+
+    __slots__ = ()
+    op = "clone"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (grad,)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (grad,)
+
+
+def clone_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `clone`."""
+    return clone(tangents["self"])
+
+
+def contiguous(input: Tensor) -> Tensor:
+    """A copy whose elements lie in row-major order."""
+    return clone(input)
+
+
+def _to_copy(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
+    """A copy, in another dtype if one is given."""
+    if type(input) is not Tensor:
+        return dispatch(_to_copy, input, dtype=dtype)
+    input_array = input.array
+    try:
+        array = kernels.to_copy(input_array, dtype)
+    except Exception as error:
+        raise failure("_to_copy", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ToCopyBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self_dtype = input.array.dtype
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ToCopyBackward0(Node):
+    """Gradient of `_to_copy`."""
+
+    __slots__ = ("_saved_self_dtype",)
+    _saved_self_dtype: Any
+    op = "_to_copy"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_dtype = node._saved_self_dtype
+        return (kernels.to_copy(grad, self_dtype),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_dtype = node._saved_self_dtype
+        return (_to_copy(grad, dtype=self_dtype),)
+
+
+def _to_copy_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_to_copy`."""
+    return _to_copy(tangents["self"], dtype=primals["dtype"])
+
+
+def to_dtype(
+    input: Tensor, dtype: DTypeLike, non_blocking: bool = False, copy: bool = False
+) -> Tensor:
+    """The tensor in another dtype; itself if that changes nothing."""
+    return _to_copy(input, dtype=dtype) if copy or dtype != input.dtype else input
+
+
+def to_other(
+    input: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False
+) -> Tensor:
+    """The tensor in the dtype of another; itself if that changes nothing."""
+    return _to_copy(input, dtype=other.dtype) if copy or other.dtype != input.dtype else input
+
+
+rsub = overloaded("rsub", rsub_tensor, rsub_scalar)
+
+clamp = overloaded("clamp", clamp_tensor, clamp_default)
+
+_within = overloaded("_within", _within_tensor, _within_default)
+
+clamp_min = overloaded("clamp_min", clamp_min_default, clamp_min_tensor)
+
+clamp_max = overloaded("clamp_max", clamp_max_default, clamp_max_tensor)
+
+to = overloaded("to", to_dtype, to_other)

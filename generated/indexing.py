@@ -8,13 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gradspec.generated.arithmetic as arithmetic_ops
 from gradspec import kernels
-from gradspec.dispatch import dispatch
+from gradspec.broadcast import reduce_to, reduce_to_differentiable
+from gradspec.dispatch import all_tensors, dispatch
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
-from gradspec.node import Node, next_sequence_nr
+from gradspec.node import FREED, Node, next_sequence_nr
+from gradspec.overloads import overloaded
+from gradspec.promotion import promote
+from gradspec.saved import arrays_of, check_version, check_versions, likeness, versions
 from gradspec.tensor import Tensor, share_alias
-from gradspec.types import Primals, Tangents
+from gradspec.types import Number, Primals, Tangents
 from numpy import asanyarray, ndarray
 
 
@@ -126,3 +131,921 @@ def select_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> An
     return select_backward(
         tangents["grad_output"], primals["input_sizes"], primals["dim"], primals["index"]
     )
+
+
+def slice(
+    input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    """A view of some of the slices of a dimension."""
+    if type(input) is not Tensor:
+        return dispatch(slice, input, dim, start, end, step)
+    input_array = input.array
+    try:
+        array = kernels.slice_view(input_array, dim, start, end, step)
+    except Exception as error:
+        raise failure("slice", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    share_alias(input, out)
+    if input.edge is not None:
+        node = SliceBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_end = end
+        node._saved_self_shape = input.array.shape
+        node._saved_start = start
+        node._saved_step = step
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SliceBackward0(Node):
+    """Gradient of `slice.Tensor`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_end",
+        "_saved_self_shape",
+        "_saved_start",
+        "_saved_step",
+    )
+    _saved_dim: Any
+    _saved_end: Any
+    _saved_self_shape: Any
+    _saved_start: Any
+    _saved_step: Any
+    op = "slice.Tensor"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        end = node._saved_end
+        self_shape = node._saved_self_shape
+        start = node._saved_start
+        step = node._saved_step
+        return (kernels.slice_backward(grad, self_shape, dim, start, end, step),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        end = node._saved_end
+        self_shape = node._saved_self_shape
+        start = node._saved_start
+        step = node._saved_step
+        return (slice_backward(grad, self_shape, dim, start, end, step),)
+
+
+def slice_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `slice.Tensor`."""
+    return slice(
+        tangents["self"], primals["dim"], primals["start"], primals["end"], primals["step"]
+    )
+
+
+def slice_backward(
+    grad_output: Tensor,
+    input_sizes: Sequence[int],
+    dim: int,
+    start: int | None,
+    end: int | None,
+    step: int,
+) -> Tensor:
+    """Zeros of shape `input_sizes` with `grad_output` in some slices of a dimension."""
+    if type(grad_output) is not Tensor:
+        return dispatch(slice_backward, grad_output, input_sizes, dim, start, end, step)
+    grad_output_array = grad_output.array
+    try:
+        array = kernels.slice_backward(grad_output_array, input_sizes, dim, start, end, step)
+    except Exception as error:
+        raise failure("slice_backward", error, grad_output) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if grad_output.edge is not None:
+        node = SliceBackwardBackward0()
+        node.edges = (grad_output.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_end = end
+        node._saved_start = start
+        node._saved_step = step
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SliceBackwardBackward0(Node):
+    """Gradient of `slice_backward`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_end",
+        "_saved_start",
+        "_saved_step",
+    )
+    _saved_dim: Any
+    _saved_end: Any
+    _saved_start: Any
+    _saved_step: Any
+    op = "slice_backward"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        end = node._saved_end
+        start = node._saved_start
+        step = node._saved_step
+        return (kernels.slice_view(grad, dim, start, end, step),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        end = node._saved_end
+        start = node._saved_start
+        step = node._saved_step
+        return (slice(grad, dim, start, end, step),)
+
+
+def slice_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `slice_backward`."""
+    return slice_backward(
+        tangents["grad_output"],
+        primals["input_sizes"],
+        primals["dim"],
+        primals["start"],
+        primals["end"],
+        primals["step"],
+    )
+
+
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """A view of `length` neighbouring slices of a dimension."""
+    return slice(input, dim, start, start + length)
+
+
+def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """Elements at integer positions, or where masks are true; None takes a whole dimension."""
+    if type(input) is not Tensor or not all_tensors(indices):
+        return dispatch(index, input, indices)
+    input_array = input.array
+    indices_array = arrays_of(indices)
+    try:
+        array = kernels.index(input_array, indices_array)
+    except Exception as error:
+        raise failure("index", error, input, indices) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = IndexBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_indices = indices
+        node._version_indices = versions(indices)
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class IndexBackward0(Node):
+    """Gradient of `index.Tensor`."""
+
+    __slots__ = (
+        "_saved_indices",
+        "_saved_self_shape",
+        "_version_indices",
+    )
+    _saved_indices: Any
+    _saved_self_shape: Any
+    _version_indices: Any
+    op = "index.Tensor"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node._saved_indices
+        check_versions(node, "indices", indices, node._version_indices)
+        indices = arrays_of(indices)
+        self_shape = node._saved_self_shape
+        return (kernels.index_backward(grad, self_shape, indices),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node._saved_indices
+        check_versions(node, "indices", indices, node._version_indices)
+        self_shape = node._saved_self_shape
+        return (_index_backward(grad, self_shape, indices),)
+
+    def release(node) -> None:
+        node._saved_indices = FREED
+
+
+def index_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `index.Tensor`."""
+    return index(tangents["self"], primals["indices"])
+
+
+def _index_backward(
+    input: Tensor, shape: Sequence[int], indices: Sequence[Tensor | None]
+) -> Tensor:
+    """Zeros of the given shape with `self` added at the places that an index picked."""
+    if type(input) is not Tensor or not all_tensors(indices):
+        return dispatch(_index_backward, input, shape, indices)
+    input_array = input.array
+    indices_array = arrays_of(indices)
+    try:
+        array = kernels.index_backward(input_array, shape, indices_array)
+    except Exception as error:
+        raise failure("_index_backward", error, input, indices) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = IndexBackwardBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_indices = indices
+        node._version_indices = versions(indices)
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class IndexBackwardBackward0(Node):
+    """Gradient of `_index_backward`."""
+
+    __slots__ = (
+        "_saved_indices",
+        "_version_indices",
+    )
+    _saved_indices: Any
+    _version_indices: Any
+    op = "_index_backward"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node._saved_indices
+        check_versions(node, "indices", indices, node._version_indices)
+        indices = arrays_of(indices)
+        return (kernels.index(grad, indices),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node._saved_indices
+        check_versions(node, "indices", indices, node._version_indices)
+        return (index(grad, indices),)
+
+    def release(node) -> None:
+        node._saved_indices = FREED
+
+
+def _index_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_index_backward`."""
+    return _index_backward(tangents["self"], primals["shape"], primals["indices"])
+
+
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Slices of a dimension in the order of a list of positions."""
+    if type(input) is not Tensor or type(index) is not Tensor:
+        return dispatch(index_select, input, dim, index)
+    input_array = input.array
+    index_array = index.array
+    try:
+        array = kernels.index_select(input_array, dim, index_array)
+    except Exception as error:
+        raise failure("index_select", error, input, index) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = IndexSelectBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_index = index
+        node._version_index = index.alias and index.alias.version
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class IndexSelectBackward0(Node):
+    """Gradient of `index_select`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_index",
+        "_saved_self_shape",
+        "_version_index",
+    )
+    _saved_dim: Any
+    _saved_index: Any
+    _saved_self_shape: Any
+    _version_index: Any
+    op = "index_select"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        index = node._saved_index
+        if index.alias is not None:
+            check_version(node, "index", index, node._version_index)
+        index = index.array
+        self_shape = node._saved_self_shape
+        return (kernels.index_select_backward(grad, self_shape, dim, index),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        index = node._saved_index
+        if index.alias is not None:
+            check_version(node, "index", index, node._version_index)
+        self_shape = node._saved_self_shape
+        return (_index_select_backward(grad, self_shape, dim, index),)
+
+    def release(node) -> None:
+        node._saved_index = FREED
+
+
+def index_select_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `index_select`."""
+    return index_select(tangents["self"], primals["dim"], primals["index"])
+
+
+def _index_select_backward(input: Tensor, shape: Sequence[int], dim: int, index: Tensor) -> Tensor:
+    """Zeros of the given shape with the slices of `self` added at a list of positions."""
+    if type(input) is not Tensor or type(index) is not Tensor:
+        return dispatch(_index_select_backward, input, shape, dim, index)
+    input_array = input.array
+    index_array = index.array
+    try:
+        array = kernels.index_select_backward(input_array, shape, dim, index_array)
+    except Exception as error:
+        raise failure("_index_select_backward", error, input, index) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = IndexSelectBackwardBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_index = index
+        node._version_index = index.alias and index.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class IndexSelectBackwardBackward0(Node):
+    """Gradient of `_index_select_backward`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_index",
+        "_version_index",
+    )
+    _saved_dim: Any
+    _saved_index: Any
+    _version_index: Any
+    op = "_index_select_backward"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        index = node._saved_index
+        if index.alias is not None:
+            check_version(node, "index", index, node._version_index)
+        index = index.array
+        return (kernels.index_select(grad, dim, index),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        index = node._saved_index
+        if index.alias is not None:
+            check_version(node, "index", index, node._version_index)
+        return (index_select(grad, dim, index),)
+
+    def release(node) -> None:
+        node._saved_index = FREED
+
+
+def _index_select_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_index_select_backward`."""
+    return _index_select_backward(
+        tangents["self"], primals["shape"], primals["dim"], primals["index"]
+    )
+
+
+def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """For every place of `index`, the element at that position along a dimension."""
+    if type(input) is not Tensor or type(index) is not Tensor:
+        return dispatch(gather, input, dim, index, sparse_grad=sparse_grad)
+    input_array = input.array
+    index_array = index.array
+    try:
+        array = kernels.gather(input_array, dim, index_array)
+    except Exception as error:
+        raise failure("gather", error, input, index) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = GatherBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_index = index
+        node._version_index = index.alias and index.alias.version
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class GatherBackward0(Node):
+    """Gradient of `gather`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_index",
+        "_saved_self_shape",
+        "_version_index",
+    )
+    _saved_dim: Any
+    _saved_index: Any
+    _saved_self_shape: Any
+    _version_index: Any
+    op = "gather"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        index = node._saved_index
+        if index.alias is not None:
+            check_version(node, "index", index, node._version_index)
+        index = index.array
+        self_shape = node._saved_self_shape
+        return (kernels.gather_backward(grad, self_shape, dim, index),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        index = node._saved_index
+        if index.alias is not None:
+            check_version(node, "index", index, node._version_index)
+        self_shape = node._saved_self_shape
+        return (_gather_backward(grad, self_shape, dim, index),)
+
+    def release(node) -> None:
+        node._saved_index = FREED
+
+
+def gather_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `gather`."""
+    return gather(
+        tangents["self"], primals["dim"], primals["index"], sparse_grad=primals["sparse_grad"]
+    )
+
+
+def _gather_backward(input: Tensor, shape: Sequence[int], dim: int, index: Tensor) -> Tensor:
+    """Zeros of the given shape with `self` added at positions along a dimension."""
+    if type(input) is not Tensor or type(index) is not Tensor:
+        return dispatch(_gather_backward, input, shape, dim, index)
+    input_array = input.array
+    index_array = index.array
+    try:
+        array = kernels.gather_backward(input_array, shape, dim, index_array)
+    except Exception as error:
+        raise failure("_gather_backward", error, input, index) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = GatherBackwardBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_index = index
+        node._version_index = index.alias and index.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class GatherBackwardBackward0(Node):
+    """Gradient of `_gather_backward`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_index",
+        "_version_index",
+    )
+    _saved_dim: Any
+    _saved_index: Any
+    _version_index: Any
+    op = "_gather_backward"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        index = node._saved_index
+        if index.alias is not None:
+            check_version(node, "index", index, node._version_index)
+        index = index.array
+        return (kernels.gather(grad, dim, index),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        index = node._saved_index
+        if index.alias is not None:
+            check_version(node, "index", index, node._version_index)
+        return (gather(grad, dim, index),)
+
+    def release(node) -> None:
+        node._saved_index = FREED
+
+
+def _gather_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_gather_backward`."""
+    return _gather_backward(tangents["self"], primals["shape"], primals["dim"], primals["index"])
+
+
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """A copy with the elements of `src` added at positions along a dimension."""
+    if type(input) is not Tensor or type(index) is not Tensor or type(src) is not Tensor:
+        return dispatch(scatter_add, input, dim, index, src)
+    input_array = input.array
+    index_array = index.array
+    src_array = src.array
+    try:
+        array = kernels.scatter_add(input_array, dim, index_array, src_array)
+    except Exception as error:
+        raise failure("scatter_add", error, input, index, src) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or src.edge is not None:
+        node = ScatterAddBackward0()
+        node.edges = (input.edge, src.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if src.edge is not None:
+            node._saved_dim = dim
+        if src.edge is not None:
+            node._saved_index = index
+            node._version_index = index.alias and index.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ScatterAddBackward0(Node):
+    """Gradient of `scatter_add`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_index",
+        "_version_index",
+    )
+    _saved_dim: Any
+    _saved_index: Any
+    _version_index: Any
+    op = "scatter_add"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_src = None
+        if needs[0]:
+            grad_self = grad
+        if needs[1]:
+            dim = node._saved_dim
+            index = node._saved_index
+            if index.alias is not None:
+                check_version(node, "index", index, node._version_index)
+            index = index.array
+            grad_src = kernels.gather(grad, dim, index)
+        return (grad_self, grad_src)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_src = None
+        if needs[0]:
+            grad_self = grad
+        if needs[1]:
+            dim = node._saved_dim
+            index = node._saved_index
+            if index.alias is not None:
+                check_version(node, "index", index, node._version_index)
+            grad_src = gather(grad, dim, index)
+        return (grad_self, grad_src)
+
+    def release(node) -> None:
+        node._saved_index = FREED
+
+
+def scatter_add_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `scatter_add`."""
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    index = primals["index"]
+    src_t = tangents["src"]
+    return scatter_add(self_t, dim, index, src_t)
+
+
+def scatter_src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """A copy with the elements of `src` at positions along a dimension, each position at most once."""
+    if type(input) is not Tensor or type(index) is not Tensor or type(src) is not Tensor:
+        return dispatch(scatter_src, input, dim, index, src)
+    input_array = input.array
+    index_array = index.array
+    src_array = src.array
+    try:
+        array = kernels.scatter(input_array, dim, index_array, src_array)
+    except Exception as error:
+        raise failure("scatter_src", error, input, index, src) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or src.edge is not None:
+        node = ScatterBackward0()
+        node.edges = (input.edge, src.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_index = index
+        node._version_index = index.alias and index.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ScatterBackward0(Node):
+    """Gradient of `scatter.src`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_index",
+        "_version_index",
+    )
+    _saved_dim: Any
+    _saved_index: Any
+    _version_index: Any
+    op = "scatter.src"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        index = node._saved_index
+        if index.alias is not None:
+            check_version(node, "index", index, node._version_index)
+        index = index.array
+        grad_self = grad_src = None
+        if needs[0]:
+            grad_self = kernels.scatter(grad, dim, index, 0)
+        if needs[1]:
+            grad_src = kernels.gather(grad, dim, index)
+        return (grad_self, grad_src)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        index = node._saved_index
+        if index.alias is not None:
+            check_version(node, "index", index, node._version_index)
+        grad_self = grad_src = None
+        if needs[0]:
+            grad_self = scatter_value(grad, dim, index, 0)
+        if needs[1]:
+            grad_src = gather(grad, dim, index)
+        return (grad_self, grad_src)
+
+    def release(node) -> None:
+        node._saved_index = FREED
+
+
+def scatter_src_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `scatter.src`."""
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    index = primals["index"]
+    src_t = tangents["src"]
+    return scatter_src(self_t, dim, index, src_t)
+
+
+def scatter_value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tensor:
+    """A copy with a number at positions along a dimension."""
+    if type(input) is not Tensor or type(index) is not Tensor:
+        return dispatch(scatter_value, input, dim, index, value)
+    input_array = input.array
+    index_array = index.array
+    try:
+        array = kernels.scatter(input_array, dim, index_array, value)
+    except Exception as error:
+        raise failure("scatter_value", error, input, index) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ScatterBackward1()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_index = index
+        node._version_index = index.alias and index.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ScatterBackward1(Node):
+    """Gradient of `scatter.value`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_index",
+        "_version_index",
+    )
+    _saved_dim: Any
+    _saved_index: Any
+    _version_index: Any
+    op = "scatter.value"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        index = node._saved_index
+        if index.alias is not None:
+            check_version(node, "index", index, node._version_index)
+        index = index.array
+        return (kernels.scatter(grad, dim, index, 0),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        index = node._saved_index
+        if index.alias is not None:
+            check_version(node, "index", index, node._version_index)
+        return (scatter_value(grad, dim, index, 0),)
+
+    def release(node) -> None:
+        node._saved_index = FREED
+
+
+def scatter_value_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `scatter.value`."""
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    index = primals["index"]
+    return scatter_value(self_t, dim, index, 0)
+
+
+def masked_fill_scalar(input: Tensor | Number, mask: Tensor, value: Number) -> Tensor:
+    """A copy with a number wherever `mask` is true."""
+    if type(input) is not Tensor or type(mask) is not Tensor:
+        return dispatch(masked_fill_scalar, input, mask, value)
+    input_array = input.array
+    mask_array = mask.array
+    try:
+        array = kernels.masked_fill(input_array, mask_array, value)
+    except Exception as error:
+        raise failure("masked_fill_scalar", error, input, mask) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = MaskedFillBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_mask = mask
+        node._version_mask = mask.alias and mask.alias.version
+        node._likes = (
+            None
+            if input_array.shape == out.array.shape and input_array is input.array
+            else (likeness(input),)
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class MaskedFillBackward0(Node):
+    """Gradient of `masked_fill.Scalar`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_mask",
+        "_version_mask",
+    )
+    _likes: Any
+    _saved_mask: Any
+    _version_mask: Any
+    op = "masked_fill.Scalar"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        mask = node._saved_mask
+        if mask.alias is not None:
+            check_version(node, "mask", mask, node._version_mask)
+        mask = mask.array
+        grad_self = None
+        grad_self = kernels.masked_fill(grad, mask, 0)
+        if node._likes is not None:
+            grad_self = reduce_to(grad_self, node._likes[0])
+        return (grad_self,)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        mask = node._saved_mask
+        if mask.alias is not None:
+            check_version(node, "mask", mask, node._version_mask)
+        grad_self = None
+        grad_self = masked_fill_scalar(grad, mask, 0)
+        if node._likes is not None:
+            grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        return (grad_self,)
+
+    def release(node) -> None:
+        node._saved_mask = FREED
+
+
+def masked_fill_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `masked_fill.Scalar`."""
+    self_t = tangents["self"]
+    mask = primals["mask"]
+    return masked_fill_scalar(self_t, mask, 0)
+
+
+def masked_fill_tensor(input: Tensor | Number, mask: Tensor, value: Tensor | Number) -> Tensor:
+    """A copy with the value of a 0-dim tensor wherever `mask` is true."""
+    if type(input) is not Tensor or type(mask) is not Tensor or type(value) is not Tensor:
+        return dispatch(masked_fill_tensor, input, mask, value)
+    input_array = input.array
+    mask_array = mask.array
+    value_array = value.array
+    if input_array.dtype is not value_array.dtype:
+        input_array, value_array = promote(input_array, value_array)
+    try:
+        array = kernels.masked_fill(input_array, mask_array, value_array)
+    except Exception as error:
+        raise failure("masked_fill_tensor", error, input, mask, value) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or value.edge is not None:
+        node = MaskedFillBackward1()
+        node.edges = (input.edge, value.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_mask = mask
+        node._version_mask = mask.alias and mask.alias.version
+        node._likes = (
+            None
+            if input_array.shape == value_array.shape == out.array.shape
+            and input_array is input.array
+            and value_array is value.array
+            else (likeness(input), likeness(value))
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class MaskedFillBackward1(Node):
+    """Gradient of `masked_fill.Tensor`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_mask",
+        "_version_mask",
+    )
+    _likes: Any
+    _saved_mask: Any
+    _version_mask: Any
+    op = "masked_fill.Tensor"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        mask = node._saved_mask
+        if mask.alias is not None:
+            check_version(node, "mask", mask, node._version_mask)
+        mask = mask.array
+        grad_self = grad_value = None
+        if needs[0]:
+            grad_self = kernels.masked_fill(grad, mask, 0)
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            grad_value = kernels.where(mask, grad, 0)
+            if node._likes is not None:
+                grad_value = reduce_to(grad_value, node._likes[1])
+        return (grad_self, grad_value)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        mask = node._saved_mask
+        if mask.alias is not None:
+            check_version(node, "mask", mask, node._version_mask)
+        grad_self = grad_value = None
+        if needs[0]:
+            grad_self = masked_fill_scalar(grad, mask, 0)
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            grad_value = arithmetic_ops.where(mask, grad, 0)
+            if node._likes is not None:
+                grad_value = reduce_to_differentiable(grad_value, node._likes[1])
+        return (grad_self, grad_value)
+
+    def release(node) -> None:
+        node._saved_mask = FREED
+
+
+def masked_fill_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `masked_fill.Tensor`."""
+    self_t = tangents["self"]
+    mask = primals["mask"]
+    value_t = tangents["value"]
+    return arithmetic_ops.where(mask, value_t, self_t)
+
+
+scatter = overloaded("scatter", scatter_src, scatter_value)
+
+masked_fill = overloaded("masked_fill", masked_fill_scalar, masked_fill_tensor)

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gradspec.generated.shape as shape_ops
 from gradspec import kernels
+from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, next_sequence_nr
-from gradspec.saved import check_version
-from gradspec.tensor import Tensor, share_alias
-from gradspec.types import Primals, Tangents
+from gradspec.promotion import promote
+from gradspec.saved import check_version, likeness
+from gradspec.tensor import Tensor
+from gradspec.types import Number, Primals, Tangents
 from numpy import asanyarray, ndarray
 
 
@@ -84,12 +87,12 @@ class MmBackward0(Node):
             mat2 = node._saved_mat2
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
-            grad_self = mm(grad, t(mat2))
+            grad_self = mm(grad, shape_ops.t(mat2))
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            grad_mat2 = mm(t(self), grad)
+            grad_mat2 = mm(shape_ops.t(self), grad)
         return (grad_self, grad_mat2)
 
     def release(node) -> None:
@@ -105,46 +108,559 @@ def mm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return mm(self_t, mat2_p) + mm(self_p, mat2_t)
 
 
-def t(input: Tensor) -> Tensor:
-    """The transposed matrix; a vector or a scalar is left as it is."""
-    if type(input) is not Tensor:
-        return dispatch(t, input)
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Products of two batches of matrices."""
+    if type(input) is not Tensor or type(mat2) is not Tensor:
+        return dispatch(bmm, input, mat2)
     input_array = input.array
+    mat2_array = mat2.array
     try:
-        array = kernels.t(input_array)
+        array = kernels.bmm(input_array, mat2_array)
     except Exception as error:
-        raise failure("t", error, input) from None
+        raise failure("bmm", error, input, mat2) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    share_alias(input, out)
-    if input.edge is not None:
-        node = TBackward0()
-        node.edges = (input.edge,)
+    if input.edge is not None or mat2.edge is not None:
+        node = BmmBackward0()
+        node.edges = (input.edge, mat2.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
+        if input.edge is not None:
+            node._saved_mat2 = mat2
+            node._version_mat2 = mat2.alias and mat2.alias.version
+        if mat2.edge is not None:
+            node._saved_self = input
+            node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if mode.flags else out
 
 
-class TBackward0(Node):
-    """Gradient of `t`."""
+class BmmBackward0(Node):
+    """Gradient of `bmm`."""
 
-    __slots__ = ()
-    op = "t"
+    __slots__ = (
+        "_saved_mat2",
+        "_saved_self",
+        "_version_mat2",
+        "_version_self",
+    )
+    _saved_mat2: Any
+    _saved_self: Any
+    _version_mat2: Any
+    _version_self: Any
+    op = "bmm"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        return (kernels.t(grad),)
+        grad_self = grad_mat2 = None
+        if needs[0]:
+            mat2 = node._saved_mat2
+            if mat2.alias is not None:
+                check_version(node, "mat2", mat2, node._version_mat2)
+            mat2 = mat2.array
+            grad_self = kernels.bmm(grad, kernels.transpose(mat2, 1, 2))
+        if needs[1]:
+            self = node._saved_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            self = self.array
+            grad_mat2 = kernels.bmm(kernels.transpose(self, 1, 2), grad)
+        return (grad_self, grad_mat2)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        return (t(grad),)
+        grad_self = grad_mat2 = None
+        if needs[0]:
+            mat2 = node._saved_mat2
+            if mat2.alias is not None:
+                check_version(node, "mat2", mat2, node._version_mat2)
+            grad_self = bmm(grad, shape_ops.transpose(mat2, 1, 2))
+        if needs[1]:
+            self = node._saved_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            grad_mat2 = bmm(shape_ops.transpose(self, 1, 2), grad)
+        return (grad_self, grad_mat2)
+
+    def release(node) -> None:
+        node._saved_mat2 = node._saved_self = FREED
 
 
-def t_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
-    """The tangent of `t`."""
-    return t(tangents["self"])
+def bmm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `bmm`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    mat2_p = primals["mat2"]
+    mat2_t = tangents["mat2"]
+    return bmm(self_t, mat2_p) + bmm(self_p, mat2_t)
+
+
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """Product of a matrix and a vector."""
+    if type(input) is not Tensor or type(vec) is not Tensor:
+        return dispatch(mv, input, vec)
+    input_array = input.array
+    vec_array = vec.array
+    try:
+        array = kernels.mv(input_array, vec_array)
+    except Exception as error:
+        raise failure("mv", error, input, vec) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or vec.edge is not None:
+        node = MvBackward0()
+        node.edges = (input.edge, vec.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if vec.edge is not None:
+            node._saved_self = input
+            node._version_self = input.alias and input.alias.version
+        if input.edge is not None:
+            node._saved_vec = vec
+            node._version_vec = vec.alias and vec.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class MvBackward0(Node):
+    """Gradient of `mv`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_saved_vec",
+        "_version_self",
+        "_version_vec",
+    )
+    _saved_self: Any
+    _saved_vec: Any
+    _version_self: Any
+    _version_vec: Any
+    op = "mv"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_vec = None
+        if needs[0]:
+            vec = node._saved_vec
+            if vec.alias is not None:
+                check_version(node, "vec", vec, node._version_vec)
+            vec = vec.array
+            grad_self = kernels.unsqueeze(grad, 1) * vec
+        if needs[1]:
+            self = node._saved_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            self = self.array
+            grad_vec = kernels.mv(kernels.t(self), grad)
+        return (grad_self, grad_vec)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_vec = None
+        if needs[0]:
+            vec = node._saved_vec
+            if vec.alias is not None:
+                check_version(node, "vec", vec, node._version_vec)
+            grad_self = shape_ops.unsqueeze(grad, 1) * vec
+        if needs[1]:
+            self = node._saved_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            grad_vec = mv(shape_ops.t(self), grad)
+        return (grad_self, grad_vec)
+
+    def release(node) -> None:
+        node._saved_self = node._saved_vec = FREED
+
+
+def mv_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `mv`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    vec_p = primals["vec"]
+    vec_t = tangents["vec"]
+    return mv(self_t, vec_p) + mv(self_p, vec_t)
+
+
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """Sum of the products of the elements of two vectors."""
+    if type(input) is not Tensor or type(tensor) is not Tensor:
+        return dispatch(dot, input, tensor)
+    input_array = input.array
+    tensor_array = tensor.array
+    try:
+        array = kernels.dot(input_array, tensor_array)
+    except Exception as error:
+        raise failure("dot", error, input, tensor) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or tensor.edge is not None:
+        node = DotBackward0()
+        node.edges = (input.edge, tensor.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if tensor.edge is not None:
+            node._saved_self = input
+            node._version_self = input.alias and input.alias.version
+        if input.edge is not None:
+            node._saved_tensor = tensor
+            node._version_tensor = tensor.alias and tensor.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class DotBackward0(Node):
+    """Gradient of `dot`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_saved_tensor",
+        "_version_self",
+        "_version_tensor",
+    )
+    _saved_self: Any
+    _saved_tensor: Any
+    _version_self: Any
+    _version_tensor: Any
+    op = "dot"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_tensor = None
+        if needs[0]:
+            tensor = node._saved_tensor
+            if tensor.alias is not None:
+                check_version(node, "tensor", tensor, node._version_tensor)
+            tensor = tensor.array
+            grad_self = grad * tensor
+        if needs[1]:
+            self = node._saved_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            self = self.array
+            grad_tensor = grad * self
+        return (grad_self, grad_tensor)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_tensor = None
+        if needs[0]:
+            tensor = node._saved_tensor
+            if tensor.alias is not None:
+                check_version(node, "tensor", tensor, node._version_tensor)
+            grad_self = grad * tensor
+        if needs[1]:
+            self = node._saved_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            grad_tensor = grad * self
+        return (grad_self, grad_tensor)
+
+    def release(node) -> None:
+        node._saved_self = node._saved_tensor = FREED
+
+
+def dot_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `dot`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    tensor_p = primals["tensor"]
+    tensor_t = tangents["tensor"]
+    return dot(self_t, tensor_p) + dot(self_p, tensor_t)
+
+
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """All products of an element of one vector and an element of another."""
+    return shape_ops.unsqueeze(input, 1) * vec2
+
+
+def addmm(
+    input: Tensor | Number, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1
+) -> Tensor:
+    """`beta * self + alpha * (mat1 @ mat2)`."""
+    if type(input) is not Tensor or type(mat1) is not Tensor or type(mat2) is not Tensor:
+        return dispatch(addmm, input, mat1, mat2, beta=beta, alpha=alpha)
+    input_array = input.array
+    mat1_array = mat1.array
+    mat2_array = mat2.array
+    try:
+        array = kernels.addmm(input_array, mat1_array, mat2_array, beta, alpha)
+    except Exception as error:
+        raise failure("addmm", error, input, mat1, mat2) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or mat1.edge is not None or mat2.edge is not None:
+        node = AddmmBackward0()
+        node.edges = (input.edge, mat1.edge, mat2.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if mat1.edge is not None or mat2.edge is not None:
+            node._saved_alpha = alpha
+        if input.edge is not None:
+            node._saved_beta = beta
+        if mat2.edge is not None:
+            node._saved_mat1 = mat1
+            node._version_mat1 = mat1.alias and mat1.alias.version
+        if mat1.edge is not None:
+            node._saved_mat2 = mat2
+            node._version_mat2 = mat2.alias and mat2.alias.version
+        node._likes = (
+            None
+            if input_array.shape == out.array.shape and input_array is input.array
+            else (likeness(input),)
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class AddmmBackward0(Node):
+    """Gradient of `addmm`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_alpha",
+        "_saved_beta",
+        "_saved_mat1",
+        "_saved_mat2",
+        "_version_mat1",
+        "_version_mat2",
+    )
+    _likes: Any
+    _saved_alpha: Any
+    _saved_beta: Any
+    _saved_mat1: Any
+    _saved_mat2: Any
+    _version_mat1: Any
+    _version_mat2: Any
+    op = "addmm"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_mat1 = grad_mat2 = None
+        if needs[0]:
+            beta = node._saved_beta
+            grad_self = grad if beta == 1 else grad * beta
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            alpha = node._saved_alpha
+            mat2 = node._saved_mat2
+            if mat2.alias is not None:
+                check_version(node, "mat2", mat2, node._version_mat2)
+            mat2 = mat2.array
+            grad_mat1 = (
+                kernels.mm(grad, kernels.t(mat2))
+                if alpha == 1
+                else kernels.mm(grad, kernels.t(mat2)) * alpha
+            )
+        if needs[2]:
+            alpha = node._saved_alpha
+            mat1 = node._saved_mat1
+            if mat1.alias is not None:
+                check_version(node, "mat1", mat1, node._version_mat1)
+            mat1 = mat1.array
+            grad_mat2 = (
+                kernels.mm(kernels.t(mat1), grad)
+                if alpha == 1
+                else kernels.mm(kernels.t(mat1), grad) * alpha
+            )
+        return (grad_self, grad_mat1, grad_mat2)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_mat1 = grad_mat2 = None
+        if needs[0]:
+            beta = node._saved_beta
+            grad_self = grad if beta == 1 else grad * beta
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            alpha = node._saved_alpha
+            mat2 = node._saved_mat2
+            if mat2.alias is not None:
+                check_version(node, "mat2", mat2, node._version_mat2)
+            grad_mat1 = (
+                mm(grad, shape_ops.t(mat2)) if alpha == 1 else mm(grad, shape_ops.t(mat2)) * alpha
+            )
+        if needs[2]:
+            alpha = node._saved_alpha
+            mat1 = node._saved_mat1
+            if mat1.alias is not None:
+                check_version(node, "mat1", mat1, node._version_mat1)
+            grad_mat2 = (
+                mm(shape_ops.t(mat1), grad) if alpha == 1 else mm(shape_ops.t(mat1), grad) * alpha
+            )
+        return (grad_self, grad_mat1, grad_mat2)
+
+    def release(node) -> None:
+        node._saved_mat1 = node._saved_mat2 = FREED
+
+
+def addmm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `addmm`."""
+    self_t = tangents["self"]
+    mat1_p = primals["mat1"]
+    mat1_t = tangents["mat1"]
+    mat2_p = primals["mat2"]
+    mat2_t = tangents["mat2"]
+    beta = primals["beta"]
+    alpha = primals["alpha"]
+    return self_t * beta + (mm(mat1_t, mat2_p) + mm(mat1_p, mat2_t)) * alpha
+
+
+def _broadcast_matmul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Products of matrices whose batch dimensions broadcast."""
+    if type(input) is not Tensor or type(other) is not Tensor:
+        return dispatch(_broadcast_matmul, input, other)
+    input_array = input.array
+    other_array = other.array
+    if input_array.dtype is not other_array.dtype:
+        input_array, other_array = promote(input_array, other_array)
+    try:
+        array = kernels.broadcast_matmul(input_array, other_array)
+    except Exception as error:
+        raise failure("_broadcast_matmul", error, input, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or other.edge is not None:
+        node = BroadcastMatmulBackward0()
+        node.edges = (input.edge, other.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if input.edge is not None:
+            node._saved_other = other
+            node._version_other = other.alias and other.alias.version
+        if other.edge is not None:
+            node._saved_self = input
+            node._version_self = input.alias and input.alias.version
+        node._likes = (
+            None
+            if input_array.shape == other_array.shape
+            and input_array is input.array
+            and other_array is other.array
+            else (likeness(input), likeness(other))
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class BroadcastMatmulBackward0(Node):
+    """Gradient of `_broadcast_matmul`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_other",
+        "_saved_self",
+        "_version_other",
+        "_version_self",
+    )
+    _likes: Any
+    _saved_other: Any
+    _saved_self: Any
+    _version_other: Any
+    _version_self: Any
+    op = "_broadcast_matmul"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_other = None
+        if needs[0]:
+            other = node._saved_other
+            if other.alias is not None:
+                check_version(node, "other", other, node._version_other)
+            other = other.array
+            grad_self = kernels.broadcast_matmul(grad, kernels.transpose(other, -2, -1))
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            self = node._saved_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            self = self.array
+            grad_other = kernels.broadcast_matmul(kernels.transpose(self, -2, -1), grad)
+            if node._likes is not None:
+                grad_other = reduce_to(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_other = None
+        if needs[0]:
+            other = node._saved_other
+            if other.alias is not None:
+                check_version(node, "other", other, node._version_other)
+            grad_self = _broadcast_matmul(grad, shape_ops.transpose(other, -2, -1))
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            self = node._saved_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            grad_other = _broadcast_matmul(shape_ops.transpose(self, -2, -1), grad)
+            if node._likes is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def release(node) -> None:
+        node._saved_other = node._saved_self = FREED
+
+
+def _broadcast_matmul_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_broadcast_matmul`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    other_p = primals["other"]
+    other_t = tangents["other"]
+    return _broadcast_matmul(self_t, other_p) + _broadcast_matmul(self_p, other_t)
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """Matrix product of tensors of any number of dimensions."""
-    return mm(input, other)
+    """Matrix product; vectors count as one row or one column, further dimensions are batches."""
+    if input.ndim == 2 and other.ndim == 2:
+        return mm(input, other)
+    else:
+        if input.ndim == 1 and other.ndim == 1:
+            return dot(input, other)
+        else:
+            if input.ndim == 2 and other.ndim == 1:
+                return mv(input, other)
+            else:
+                if input.ndim == 1 and other.ndim == 2:
+                    return shape_ops.squeeze_dim(mm(shape_ops.unsqueeze(input, 0), other), 0)
+                else:
+                    if input.ndim == 3 and other.ndim == 2:
+                        rows = shape_ops.view(
+                            input, (input.shape[0] * input.shape[1], input.shape[2]), copy=True
+                        )
+                        return shape_ops._unsafe_view(
+                            mm(rows, other), (input.shape[0], input.shape[1], other.shape[1])
+                        )
+                    else:
+                        if input.ndim == 3 and other.ndim == 1:
+                            rows = shape_ops.view(
+                                input, (input.shape[0] * input.shape[1], input.shape[2]), copy=True
+                            )
+                            return shape_ops._unsafe_view(
+                                mv(rows, other), (input.shape[0], input.shape[1])
+                            )
+                        else:
+                            if (
+                                input.ndim == 3
+                                and other.ndim == 3
+                                and input.shape[0] == other.shape[0]
+                            ):
+                                product = bmm(input, other)
+                                return shape_ops._unsafe_view(product, product.shape)
+                            else:
+                                if input.ndim == 1:
+                                    return shape_ops.squeeze_dim(
+                                        _broadcast_matmul(shape_ops.unsqueeze(input, 0), other), -2
+                                    )
+                                else:
+                                    if other.ndim == 1:
+                                        return shape_ops.squeeze_dim(
+                                            _broadcast_matmul(input, shape_ops.unsqueeze(other, 1)),
+                                            -1,
+                                        )
+                                    else:
+                                        return _broadcast_matmul(input, other)
+
+
+def _rmatmul(input: Tensor, other: Tensor) -> Tensor:
+    """`other @ self`."""
+    return matmul(other, input)

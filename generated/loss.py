@@ -8,15 +8,571 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gradspec.generated.arithmetic as arithmetic_ops
+import gradspec.generated.indexing as indexing_ops
+import gradspec.generated.nn as nn_ops
+import gradspec.generated.reduction as reduction_ops
+import gradspec.generated.shape as shape_ops
 from gradspec import kernels
+from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, next_sequence_nr
-from gradspec.saved import check_version
+from gradspec.promotion import promote
+from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
-from gradspec.types import Primals, Tangents
+from gradspec.types import Number, Primals, Tangents
 from numpy import asanyarray, ndarray
+from numpy import exp as np_exp
+from numpy import logaddexp as np_logaddexp
+from numpy import square as np_square
+
+
+def _reduced(input: Tensor, reduction: str) -> Tensor:
+    """The elements of a loss as `reduction` says, all of them, their mean or their sum."""
+    if type(input) is not Tensor:
+        return dispatch(_reduced, input, reduction)
+    input_array = input.array
+    try:
+        array = kernels.reduced(input_array, reduction)
+    except Exception as error:
+        raise failure("_reduced", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ReducedBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_reduction = reduction
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ReducedBackward0(Node):
+    """Gradient of `_reduced`."""
+
+    __slots__ = (
+        "_saved_reduction",
+        "_saved_self_shape",
+    )
+    _saved_reduction: Any
+    _saved_self_shape: Any
+    op = "_reduced"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        reduction = node._saved_reduction
+        self_shape = node._saved_self_shape
+        return (kernels.unreduced(grad, self_shape, reduction),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        reduction = node._saved_reduction
+        self_shape = node._saved_self_shape
+        return (_unreduced(grad, self_shape, reduction),)
+
+
+def _reduced_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_reduced`."""
+    return _reduced(tangents["self"], primals["reduction"])
+
+
+def _unreduced(input: Tensor, shape: Sequence[int], reduction: str) -> Tensor:
+    """The gradient of a reduced loss, spread over its elements."""
+    if type(input) is not Tensor:
+        return dispatch(_unreduced, input, shape, reduction)
+    input_array = input.array
+    try:
+        array = kernels.unreduced(input_array, shape, reduction)
+    except Exception as error:
+        raise failure("_unreduced", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = UnreducedBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_reduction = reduction
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class UnreducedBackward0(Node):
+    """Gradient of `_unreduced`."""
+
+    __slots__ = ("_saved_reduction",)
+    _saved_reduction: Any
+    op = "_unreduced"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        reduction = node._saved_reduction
+        return (kernels.reduced(grad, reduction),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        reduction = node._saved_reduction
+        return (_reduced(grad, reduction),)
+
+
+def _unreduced_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_unreduced`."""
+    return _unreduced(tangents["self"], primals["shape"], primals["reduction"])
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Squared differences, their mean or their sum."""
+    if size_average is None and reduce is None:
+        return _mse_loss(input, target, reduction)
+    else:
+        legacy = "none" if reduce == False else "sum" if size_average == False else "mean"
+        return _mse_loss(input, target, legacy)
+
+
+def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -> Tensor:
+    """Squared differences, reduced."""
+    if type(input) is not Tensor or type(target) is not Tensor:
+        return dispatch(_mse_loss, input, target, reduction)
+    input_array = input.array
+    target_array = target.array
+    if input_array.dtype is not target_array.dtype:
+        input_array, target_array = promote(input_array, target_array)
+    try:
+        array = kernels.reduced(np_square(input_array - target_array), reduction)
+    except Exception as error:
+        raise failure("_mse_loss", error, input, target) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or target.edge is not None:
+        node = MseLossBackward0()
+        node.edges = (input.edge, target.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_reduction = reduction
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        node._saved_target = target
+        node._version_target = target.alias and target.alias.version
+        node._likes = (
+            None
+            if input_array.shape == target_array.shape
+            and input_array is input.array
+            and target_array is target.array
+            else (likeness(input), likeness(target))
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class MseLossBackward0(Node):
+    """Gradient of `_mse_loss`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_reduction",
+        "_saved_self",
+        "_saved_target",
+        "_version_self",
+        "_version_target",
+    )
+    _likes: Any
+    _saved_reduction: Any
+    _saved_self: Any
+    _saved_target: Any
+    _version_self: Any
+    _version_target: Any
+    op = "_mse_loss"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        reduction = node._saved_reduction
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        target = node._saved_target
+        if target.alias is not None:
+            check_version(node, "target", target, node._version_target)
+        target = target.array
+        grad_self = grad_target = None
+        if needs[0]:
+            difference = self - target
+            grad_self = 2 * kernels.unreduced(grad, difference.shape, reduction) * difference
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            difference = self - target
+            grad_target = -2 * kernels.unreduced(grad, difference.shape, reduction) * difference
+            if node._likes is not None:
+                grad_target = reduce_to(grad_target, node._likes[1])
+        return (grad_self, grad_target)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        reduction = node._saved_reduction
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        target = node._saved_target
+        if target.alias is not None:
+            check_version(node, "target", target, node._version_target)
+        grad_self = grad_target = None
+        if needs[0]:
+            difference = self - target
+            grad_self = 2 * _unreduced(grad, difference.shape, reduction) * difference
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            difference = self - target
+            grad_target = -2 * _unreduced(grad, difference.shape, reduction) * difference
+            if node._likes is not None:
+                grad_target = reduce_to_differentiable(grad_target, node._likes[1])
+        return (grad_self, grad_target)
+
+    def release(node) -> None:
+        node._saved_self = node._saved_target = FREED
+
+
+def _mse_loss_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_mse_loss`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    target_p = primals["target"]
+    target_t = tangents["target"]
+    reduction = primals["reduction"]
+    return _reduced(2 * (self_p - target_p) * (self_t - target_t), reduction)
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Absolute differences, their mean or their sum."""
+    if size_average is None and reduce is None:
+        kind = reduction
+    else:
+        kind = "none" if reduce == False else "sum" if size_average == False else "mean"
+    distance = arithmetic_ops.abs(input - target)
+    if kind == "mean":
+        return reduction_ops.mean_default(distance)
+    else:
+        if kind == "sum":
+            return reduction_ops.sum_default(distance)
+        else:
+            return _reduced(distance, kind)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """Cross entropy of two classes, given the logits of one of them."""
+    if size_average is None and reduce is None:
+        return _binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
+    else:
+        legacy = "none" if reduce == False else "sum" if size_average == False else "mean"
+        return _binary_cross_entropy_with_logits(input, target, weight, pos_weight, legacy)
+
+
+def _binary_cross_entropy_with_logits(
+    input: Tensor | Number,
+    target: Tensor | Number,
+    weight: Tensor | Number | None,
+    pos_weight: Tensor | Number | None,
+    reduction: str,
+) -> Tensor:
+    """Cross entropy of two classes, given the logits of one of them; the weights broadcast."""
+    if (
+        type(input) is not Tensor
+        or type(target) is not Tensor
+        or (weight is not None and type(weight) is not Tensor)
+        or (pos_weight is not None and type(pos_weight) is not Tensor)
+    ):
+        return dispatch(
+            _binary_cross_entropy_with_logits, input, target, weight, pos_weight, reduction
+        )
+    input_array = input.array
+    target_array = target.array
+    weight_array = None if weight is None else weight.array
+    pos_weight_array = None if pos_weight is None else pos_weight.array
+    input_array, target_array, weight_array, pos_weight_array = promote(
+        input_array, target_array, weight_array, pos_weight_array
+    )
+    try:
+        array = kernels.binary_cross_entropy_with_logits(
+            input_array, target_array, weight_array, pos_weight_array, reduction
+        )
+    except Exception as error:
+        raise failure(
+            "_binary_cross_entropy_with_logits", error, input, target, weight, pos_weight
+        ) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if (
+        input.edge is not None
+        or target.edge is not None
+        or (weight is not None and weight.edge is not None)
+        or (pos_weight is not None and pos_weight.edge is not None)
+    ):
+        node = BinaryCrossEntropyWithLogitsBackward0()
+        node.edges = (
+            input.edge,
+            target.edge,
+            None if weight is None else weight.edge,
+            None if pos_weight is None else pos_weight.edge,
+        )
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if (
+            input.edge is not None
+            or target.edge is not None
+            or (weight is not None and weight.edge is not None)
+        ):
+            node._saved_pos_weight = pos_weight
+            node._version_pos_weight = (
+                None if pos_weight is None else pos_weight.alias and pos_weight.alias.version
+            )
+        node._saved_reduction = reduction
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        if (
+            input.edge is not None
+            or (weight is not None and weight.edge is not None)
+            or (pos_weight is not None and pos_weight.edge is not None)
+        ):
+            node._saved_target = target
+            node._version_target = target.alias and target.alias.version
+        if (
+            input.edge is not None
+            or target.edge is not None
+            or (pos_weight is not None and pos_weight.edge is not None)
+        ):
+            node._saved_weight = weight
+            node._version_weight = None if weight is None else weight.alias and weight.alias.version
+        node._likes = (likeness(input), likeness(target), likeness(weight), likeness(pos_weight))
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class BinaryCrossEntropyWithLogitsBackward0(Node):
+    """Gradient of `_binary_cross_entropy_with_logits`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_pos_weight",
+        "_saved_reduction",
+        "_saved_self",
+        "_saved_target",
+        "_saved_weight",
+        "_version_pos_weight",
+        "_version_self",
+        "_version_target",
+        "_version_weight",
+    )
+    _likes: Any
+    _saved_pos_weight: Any
+    _saved_reduction: Any
+    _saved_self: Any
+    _saved_target: Any
+    _saved_weight: Any
+    _version_pos_weight: Any
+    _version_self: Any
+    _version_target: Any
+    _version_weight: Any
+    op = "_binary_cross_entropy_with_logits"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        reduction = node._saved_reduction
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        grad_self = grad_target = grad_weight = grad_pos_weight = None
+        if needs[0]:
+            pos_weight = node._saved_pos_weight
+            if pos_weight is not None:
+                check_version(node, "pos_weight", pos_weight, node._version_pos_weight)
+                pos_weight = pos_weight.array
+            target = node._saved_target
+            if target.alias is not None:
+                check_version(node, "target", target, node._version_target)
+            target = target.array
+            weight = node._saved_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+                weight = weight.array
+            share = kernels.unreduced(grad, self.shape, reduction)
+            share = share if weight is None else share * weight
+            positive = target if pos_weight is None else target * pos_weight
+            grad_self = share * (
+                (1 - target) * (1 / (1 + np_exp(-self))) - positive * (1 / (1 + np_exp(--self)))
+            )
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            pos_weight = node._saved_pos_weight
+            if pos_weight is not None:
+                check_version(node, "pos_weight", pos_weight, node._version_pos_weight)
+                pos_weight = pos_weight.array
+            weight = node._saved_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+                weight = weight.array
+            share = kernels.unreduced(grad, self.shape, reduction)
+            share = share if weight is None else share * weight
+            positive = (
+                -np_logaddexp(0, -self)
+                if pos_weight is None
+                else -np_logaddexp(0, -self) * pos_weight
+            )
+            grad_target = share * (-np_logaddexp(0, --self) - positive)
+            if node._likes is not None:
+                grad_target = reduce_to(grad_target, node._likes[1])
+        if needs[2]:
+            pos_weight = node._saved_pos_weight
+            if pos_weight is not None:
+                check_version(node, "pos_weight", pos_weight, node._version_pos_weight)
+                pos_weight = pos_weight.array
+            target = node._saved_target
+            if target.alias is not None:
+                check_version(node, "target", target, node._version_target)
+            target = target.array
+            positive = target if pos_weight is None else target * pos_weight
+            loss = -(1 - target) * -np_logaddexp(0, --self) - positive * -np_logaddexp(0, -self)
+            grad_weight = kernels.unreduced(grad, self.shape, reduction) * loss
+            if node._likes is not None:
+                grad_weight = reduce_to(grad_weight, node._likes[2])
+        if needs[3]:
+            target = node._saved_target
+            if target.alias is not None:
+                check_version(node, "target", target, node._version_target)
+            target = target.array
+            weight = node._saved_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+                weight = weight.array
+            share = kernels.unreduced(grad, self.shape, reduction)
+            share = share if weight is None else share * weight
+            grad_pos_weight = share * (target * --np_logaddexp(0, -self))
+            if node._likes is not None:
+                grad_pos_weight = reduce_to(grad_pos_weight, node._likes[3])
+        return (grad_self, grad_target, grad_weight, grad_pos_weight)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        reduction = node._saved_reduction
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        grad_self = grad_target = grad_weight = grad_pos_weight = None
+        if needs[0]:
+            pos_weight = node._saved_pos_weight
+            if pos_weight is not None:
+                check_version(node, "pos_weight", pos_weight, node._version_pos_weight)
+            target = node._saved_target
+            if target.alias is not None:
+                check_version(node, "target", target, node._version_target)
+            weight = node._saved_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+            share = _unreduced(grad, self.shape, reduction)
+            share = share if weight is None else share * weight
+            positive = target if pos_weight is None else target * pos_weight
+            grad_self = share * (
+                (1 - target) * nn_ops.sigmoid(self) - positive * nn_ops.sigmoid(-self)
+            )
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            pos_weight = node._saved_pos_weight
+            if pos_weight is not None:
+                check_version(node, "pos_weight", pos_weight, node._version_pos_weight)
+            weight = node._saved_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+            share = _unreduced(grad, self.shape, reduction)
+            share = share if weight is None else share * weight
+            positive = (
+                nn_ops.log_sigmoid(self)
+                if pos_weight is None
+                else nn_ops.log_sigmoid(self) * pos_weight
+            )
+            grad_target = share * (nn_ops.log_sigmoid(-self) - positive)
+            if node._likes is not None:
+                grad_target = reduce_to_differentiable(grad_target, node._likes[1])
+        if needs[2]:
+            pos_weight = node._saved_pos_weight
+            if pos_weight is not None:
+                check_version(node, "pos_weight", pos_weight, node._version_pos_weight)
+            target = node._saved_target
+            if target.alias is not None:
+                check_version(node, "target", target, node._version_target)
+            positive = target if pos_weight is None else target * pos_weight
+            loss = -(1 - target) * nn_ops.log_sigmoid(-self) - positive * nn_ops.log_sigmoid(self)
+            grad_weight = _unreduced(grad, self.shape, reduction) * loss
+            if node._likes is not None:
+                grad_weight = reduce_to_differentiable(grad_weight, node._likes[2])
+        if needs[3]:
+            target = node._saved_target
+            if target.alias is not None:
+                check_version(node, "target", target, node._version_target)
+            weight = node._saved_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+            share = _unreduced(grad, self.shape, reduction)
+            share = share if weight is None else share * weight
+            grad_pos_weight = share * (target * -nn_ops.log_sigmoid(self))
+            if node._likes is not None:
+                grad_pos_weight = reduce_to_differentiable(grad_pos_weight, node._likes[3])
+        return (grad_self, grad_target, grad_weight, grad_pos_weight)
+
+    def release(node) -> None:
+        node._saved_pos_weight = node._saved_self = node._saved_target = node._saved_weight = FREED
+
+
+def _binary_cross_entropy_with_logits_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_binary_cross_entropy_with_logits`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    target_p = primals["target"]
+    target_t = tangents["target"]
+    weight = primals["weight"]
+    weight_p = primals["weight"]
+    weight_t = tangents["weight"]
+    pos_weight = primals["pos_weight"]
+    pos_weight_p = primals["pos_weight"]
+    pos_weight_t = tangents["pos_weight"]
+    reduction = primals["reduction"]
+    positive = target_p if pos_weight is None else target_p * pos_weight_p
+    slope = (1 - target_p) * nn_ops.sigmoid(self_p) - positive * nn_ops.sigmoid(-self_p)
+    loss = -(1 - target_p) * nn_ops.log_sigmoid(-self_p) - positive * nn_ops.log_sigmoid(self_p)
+    ratio = (
+        nn_ops.log_sigmoid(self_p)
+        if pos_weight is None
+        else nn_ops.log_sigmoid(self_p) * pos_weight_p
+    )
+    change = self_t * slope + target_t * (nn_ops.log_sigmoid(-self_p) - ratio)
+    change = (
+        change
+        if pos_weight is None
+        else change - pos_weight_t * (target_p * nn_ops.log_sigmoid(self_p))
+    )
+    return _reduced(change if weight is None else change * weight_p + weight_t * loss, reduction)
 
 
 def nll_loss(
@@ -29,7 +585,27 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Negative log likelihood of the classes `target` given log-probabilities."""
-    return _nll_loss(input, target, weight, ignore_index, reduction)
+    if size_average is None and reduce is None:
+        return _nll_loss_nd(input, target, weight, ignore_index, reduction)
+    else:
+        legacy = "none" if reduce == False else "sum" if size_average == False else "mean"
+        return _nll_loss_nd(input, target, weight, ignore_index, legacy)
+
+
+def _nll_loss_nd(
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
+) -> Tensor:
+    """Negative log likelihood for any number of dimensions."""
+    if input.ndim <= 2:
+        return _nll_loss(input, target, weight, ignore_index, reduction)
+    else:
+        if input.ndim == 4:
+            return _nll_loss2D(input, target, weight, ignore_index, reduction)
+        else:
+            image = shape_ops.view(input, (input.shape[0], input.shape[1], 1, -1), copy=True)
+            classes = shape_ops.view(target, (target.shape[0], 1, -1), copy=True)
+            loss = _nll_loss2D(image, classes, weight, ignore_index, reduction)
+            return shape_ops.view(loss, target.shape, copy=True) if reduction == "none" else loss
 
 
 def _nll_loss(
@@ -131,6 +707,105 @@ def _nll_loss_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return _nll_loss(self_t, target, weight, ignore_index, reduction)
 
 
+def _nll_loss2D(
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
+) -> Tensor:
+    """Negative log likelihood for images of log-probabilities, classes in dimension 1."""
+    if (
+        type(input) is not Tensor
+        or type(target) is not Tensor
+        or (weight is not None and type(weight) is not Tensor)
+    ):
+        return dispatch(_nll_loss2D, input, target, weight, ignore_index, reduction)
+    input_array = input.array
+    target_array = target.array
+    weight_array = None if weight is None else weight.array
+    try:
+        array = kernels.nll_loss2d(input_array, target_array, weight_array, ignore_index, reduction)
+    except Exception as error:
+        raise failure("_nll_loss2D", error, input, target, weight) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = NllLoss2DBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_ignore_index = ignore_index
+        node._saved_reduction = reduction
+        node._saved_self_shape = input.array.shape
+        node._saved_target = target
+        node._version_target = target.alias and target.alias.version
+        node._saved_weight = weight
+        node._version_weight = None if weight is None else weight.alias and weight.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class NllLoss2DBackward0(Node):
+    """Gradient of `_nll_loss2D`."""
+
+    __slots__ = (
+        "_saved_ignore_index",
+        "_saved_reduction",
+        "_saved_self_shape",
+        "_saved_target",
+        "_saved_weight",
+        "_version_target",
+        "_version_weight",
+    )
+    _saved_ignore_index: Any
+    _saved_reduction: Any
+    _saved_self_shape: Any
+    _saved_target: Any
+    _saved_weight: Any
+    _version_target: Any
+    _version_weight: Any
+    op = "_nll_loss2D"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        ignore_index = node._saved_ignore_index
+        reduction = node._saved_reduction
+        self_shape = node._saved_self_shape
+        target = node._saved_target
+        if target.alias is not None:
+            check_version(node, "target", target, node._version_target)
+        target = target.array
+        weight = node._saved_weight
+        if weight is not None:
+            check_version(node, "weight", weight, node._version_weight)
+            weight = weight.array
+        return (
+            kernels.nll_loss_backward(grad, self_shape, target, weight, ignore_index, reduction),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        ignore_index = node._saved_ignore_index
+        reduction = node._saved_reduction
+        self_shape = node._saved_self_shape
+        target = node._saved_target
+        if target.alias is not None:
+            check_version(node, "target", target, node._version_target)
+        weight = node._saved_weight
+        if weight is not None:
+            check_version(node, "weight", weight, node._version_weight)
+        return (_nll_loss_backward(grad, self_shape, target, weight, ignore_index, reduction),)
+
+    def release(node) -> None:
+        node._saved_target = node._saved_weight = FREED
+
+
+def _nll_loss2D_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_nll_loss2D`."""
+    self_t = tangents["self"]
+    target = primals["target"]
+    weight = primals["weight"]
+    ignore_index = primals["ignore_index"]
+    reduction = primals["reduction"]
+    return _nll_loss2D(self_t, target, weight, ignore_index, reduction)
+
+
 def _nll_loss_backward(
     input: Tensor,
     shape: Sequence[int],
@@ -165,6 +840,7 @@ def _nll_loss_backward(
         node.hooks = None
         node._saved_ignore_index = ignore_index
         node._saved_reduction = reduction
+        node._saved_shape = shape
         node._saved_target = target
         node._version_target = target.alias and target.alias.version
         node._saved_weight = weight
@@ -179,6 +855,7 @@ class NllLossBackwardBackward0(Node):
     __slots__ = (
         "_saved_ignore_index",
         "_saved_reduction",
+        "_saved_shape",
         "_saved_target",
         "_saved_weight",
         "_version_target",
@@ -186,6 +863,7 @@ class NllLossBackwardBackward0(Node):
     )
     _saved_ignore_index: Any
     _saved_reduction: Any
+    _saved_shape: Any
     _saved_target: Any
     _saved_weight: Any
     _version_target: Any
@@ -195,6 +873,7 @@ class NllLossBackwardBackward0(Node):
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         ignore_index = node._saved_ignore_index
         reduction = node._saved_reduction
+        shape = node._saved_shape
         target = node._saved_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
@@ -203,18 +882,27 @@ class NllLossBackwardBackward0(Node):
         if weight is not None:
             check_version(node, "weight", weight, node._version_weight)
             weight = weight.array
-        return (kernels.nll_loss(grad, target, weight, ignore_index, reduction),)
+        return (
+            kernels.nll_loss2d(grad, target, weight, ignore_index, reduction)
+            if len(shape) == 4
+            else kernels.nll_loss(grad, target, weight, ignore_index, reduction),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         ignore_index = node._saved_ignore_index
         reduction = node._saved_reduction
+        shape = node._saved_shape
         target = node._saved_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
         weight = node._saved_weight
         if weight is not None:
             check_version(node, "weight", weight, node._version_weight)
-        return (_nll_loss(grad, target, weight, ignore_index, reduction),)
+        return (
+            _nll_loss2D(grad, target, weight, ignore_index, reduction)
+            if len(shape) == 4
+            else _nll_loss(grad, target, weight, ignore_index, reduction),
+        )
 
     def release(node) -> None:
         node._saved_target = node._saved_weight = FREED
@@ -230,3 +918,80 @@ def _nll_loss_backward_jvp(primals: Primals, tangents: Tangents, result: Any) ->
         primals["ignore_index"],
         primals["reduction"],
     )
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Cross entropy given logits; the target holds classes, or a probability for each class."""
+    if size_average is None and reduce is None:
+        kind = reduction
+    else:
+        kind = "none" if reduce == False else "sum" if size_average == False else "mean"
+    rows = nn_ops._log_softmax(input, 0 if input.ndim == 1 else 1)
+    if input.shape == target.shape:
+        return _cross_entropy_of_probabilities(rows, target, weight, kind, label_smoothing)
+    else:
+        if label_smoothing == 0:
+            return _nll_loss_nd(rows, target, weight, ignore_index, kind)
+        else:
+            return _smoothed_cross_entropy(
+                rows, target, weight, ignore_index, kind, label_smoothing
+            )
+
+
+def _cross_entropy_of_probabilities(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, label_smoothing: float
+) -> Tensor:
+    """Cross entropy of target probabilities, given log-probabilities."""
+    dim = 0 if input.ndim == 1 else 1
+    uniform = label_smoothing / input.shape[dim]
+    smooth = target if label_smoothing == 0 else target * (1 - label_smoothing) + uniform
+    return _reduced(
+        -reduction_ops.sum_dim_intlist(_times_class_weight(input * smooth, weight, dim), dim),
+        reduction,
+    )
+
+
+def _times_class_weight(input: Tensor, weight: Tensor | None, dim: int) -> Tensor:
+    """Each element times the weight of its class, which `dim` counts."""
+    return (
+        input
+        if weight is None
+        else shape_ops.transpose(shape_ops.transpose(input, dim, -1) * weight, dim, -1)
+    )
+
+
+def _smoothed_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Tensor:
+    """The negative log likelihood, mixed with the loss of a uniform distribution over the classes."""
+    dim = 0 if input.ndim == 1 else 1
+    likelihood = _nll_loss_nd(input, target, weight, ignore_index, reduction)
+    ignored = target == ignore_index
+    uniform = arithmetic_ops.where(
+        ignored, 0, -reduction_ops.sum_dim_intlist(_times_class_weight(input, weight, dim), dim)
+    )
+    if reduction == "sum":
+        uniform = reduction_ops.sum_default(uniform)
+    if reduction == "mean":
+        classes = arithmetic_ops.where(ignored, 0, target)
+        kept = arithmetic_ops.where(
+            ignored, 0, 1 if weight is None else indexing_ops.index(weight, (classes,))
+        )
+        uniform = reduction_ops.sum_default(uniform) / reduction_ops.sum_default(
+            kept, dtype=input.dtype
+        )
+    return likelihood * (1 - label_smoothing) + uniform * (label_smoothing / input.shape[dim])

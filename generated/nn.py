@@ -8,23 +8,459 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import gradspec.generated.linalg as linalg
-import gradspec.generated.reduction as reduction
-import gradspec.generated.shape as shape
-from gradspec import kernels
+import gradspec.generated.arithmetic as arithmetic_ops
+import gradspec.generated.exp_log as exp_log_ops
+import gradspec.generated.linalg as linalg_ops
+import gradspec.generated.reduction as reduction_ops
+import gradspec.generated.shape as shape_ops
+import gradspec.generated.special as special_ops
+import gradspec.generated.trig as trig_ops
+from gradspec import constants, kernels
+from gradspec import scipy_special as sp
 from gradspec.dispatch import dispatch
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
-from gradspec.saved import output_of
+from gradspec.promotion import LAST_INTEGER, promote_to_float
+from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
-from gradspec.types import DTypeLike, Primals, Tangents
+from gradspec.types import DTypeLike, Number, Primals, Tangents
 from numpy import asanyarray, ndarray
+from numpy import exp as np_exp
+from numpy import logaddexp as np_logaddexp
+from numpy import maximum as np_maximum
+from numpy import tanh as np_tanh
+
+SQRT_0_5 = constants.sqrt(0.5)
+SQRT_2_OVER_PI = constants.sqrt(2 / constants.pi)
+_1_OVER_SQRT_2_TIMES_PI = 1 / constants.sqrt(2 * constants.pi)
+
+
+def relu(input: Tensor) -> Tensor:
+    """Positive elements, zero for the others."""
+    if type(input) is not Tensor:
+        return dispatch(relu, input)
+    input_array = input.array
+    try:
+        array = np_maximum(input_array, 0)
+    except Exception as error:
+        raise failure("relu", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ReluBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_result = out.array
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ReluBackward0(Node):
+    """Gradient of `relu`."""
+
+    __slots__ = ("_saved_result",)
+    _saved_result: Any
+    op = "relu"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        return (kernels.where(result <= 0, 0, grad),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node._saved_result)
+        return (arithmetic_ops.where(result <= 0, 0, grad),)
+
+    def release(node) -> None:
+        node._saved_result = FREED
+
+
+def relu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `relu`."""
+    self_t = tangents["self"]
+    return arithmetic_ops.where(result <= 0, 0, self_t)
+
+
+def sigmoid(input: Tensor | Number) -> Tensor:
+    """The logistic function, 1 / (1 + exp(-x))."""
+    if type(input) is not Tensor:
+        return dispatch(sigmoid, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = 1 / (1 + np_exp(-input_array))
+    except Exception as error:
+        raise failure("sigmoid", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = SigmoidBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_result = out.array
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SigmoidBackward0(Node):
+    """Gradient of `sigmoid`."""
+
+    __slots__ = ("_saved_result",)
+    _saved_result: Any
+    op = "sigmoid"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        return (grad * (result * (1 - result)),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node._saved_result)
+        return (grad * (result * (1 - result)),)
+
+    def release(node) -> None:
+        node._saved_result = FREED
+
+
+def sigmoid_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `sigmoid`."""
+    self_t = tangents["self"]
+    return self_t * (result * (1 - result))
+
+
+def log_sigmoid(input: Tensor) -> Tensor:
+    """Logarithm of the logistic function."""
+    if type(input) is not Tensor:
+        return dispatch(log_sigmoid, input)
+    input_array = input.array
+    try:
+        array = -np_logaddexp(0, -input_array)
+    except Exception as error:
+        raise failure("log_sigmoid", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = LogSigmoidBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class LogSigmoidBackward0(Node):
+    """Gradient of `log_sigmoid`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
+    op = "log_sigmoid"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * (1 / (1 + np_exp(--self))),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * sigmoid(-self),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def log_sigmoid_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `log_sigmoid`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * sigmoid(-self)
+
+
+def silu(input: Tensor) -> Tensor:
+    """Each element times its logistic function, also called swish."""
+    if type(input) is not Tensor:
+        return dispatch(silu, input)
+    input_array = input.array
+    try:
+        array = input_array * (1 / (1 + np_exp(-input_array)))
+    except Exception as error:
+        raise failure("silu", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = SiluBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_result = out.array
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SiluBackward0(Node):
+    """Gradient of `silu`."""
+
+    __slots__ = (
+        "_saved_result",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_result: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "silu"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * (1 / (1 + np_exp(-self)) * (1 - result) + result),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node._saved_result)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * (sigmoid(self) * (1 - result) + result),)
+
+    def release(node) -> None:
+        node._saved_result = node._saved_self = FREED
+
+
+def silu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `silu`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * (sigmoid(self) * (1 - result) + result)
+
+
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
+    """Each element times the normal distribution function, exact or through `tanh`."""
+    if type(input) is not Tensor:
+        return dispatch(gelu, input, approximate=approximate)
+    input_array = input.array
+    try:
+        array = (
+            0.5 * input_array * (1 + sp.erf(input_array * SQRT_0_5))
+            if kernels.gelu_form(approximate) == "none"
+            else 0.5
+            * input_array
+            * (
+                1
+                + np_tanh(
+                    SQRT_2_OVER_PI
+                    * (input_array + 0.044715 * (input_array * input_array * input_array))
+                )
+            )
+        )
+    except Exception as error:
+        raise failure("gelu", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = GeluBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_approximate = approximate
+        node._saved_result = out.array
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class GeluBackward0(Node):
+    """Gradient of `gelu`."""
+
+    __slots__ = (
+        "_saved_approximate",
+        "_saved_result",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_approximate: Any
+    _saved_result: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "gelu"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        approximate = node._saved_approximate
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            grad
+            * (
+                0.5 * (1 + sp.erf(self * SQRT_0_5))
+                + self * (np_exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+            )
+            if approximate == "none"
+            else grad
+            * (
+                0.5
+                + result * (SQRT_2_OVER_PI * (1 + 0.134145 * (self * self)))
+                + np_tanh(SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
+                * (0.5 - result * (SQRT_2_OVER_PI * (1 + 0.134145 * (self * self))))
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        approximate = node._saved_approximate
+        result = output_of(node, node._saved_result)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (
+            grad
+            * (
+                0.5 * (1 + special_ops.erf(self * SQRT_0_5))
+                + self * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+            )
+            if approximate == "none"
+            else grad
+            * (
+                0.5
+                + result * (SQRT_2_OVER_PI * (1 + 0.134145 * (self * self)))
+                + trig_ops.tanh(SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
+                * (0.5 - result * (SQRT_2_OVER_PI * (1 + 0.134145 * (self * self))))
+            ),
+        )
+
+    def release(node) -> None:
+        node._saved_result = node._saved_self = FREED
+
+
+def gelu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `gelu`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    approximate = primals["approximate"]
+    return (
+        self_t
+        * (
+            0.5 * (1 + special_ops.erf(self * SQRT_0_5))
+            + self * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+        )
+        if approximate == "none"
+        else self_t
+        * (
+            0.5
+            + result * (SQRT_2_OVER_PI * (1 + 0.134145 * (self * self)))
+            + trig_ops.tanh(SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
+            * (0.5 - result * (SQRT_2_OVER_PI * (1 + 0.134145 * (self * self))))
+        )
+    )
+
+
+def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
+    """A smooth relu, log(1 + exp(beta * x)) / beta; linear above the threshold."""
+    if type(input) is not Tensor:
+        return dispatch(softplus, input, beta, threshold)
+    input_array = input.array
+    try:
+        array = kernels.where(
+            input_array * beta > threshold, input_array, np_logaddexp(0, input_array * beta) / beta
+        )
+    except Exception as error:
+        raise failure("softplus", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = SoftplusBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_beta = beta
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        node._saved_threshold = threshold
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SoftplusBackward0(Node):
+    """Gradient of `softplus`."""
+
+    __slots__ = (
+        "_saved_beta",
+        "_saved_self",
+        "_saved_threshold",
+        "_version_self",
+    )
+    _saved_beta: Any
+    _saved_self: Any
+    _saved_threshold: Any
+    _version_self: Any
+    op = "softplus"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        beta = node._saved_beta
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        threshold = node._saved_threshold
+        return (
+            kernels.where(self * beta > threshold, grad, grad * (1 / (1 + np_exp(-(self * beta))))),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        beta = node._saved_beta
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        threshold = node._saved_threshold
+        return (arithmetic_ops.where(self * beta > threshold, grad, grad * sigmoid(self * beta)),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def softplus_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `softplus`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    beta = primals["beta"]
+    threshold = primals["threshold"]
+    return arithmetic_ops.where(self * beta > threshold, self_t, self_t * sigmoid(self * beta))
 
 
 def softmax(input: Tensor, dim: int, dtype: DTypeLike | None = None) -> Tensor:
     """Exponentials along a dimension, scaled to sum to one."""
-    return _softmax(input if dtype is None else shape._to_copy(input, dtype=dtype), dim)
+    return _softmax(input if dtype is None else arithmetic_ops._to_copy(input, dtype=dtype), dim)
 
 
 def _softmax(input: Tensor, dim: int) -> Tensor:
@@ -71,7 +507,7 @@ class SoftmaxBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         result = output_of(node, node._saved_result)
-        return (result * (grad - reduction.sum_dim_intlist(grad * result, dim, True)),)
+        return (result * (grad - reduction_ops.sum_dim_intlist(grad * result, dim, True)),)
 
     def release(node) -> None:
         node._saved_result = FREED
@@ -81,10 +517,79 @@ def _softmax_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `_softmax`."""
     self_t = tangents["self"]
     dim = primals["dim"]
-    return result * (self_t - reduction.sum_dim_intlist(self_t * result, dim, True))
+    return result * (self_t - reduction_ops.sum_dim_intlist(self_t * result, dim, True))
+
+
+def log_softmax(input: Tensor, dim: int, dtype: DTypeLike | None = None) -> Tensor:
+    """Logarithm of the softmax along a dimension."""
+    return _log_softmax(
+        input if dtype is None else arithmetic_ops._to_copy(input, dtype=dtype), dim
+    )
+
+
+def _log_softmax(input: Tensor, dim: int) -> Tensor:
+    """The logarithm of the softmax of a floating-point tensor."""
+    if type(input) is not Tensor:
+        return dispatch(_log_softmax, input, dim)
+    input_array = input.array
+    try:
+        array = kernels.log_softmax(input_array, dim)
+    except Exception as error:
+        raise failure("_log_softmax", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = LogSoftmaxBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_result = out.array
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class LogSoftmaxBackward0(Node):
+    """Gradient of `_log_softmax`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_result",
+    )
+    _saved_dim: Any
+    _saved_result: Any
+    op = "_log_softmax"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        return (grad - np_exp(result) * kernels.sum(grad, dim, True, None),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        result = output_of(node, node._saved_result)
+        return (grad - exp_log_ops.exp(result) * reduction_ops.sum_dim_intlist(grad, dim, True),)
+
+    def release(node) -> None:
+        node._saved_result = FREED
+
+
+def _log_softmax_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_log_softmax`."""
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    return self_t - reduction_ops.sum_dim_intlist(self_t * exp_log_ops.exp(result), dim, True)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`input @ weight.T + bias`."""
-    product = linalg.matmul(input, linalg.t(weight))
-    return product if bias is None else product + bias
+    if bias is None:
+        return linalg_ops.matmul(input, shape_ops.t(weight))
+    else:
+        if input.ndim == 2:
+            return linalg_ops.addmm(bias, input, shape_ops.t(weight))
+        else:
+            return linalg_ops.matmul(input, shape_ops.t(weight)) + bias

@@ -8,17 +8,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import gradspec.generated.shape as shape
-from gradspec import kernels
+import gradspec.generated.arithmetic as arithmetic_ops
+import gradspec.generated.exp_log as exp_log_ops
+import gradspec.generated.shape as shape_ops
+from gradspec import constants, kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
+from gradspec.promotion import LAST_INTEGER, promote_to_float
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, wrap
-from gradspec.types import DTypeLike, Primals, Tangents
+from gradspec.types import DTypeLike, Number, Primals, Tangents
 from numpy import asanyarray, ndarray
+from numpy import exp as np_exp
+from numpy import sqrt as np_sqrt
+
+INF = constants.inf
 
 
 def sum_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
@@ -77,7 +84,7 @@ class SumBackward0(Node):
         self_shape = node._saved_self_shape
         return (
             _unreduce(
-                grad if dtype is None else shape._to_copy(grad, dtype=self_dtype),
+                grad if dtype is None else arithmetic_ops._to_copy(grad, dtype=self_dtype),
                 self_shape,
                 None,
                 False,
@@ -162,7 +169,7 @@ class SumBackward1(Node):
         self_shape = node._saved_self_shape
         return (
             _unreduce(
-                grad if dtype is None else shape._to_copy(grad, dtype=self_dtype),
+                grad if dtype is None else arithmetic_ops._to_copy(grad, dtype=self_dtype),
                 self_shape,
                 dim,
                 keepdim,
@@ -229,6 +236,675 @@ def _unreduce_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return _unreduce(tangents["self"], primals["shape"], primals["dim"], primals["keepdim"])
 
 
+def mean_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
+    """Mean of all elements."""
+    if type(input) is not Tensor:
+        return dispatch(mean_default, input, dtype=dtype)
+    input_array = input.array
+    try:
+        array = kernels.mean(input_array, None, False, dtype)
+    except Exception as error:
+        raise failure("mean_default", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = MeanBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dtype = dtype
+        node._saved_self_dtype = input.array.dtype
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class MeanBackward0(Node):
+    """Gradient of `mean`."""
+
+    __slots__ = (
+        "_saved_dtype",
+        "_saved_self_dtype",
+        "_saved_self_shape",
+    )
+    _saved_dtype: Any
+    _saved_self_dtype: Any
+    _saved_self_shape: Any
+    op = "mean"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dtype = node._saved_dtype
+        self_dtype = node._saved_self_dtype
+        self_shape = node._saved_self_shape
+        return (
+            kernels.unmean(
+                grad if dtype is None else kernels.to_copy(grad, self_dtype),
+                self_shape,
+                None,
+                False,
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dtype = node._saved_dtype
+        self_dtype = node._saved_self_dtype
+        self_shape = node._saved_self_shape
+        return (
+            _unmean(
+                grad if dtype is None else arithmetic_ops._to_copy(grad, dtype=self_dtype),
+                self_shape,
+                None,
+                False,
+            ),
+        )
+
+
+def mean_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `mean`."""
+    return mean_default(tangents["self"], dtype=primals["dtype"])
+
+
+def mean_dim(
+    input: Tensor,
+    dim: int | Sequence[int] | None,
+    keepdim: bool = False,
+    *,
+    dtype: DTypeLike | None = None,
+) -> Tensor:
+    """Mean over some dimensions; over all of them for None and for an empty list."""
+    if type(input) is not Tensor:
+        return dispatch(mean_dim, input, dim, keepdim, dtype=dtype)
+    input_array = input.array
+    try:
+        array = kernels.mean(input_array, dim, keepdim, dtype)
+    except Exception as error:
+        raise failure("mean_dim", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = MeanBackward1()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_dtype = dtype
+        node._saved_keepdim = keepdim
+        node._saved_self_dtype = input.array.dtype
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class MeanBackward1(Node):
+    """Gradient of `mean.dim`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_dtype",
+        "_saved_keepdim",
+        "_saved_self_dtype",
+        "_saved_self_shape",
+    )
+    _saved_dim: Any
+    _saved_dtype: Any
+    _saved_keepdim: Any
+    _saved_self_dtype: Any
+    _saved_self_shape: Any
+    op = "mean.dim"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        dtype = node._saved_dtype
+        keepdim = node._saved_keepdim
+        self_dtype = node._saved_self_dtype
+        self_shape = node._saved_self_shape
+        return (
+            kernels.unmean(
+                grad if dtype is None else kernels.to_copy(grad, self_dtype),
+                self_shape,
+                dim,
+                keepdim,
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        dtype = node._saved_dtype
+        keepdim = node._saved_keepdim
+        self_dtype = node._saved_self_dtype
+        self_shape = node._saved_self_shape
+        return (
+            _unmean(
+                grad if dtype is None else arithmetic_ops._to_copy(grad, dtype=self_dtype),
+                self_shape,
+                dim,
+                keepdim,
+            ),
+        )
+
+
+def mean_dim_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `mean.dim`."""
+    return mean_dim(tangents["self"], primals["dim"], primals["keepdim"], dtype=primals["dtype"])
+
+
+def _unmean(
+    input: Tensor, shape: Sequence[int], dim: int | Sequence[int] | None, keepdim: bool
+) -> Tensor:
+    """The gradient of a mean, repeated over the dimensions that were reduced."""
+    if type(input) is not Tensor:
+        return dispatch(_unmean, input, shape, dim, keepdim)
+    input_array = input.array
+    try:
+        array = kernels.unmean(input_array, shape, dim, keepdim)
+    except Exception as error:
+        raise failure("_unmean", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = UnmeanBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_keepdim = keepdim
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class UnmeanBackward0(Node):
+    """Gradient of `_unmean`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_keepdim",
+    )
+    _saved_dim: Any
+    _saved_keepdim: Any
+    op = "_unmean"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        keepdim = node._saved_keepdim
+        return (kernels.mean(grad, dim, keepdim, None),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        keepdim = node._saved_keepdim
+        return (mean_dim(grad, dim, keepdim),)
+
+
+def _unmean_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_unmean`."""
+    return _unmean(tangents["self"], primals["shape"], primals["dim"], primals["keepdim"])
+
+
+def var_default(input: Tensor, unbiased: bool) -> Tensor:
+    """Variance of all elements, with Bessel's correction or without."""
+    return var_correction(input, None, correction=1 if unbiased else 0)
+
+
+def var_dim(
+    input: Tensor, dim: int | Sequence[int] | None, unbiased: bool, keepdim: bool = False
+) -> Tensor:
+    """Variance over some dimensions, with Bessel's correction or without."""
+    return var_correction(input, dim, correction=1 if unbiased else 0, keepdim=keepdim)
+
+
+def var_correction(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    correction: Number | None = None,
+    keepdim: bool = False,
+) -> Tensor:
+    """Variance over some dimensions; the sum of squares is divided by `N - correction`, one if None."""
+    if type(input) is not Tensor:
+        return dispatch(var_correction, input, dim, correction=correction, keepdim=keepdim)
+    input_array = input.array
+    try:
+        array = kernels.var(input_array, dim, correction, keepdim)
+    except Exception as error:
+        raise failure("var_correction", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = VarBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_correction = correction
+        node._saved_dim = dim
+        node._saved_keepdim = keepdim
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class VarBackward0(Node):
+    """Gradient of `var.correction`."""
+
+    __slots__ = (
+        "_saved_correction",
+        "_saved_dim",
+        "_saved_keepdim",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_correction: Any
+    _saved_dim: Any
+    _saved_keepdim: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "var.correction"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        correction = node._saved_correction
+        dim = node._saved_dim
+        keepdim = node._saved_keepdim
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            2
+            * kernels.unreduce(
+                kernels.over_freedom(grad, self.shape, dim, correction), self.shape, dim, keepdim
+            )
+            * (self - kernels.mean(self, dim, True, None)),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        correction = node._saved_correction
+        dim = node._saved_dim
+        keepdim = node._saved_keepdim
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (
+            2
+            * _unreduce(_over_freedom(grad, self.shape, dim, correction), self.shape, dim, keepdim)
+            * (self - mean_dim(self, dim, True)),
+        )
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def var_correction_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `var.correction`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    correction = primals["correction"]
+    keepdim = primals["keepdim"]
+    return 2 * _over_freedom(
+        sum_dim_intlist(self_t * (self_p - mean_dim(self_p, dim, True)), dim, keepdim),
+        self_p.shape,
+        dim,
+        correction,
+    )
+
+
+def _over_freedom(
+    input: Tensor, shape: Sequence[int], dim: int | Sequence[int] | None, correction: Number | None
+) -> Tensor:
+    """Divides by the degrees of freedom, `N - correction`, of a variance."""
+    if type(input) is not Tensor:
+        return dispatch(_over_freedom, input, shape, dim, correction)
+    input_array = input.array
+    try:
+        array = kernels.over_freedom(input_array, shape, dim, correction)
+    except Exception as error:
+        raise failure("_over_freedom", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = OverFreedomBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_correction = correction
+        node._saved_dim = dim
+        node._saved_shape = shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class OverFreedomBackward0(Node):
+    """Gradient of `_over_freedom`."""
+
+    __slots__ = (
+        "_saved_correction",
+        "_saved_dim",
+        "_saved_shape",
+    )
+    _saved_correction: Any
+    _saved_dim: Any
+    _saved_shape: Any
+    op = "_over_freedom"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        correction = node._saved_correction
+        dim = node._saved_dim
+        shape = node._saved_shape
+        return (kernels.over_freedom(grad, shape, dim, correction),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        correction = node._saved_correction
+        dim = node._saved_dim
+        shape = node._saved_shape
+        return (_over_freedom(grad, shape, dim, correction),)
+
+
+def _over_freedom_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_over_freedom`."""
+    return _over_freedom(tangents["self"], primals["shape"], primals["dim"], primals["correction"])
+
+
+def std_default(input: Tensor, unbiased: bool) -> Tensor:
+    """Standard deviation of all elements, with Bessel's correction or without."""
+    return std_correction(input, None, correction=1 if unbiased else 0)
+
+
+def std_dim(
+    input: Tensor, dim: int | Sequence[int] | None, unbiased: bool, keepdim: bool = False
+) -> Tensor:
+    """Standard deviation over some dimensions, with Bessel's correction or without."""
+    return std_correction(input, dim, correction=1 if unbiased else 0, keepdim=keepdim)
+
+
+def std_correction(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    correction: Number | None = None,
+    keepdim: bool = False,
+) -> Tensor:
+    """Standard deviation over some dimensions; the root of `var`, with gradient zero where it is zero."""
+    if type(input) is not Tensor:
+        return dispatch(std_correction, input, dim, correction=correction, keepdim=keepdim)
+    input_array = input.array
+    try:
+        array = np_sqrt(kernels.var(input_array, dim, correction, keepdim))
+    except Exception as error:
+        raise failure("std_correction", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = StdBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_correction = correction
+        node._saved_dim = dim
+        node._saved_keepdim = keepdim
+        node._saved_result = out.array
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class StdBackward0(Node):
+    """Gradient of `std.correction`."""
+
+    __slots__ = (
+        "_saved_correction",
+        "_saved_dim",
+        "_saved_keepdim",
+        "_saved_result",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_correction: Any
+    _saved_dim: Any
+    _saved_keepdim: Any
+    _saved_result: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "std.correction"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        correction = node._saved_correction
+        dim = node._saved_dim
+        keepdim = node._saved_keepdim
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            kernels.unreduce(
+                kernels.over_freedom(
+                    grad / kernels.where(result == 0, INF, result), self.shape, dim, correction
+                ),
+                self.shape,
+                dim,
+                keepdim,
+            )
+            * (self - kernels.mean(self, dim, True, None)),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        correction = node._saved_correction
+        dim = node._saved_dim
+        keepdim = node._saved_keepdim
+        result = output_of(node, node._saved_result)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (
+            _unreduce(
+                _over_freedom(
+                    grad / arithmetic_ops.where(result == 0, INF, result),
+                    self.shape,
+                    dim,
+                    correction,
+                ),
+                self.shape,
+                dim,
+                keepdim,
+            )
+            * (self - mean_dim(self, dim, True)),
+        )
+
+    def release(node) -> None:
+        node._saved_result = node._saved_self = FREED
+
+
+def std_correction_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `std.correction`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    correction = primals["correction"]
+    keepdim = primals["keepdim"]
+    return _over_freedom(
+        sum_dim_intlist(self_t * (self_p - mean_dim(self_p, dim, True)), dim, keepdim),
+        self_p.shape,
+        dim,
+        correction,
+    ) / arithmetic_ops.where(result == 0, INF, result)
+
+
+def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) -> Tensor:
+    """Largest element over some dimensions; equal ones share the gradient."""
+    if type(input) is not Tensor:
+        return dispatch(amax, input, dim, keepdim)
+    input_array = input.array
+    try:
+        array = kernels.amax(input_array, dim, keepdim)
+    except Exception as error:
+        raise failure("amax", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = AmaxBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_keepdim = keepdim
+        node._saved_result = out.array
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class AmaxBackward0(Node):
+    """Gradient of `amax`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_keepdim",
+        "_saved_result",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_dim: Any
+    _saved_keepdim: Any
+    _saved_result: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "amax"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        keepdim = node._saved_keepdim
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        largest = self == kernels.unreduce(result, self.shape, dim, keepdim)
+        share = grad / kernels.sum(largest, dim, keepdim, grad.dtype)
+        return (kernels.where(largest, kernels.unreduce(share, self.shape, dim, keepdim), 0),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        keepdim = node._saved_keepdim
+        result = output_of(node, node._saved_result)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        largest = self == _unreduce(result, self.shape, dim, keepdim)
+        share = grad / sum_dim_intlist(largest, dim, keepdim, dtype=grad.dtype)
+        return (arithmetic_ops.where(largest, _unreduce(share, self.shape, dim, keepdim), 0),)
+
+    def release(node) -> None:
+        node._saved_result = node._saved_self = FREED
+
+
+def amax_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `amax`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    keepdim = primals["keepdim"]
+    largest = self_p == _unreduce(result, self_p.shape, dim, keepdim)
+    return sum_dim_intlist(
+        arithmetic_ops.where(largest, self_t, 0), dim, keepdim
+    ) / sum_dim_intlist(largest, dim, keepdim, dtype=self_t.dtype)
+
+
+def amin(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) -> Tensor:
+    """Smallest element over some dimensions; equal ones share the gradient."""
+    if type(input) is not Tensor:
+        return dispatch(amin, input, dim, keepdim)
+    input_array = input.array
+    try:
+        array = kernels.amin(input_array, dim, keepdim)
+    except Exception as error:
+        raise failure("amin", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = AminBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_keepdim = keepdim
+        node._saved_result = out.array
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class AminBackward0(Node):
+    """Gradient of `amin`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_keepdim",
+        "_saved_result",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_dim: Any
+    _saved_keepdim: Any
+    _saved_result: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "amin"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        keepdim = node._saved_keepdim
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        smallest = self == kernels.unreduce(result, self.shape, dim, keepdim)
+        share = grad / kernels.sum(smallest, dim, keepdim, grad.dtype)
+        return (kernels.where(smallest, kernels.unreduce(share, self.shape, dim, keepdim), 0),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        keepdim = node._saved_keepdim
+        result = output_of(node, node._saved_result)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        smallest = self == _unreduce(result, self.shape, dim, keepdim)
+        share = grad / sum_dim_intlist(smallest, dim, keepdim, dtype=grad.dtype)
+        return (arithmetic_ops.where(smallest, _unreduce(share, self.shape, dim, keepdim), 0),)
+
+    def release(node) -> None:
+        node._saved_result = node._saved_self = FREED
+
+
+def amin_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `amin`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    keepdim = primals["keepdim"]
+    smallest = self_p == _unreduce(result, self_p.shape, dim, keepdim)
+    return sum_dim_intlist(
+        arithmetic_ops.where(smallest, self_t, 0), dim, keepdim
+    ) / sum_dim_intlist(smallest, dim, keepdim, dtype=self_t.dtype)
+
+
 class MaxDimResult(NamedTuple):
     """What `max.dim` returns."""
 
@@ -236,15 +912,15 @@ class MaxDimResult(NamedTuple):
     indices: Tensor
 
 
-def max(input: Tensor, dim: int, keepdim: bool = False) -> MaxDimResult:
+def max_dim(input: Tensor, dim: int, keepdim: bool = False) -> MaxDimResult:
     """Largest element along a dimension, and where it stands; the gradient goes to that place."""
     if type(input) is not Tensor:
-        return dispatch(max, input, dim, keepdim)
+        return dispatch(max_dim, input, dim, keepdim)
     input_array = input.array
     try:
         values_array, indices_array = kernels.max_with_indices(input_array, dim, keepdim)
     except Exception as error:
-        raise failure("max", error, input) from None
+        raise failure("max_dim", error, input) from None
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
@@ -295,7 +971,7 @@ class MaxBackward0(Node):
         node._saved_indices = FREED
 
 
-def max_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+def max_dim_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `max.dim`."""
     self_t = tangents["self"]
     dim = primals["dim"]
@@ -303,6 +979,232 @@ def max_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     _, indices = result
     values_t = _take_along_dim(self_t, dim, indices, keepdim)
     return (values_t, None)
+
+
+def max_default(input: Tensor) -> Tensor:
+    """Largest of all elements; equal ones share the gradient."""
+    if type(input) is not Tensor:
+        return dispatch(max_default, input)
+    input_array = input.array
+    try:
+        array = kernels.max(input_array)
+    except Exception as error:
+        raise failure("max_default", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = MaxBackward1()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_result = out.array
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class MaxBackward1(Node):
+    """Gradient of `max`."""
+
+    __slots__ = (
+        "_saved_result",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_result: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "max"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        largest = self == result
+        return (kernels.where(largest, grad / kernels.sum(largest, None, False, grad.dtype), 0),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node._saved_result)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        largest = self == result
+        return (arithmetic_ops.where(largest, grad / sum_default(largest, dtype=grad.dtype), 0),)
+
+    def release(node) -> None:
+        node._saved_result = node._saved_self = FREED
+
+
+def max_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `max`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    largest = self_p == result
+    return sum_default(arithmetic_ops.where(largest, self_t, 0)) / sum_default(
+        largest, dtype=self_t.dtype
+    )
+
+
+def max_other(input: Tensor, other: Tensor) -> Tensor:
+    """The larger of two elements."""
+    return arithmetic_ops.maximum(input, other)
+
+
+class MinDimResult(NamedTuple):
+    """What `min.dim` returns."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def min_dim(input: Tensor, dim: int, keepdim: bool = False) -> MinDimResult:
+    """Smallest element along a dimension, and where it stands; the gradient goes to that place."""
+    if type(input) is not Tensor:
+        return dispatch(min_dim, input, dim, keepdim)
+    input_array = input.array
+    try:
+        values_array, indices_array = kernels.min_with_indices(input_array, dim, keepdim)
+    except Exception as error:
+        raise failure("min_dim", error, input) from None
+    values = wrap(values_array)
+    indices = wrap(indices_array)
+    if input.edge is not None:
+        node = MinBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_indices = indices.array
+        node._saved_keepdim = keepdim
+        node._saved_self_shape = input.array.shape
+        values.edge = node
+    return finish(MinDimResult(values, indices)) if mode.flags else MinDimResult(values, indices)
+
+
+class MinBackward0(Node):
+    """Gradient of `min.dim`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_indices",
+        "_saved_keepdim",
+        "_saved_self_shape",
+    )
+    _saved_dim: Any
+    _saved_indices: Any
+    _saved_keepdim: Any
+    _saved_self_shape: Any
+    op = "min.dim"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        indices = node._saved_indices
+        if indices is FREED:
+            raise freed_graph()
+        keepdim = node._saved_keepdim
+        self_shape = node._saved_self_shape
+        return (kernels.put_along_dim(grad, self_shape, dim, indices, keepdim),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        indices = output_of(None, node._saved_indices)
+        keepdim = node._saved_keepdim
+        self_shape = node._saved_self_shape
+        return (_put_along_dim(grad, self_shape, dim, indices, keepdim),)
+
+    def release(node) -> None:
+        node._saved_indices = FREED
+
+
+def min_dim_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `min.dim`."""
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    keepdim = primals["keepdim"]
+    _, indices = result
+    values_t = _take_along_dim(self_t, dim, indices, keepdim)
+    return (values_t, None)
+
+
+def min_default(input: Tensor) -> Tensor:
+    """Smallest of all elements; equal ones share the gradient."""
+    if type(input) is not Tensor:
+        return dispatch(min_default, input)
+    input_array = input.array
+    try:
+        array = kernels.min(input_array)
+    except Exception as error:
+        raise failure("min_default", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = MinBackward1()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_result = out.array
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class MinBackward1(Node):
+    """Gradient of `min`."""
+
+    __slots__ = (
+        "_saved_result",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_result: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "min"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        smallest = self == result
+        return (kernels.where(smallest, grad / kernels.sum(smallest, None, False, grad.dtype), 0),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node._saved_result)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        smallest = self == result
+        return (arithmetic_ops.where(smallest, grad / sum_default(smallest, dtype=grad.dtype), 0),)
+
+    def release(node) -> None:
+        node._saved_result = node._saved_self = FREED
+
+
+def min_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `min`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    smallest = self_p == result
+    return sum_default(arithmetic_ops.where(smallest, self_t, 0)) / sum_default(
+        smallest, dtype=self_t.dtype
+    )
+
+
+def min_other(input: Tensor, other: Tensor) -> Tensor:
+    """The smaller of two elements."""
+    return arithmetic_ops.minimum(input, other)
 
 
 def _put_along_dim(
@@ -448,4 +1350,208 @@ def _take_along_dim_jvp(primals: Primals, tangents: Tangents, result: Any) -> An
     return _take_along_dim(tangents["self"], primals["dim"], primals["indices"], primals["keepdim"])
 
 
+def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Where the largest element stands, along a dimension or in the flattened tensor."""
+    if type(input) is not Tensor:
+        return dispatch(argmax, input, dim, keepdim)
+    input_array = input.array
+    try:
+        array = kernels.argmax(input_array, dim, keepdim)
+    except Exception as error:
+        raise failure("argmax", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    return finish(out) if mode.flags else out
+
+
+def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Where the smallest element stands, along a dimension or in the flattened tensor."""
+    if type(input) is not Tensor:
+        return dispatch(argmin, input, dim, keepdim)
+    input_array = input.array
+    try:
+        array = kernels.argmin(input_array, dim, keepdim)
+    except Exception as error:
+        raise failure("argmin", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    return finish(out) if mode.flags else out
+
+
+def logsumexp(input: Tensor | Number, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
+    """Logarithm of the sum of exponentials over some dimensions."""
+    if type(input) is not Tensor:
+        return dispatch(logsumexp, input, dim, keepdim)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = kernels.logsumexp(input_array, dim, keepdim)
+    except Exception as error:
+        raise failure("logsumexp", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = LogsumexpBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_keepdim = keepdim
+        node._saved_result = out.array
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class LogsumexpBackward0(Node):
+    """Gradient of `logsumexp`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_keepdim",
+        "_saved_result",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_dim: Any
+    _saved_keepdim: Any
+    _saved_result: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "logsumexp"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        keepdim = node._saved_keepdim
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            kernels.unreduce(grad, self.shape, dim, keepdim)
+            * np_exp(self - kernels.unreduce(result, self.shape, dim, keepdim)),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        keepdim = node._saved_keepdim
+        result = output_of(node, node._saved_result)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (
+            _unreduce(grad, self.shape, dim, keepdim)
+            * exp_log_ops.exp(self - _unreduce(result, self.shape, dim, keepdim)),
+        )
+
+    def release(node) -> None:
+        node._saved_result = node._saved_self = FREED
+
+
+def logsumexp_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `logsumexp`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    keepdim = primals["keepdim"]
+    return sum_dim_intlist(
+        self_t * exp_log_ops.exp(self_p - _unreduce(result, self_p.shape, dim, keepdim)),
+        dim,
+        keepdim,
+    )
+
+
+def cumsum(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
+    """Running sum along a dimension."""
+    if type(input) is not Tensor:
+        return dispatch(cumsum, input, dim, dtype=dtype)
+    input_array = input.array
+    try:
+        array = kernels.cumsum(input_array, dim, dtype)
+    except Exception as error:
+        raise failure("cumsum", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = CumsumBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node._saved_dtype = dtype
+        node._saved_self_dtype = input.array.dtype
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class CumsumBackward0(Node):
+    """Gradient of `cumsum`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_dtype",
+        "_saved_self_dtype",
+    )
+    _saved_dim: Any
+    _saved_dtype: Any
+    _saved_self_dtype: Any
+    op = "cumsum"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        dtype = node._saved_dtype
+        self_dtype = node._saved_self_dtype
+        return (
+            kernels.flip(
+                kernels.cumsum(
+                    kernels.flip(grad if dtype is None else kernels.to_copy(grad, self_dtype), dim),
+                    dim,
+                    None,
+                ),
+                dim,
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        dtype = node._saved_dtype
+        self_dtype = node._saved_self_dtype
+        return (
+            shape_ops.flip(
+                cumsum(
+                    shape_ops.flip(
+                        grad if dtype is None else arithmetic_ops._to_copy(grad, dtype=self_dtype),
+                        dim,
+                    ),
+                    dim,
+                ),
+                dim,
+            ),
+        )
+
+
+def cumsum_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `cumsum`."""
+    return cumsum(tangents["self"], primals["dim"], dtype=primals["dtype"])
+
+
 sum = overloaded("sum", sum_default, sum_dim_intlist)
+
+mean = overloaded("mean", mean_default, mean_dim)
+
+var = overloaded("var", var_default, var_dim, var_correction)
+
+std = overloaded("std", std_default, std_dim, std_correction)
+
+max = overloaded("max", max_dim, max_default, max_other)
+
+min = overloaded("min", min_dim, min_default, min_other)

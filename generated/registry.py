@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from gradspec.registry import Op, Param, register
 
-from . import arithmetic, indexing, linalg, loss, nn, reduction, shape, trig
+from . import (
+    arithmetic,
+    comparison,
+    exp_log,
+    indexing,
+    linalg,
+    loss,
+    nn,
+    reduction,
+    shape,
+    special,
+    trig,
+)
 
 OPS: tuple[Op, ...] = (
     Op(
@@ -25,6 +37,44 @@ OPS: tuple[Op, ...] = (
         jvp=arithmetic.add_jvp,
     ),
     Op(
+        "sub.Tensor",
+        arithmetic.sub,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+            Param("alpha", "Scalar", keyword_only=True, required=False),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=arithmetic.sub_jvp,
+    ),
+    Op(
+        "rsub.Tensor",
+        arithmetic.rsub_tensor,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+            Param("alpha", "Scalar", keyword_only=True, required=False),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=arithmetic.rsub_tensor_jvp,
+    ),
+    Op(
+        "rsub.Scalar",
+        arithmetic.rsub_scalar,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Scalar"),
+            Param("alpha", "Scalar", required=False),
+        ),
+        jvp=arithmetic.rsub_scalar_jvp,
+    ),
+    Op(
         "mul.Tensor",
         arithmetic.mul,
         (
@@ -36,6 +86,207 @@ OPS: tuple[Op, ...] = (
             "other",
         ),
         jvp=arithmetic.mul_jvp,
+    ),
+    Op(
+        "div.Tensor",
+        arithmetic.div,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=arithmetic.div_jvp,
+    ),
+    Op(
+        "_rdiv",
+        arithmetic._rdiv,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+    ),
+    Op(
+        "remainder.Tensor",
+        arithmetic.remainder,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=arithmetic.remainder_jvp,
+    ),
+    Op(
+        "neg",
+        arithmetic.neg,
+        (Param("input", "Tensor"),),
+        jvp=arithmetic.neg_jvp,
+    ),
+    Op(
+        "abs",
+        arithmetic.abs,
+        (Param("input", "Tensor"),),
+        jvp=arithmetic.abs_jvp,
+    ),
+    Op(
+        "sign",
+        arithmetic.sign,
+        (Param("input", "Tensor"),),
+        jvp=arithmetic.sign_jvp,
+    ),
+    Op(
+        "_zero",
+        arithmetic._zero,
+        (Param("input", "Tensor"),),
+        jvp=arithmetic._zero_jvp,
+    ),
+    Op(
+        "floor",
+        arithmetic.floor,
+        (Param("input", "Tensor"),),
+        jvp=arithmetic.floor_jvp,
+    ),
+    Op(
+        "ceil",
+        arithmetic.ceil,
+        (Param("input", "Tensor"),),
+        jvp=arithmetic.ceil_jvp,
+    ),
+    Op(
+        "round",
+        arithmetic.round,
+        (Param("input", "Tensor"),),
+        jvp=arithmetic.round_jvp,
+    ),
+    Op(
+        "trunc",
+        arithmetic.trunc,
+        (Param("input", "Tensor"),),
+        jvp=arithmetic.trunc_jvp,
+    ),
+    Op(
+        "maximum",
+        arithmetic.maximum,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=arithmetic.maximum_jvp,
+    ),
+    Op(
+        "minimum",
+        arithmetic.minimum,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=arithmetic.minimum_jvp,
+    ),
+    Op(
+        "clamp.Tensor",
+        arithmetic.clamp_tensor,
+        (
+            Param("input", "Tensor"),
+            Param("min", "Tensor?", required=False),
+            Param("max", "Tensor?", required=False),
+        ),
+        promotes=(
+            "input",
+            "min",
+            "max",
+        ),
+        jvp=arithmetic.clamp_tensor_jvp,
+    ),
+    Op(
+        "clamp",
+        arithmetic.clamp_default,
+        (
+            Param("input", "Tensor"),
+            Param("min", "Scalar?", required=False),
+            Param("max", "Scalar?", required=False),
+        ),
+        jvp=arithmetic.clamp_default_jvp,
+    ),
+    Op(
+        "_within.Tensor",
+        arithmetic._within_tensor,
+        (
+            Param("input", "Tensor"),
+            Param("min", "Tensor?"),
+            Param("max", "Tensor?"),
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "_within",
+        arithmetic._within_default,
+        (
+            Param("input", "Tensor"),
+            Param("min", "Scalar?"),
+            Param("max", "Scalar?"),
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "clamp_min",
+        arithmetic.clamp_min_default,
+        (
+            Param("input", "Tensor"),
+            Param("min", "Scalar"),
+        ),
+        jvp=arithmetic.clamp_min_default_jvp,
+    ),
+    Op(
+        "clamp_min.Tensor",
+        arithmetic.clamp_min_tensor,
+        (
+            Param("input", "Tensor"),
+            Param("min", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "min",
+        ),
+        jvp=arithmetic.clamp_min_tensor_jvp,
+    ),
+    Op(
+        "clamp_max",
+        arithmetic.clamp_max_default,
+        (
+            Param("input", "Tensor"),
+            Param("max", "Scalar"),
+        ),
+        jvp=arithmetic.clamp_max_default_jvp,
+    ),
+    Op(
+        "clamp_max.Tensor",
+        arithmetic.clamp_max_tensor,
+        (
+            Param("input", "Tensor"),
+            Param("max", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "max",
+        ),
+        jvp=arithmetic.clamp_max_tensor_jvp,
     ),
     Op(
         "where.self",
@@ -52,6 +303,187 @@ OPS: tuple[Op, ...] = (
         jvp=arithmetic.where_jvp,
     ),
     Op(
+        "clone",
+        arithmetic.clone,
+        (Param("input", "Tensor"),),
+        jvp=arithmetic.clone_jvp,
+    ),
+    Op(
+        "contiguous",
+        arithmetic.contiguous,
+        (Param("input", "Tensor"),),
+    ),
+    Op(
+        "_to_copy",
+        arithmetic._to_copy,
+        (
+            Param("input", "Tensor"),
+            Param("dtype", "ScalarType?", keyword_only=True, required=False),
+        ),
+        jvp=arithmetic._to_copy_jvp,
+    ),
+    Op(
+        "to.dtype",
+        arithmetic.to_dtype,
+        (
+            Param("input", "Tensor"),
+            Param("dtype", "ScalarType"),
+            Param("non_blocking", "bool", required=False),
+            Param("copy", "bool", required=False),
+        ),
+    ),
+    Op(
+        "to.other",
+        arithmetic.to_other,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+            Param("non_blocking", "bool", required=False),
+            Param("copy", "bool", required=False),
+        ),
+    ),
+    Op(
+        "exp",
+        exp_log.exp,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=exp_log.exp_jvp,
+    ),
+    Op(
+        "exp2",
+        exp_log.exp2,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=exp_log.exp2_jvp,
+    ),
+    Op(
+        "expm1",
+        exp_log.expm1,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=exp_log.expm1_jvp,
+    ),
+    Op(
+        "log",
+        exp_log.log,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=exp_log.log_jvp,
+    ),
+    Op(
+        "log1p",
+        exp_log.log1p,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=exp_log.log1p_jvp,
+    ),
+    Op(
+        "log2",
+        exp_log.log2,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=exp_log.log2_jvp,
+    ),
+    Op(
+        "log10",
+        exp_log.log10,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=exp_log.log10_jvp,
+    ),
+    Op(
+        "logaddexp",
+        exp_log.logaddexp,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=exp_log.logaddexp_jvp,
+    ),
+    Op(
+        "sqrt",
+        exp_log.sqrt,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=exp_log.sqrt_jvp,
+    ),
+    Op(
+        "rsqrt",
+        exp_log.rsqrt,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=exp_log.rsqrt_jvp,
+    ),
+    Op(
+        "reciprocal",
+        exp_log.reciprocal,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=exp_log.reciprocal_jvp,
+    ),
+    Op(
+        "pow.Tensor_Scalar",
+        exp_log.pow_tensor_scalar,
+        (
+            Param("input", "Tensor"),
+            Param("exponent", "Scalar"),
+        ),
+        jvp=exp_log.pow_tensor_scalar_jvp,
+    ),
+    Op(
+        "pow.Tensor_Tensor",
+        exp_log.pow_tensor_tensor,
+        (
+            Param("input", "Tensor"),
+            Param("exponent", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "exponent",
+        ),
+        jvp=exp_log.pow_tensor_tensor_jvp,
+    ),
+    Op(
+        "pow.Scalar",
+        exp_log.pow_scalar,
+        (
+            Param("input", "Scalar"),
+            Param("exponent", "Tensor"),
+        ),
+        jvp=exp_log.pow_scalar_jvp,
+    ),
+    Op(
+        "_times_log",
+        exp_log._times_log,
+        (
+            Param("input", "Tensor"),
+            Param("base", "Scalar"),
+        ),
+        jvp=exp_log._times_log_jvp,
+    ),
+    Op(
+        "square",
+        exp_log.square,
+        (Param("input", "Tensor"),),
+    ),
+    Op(
+        "xlogy.Tensor",
+        exp_log.xlogy,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=exp_log.xlogy_jvp,
+    ),
+    Op(
         "sin",
         trig.sin,
         (Param("input", "Tensor"),),
@@ -64,6 +496,295 @@ OPS: tuple[Op, ...] = (
         (Param("input", "Tensor"),),
         promotes=("input",),
         jvp=trig.cos_jvp,
+    ),
+    Op(
+        "tan",
+        trig.tan,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=trig.tan_jvp,
+    ),
+    Op(
+        "asin",
+        trig.asin,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=trig.asin_jvp,
+    ),
+    Op(
+        "acos",
+        trig.acos,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=trig.acos_jvp,
+    ),
+    Op(
+        "atan",
+        trig.atan,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=trig.atan_jvp,
+    ),
+    Op(
+        "atan2",
+        trig.atan2,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=trig.atan2_jvp,
+    ),
+    Op(
+        "sinh",
+        trig.sinh,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=trig.sinh_jvp,
+    ),
+    Op(
+        "cosh",
+        trig.cosh,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=trig.cosh_jvp,
+    ),
+    Op(
+        "tanh",
+        trig.tanh,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=trig.tanh_jvp,
+    ),
+    Op(
+        "asinh",
+        trig.asinh,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=trig.asinh_jvp,
+    ),
+    Op(
+        "acosh",
+        trig.acosh,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=trig.acosh_jvp,
+    ),
+    Op(
+        "atanh",
+        trig.atanh,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=trig.atanh_jvp,
+    ),
+    Op(
+        "eq.Tensor",
+        comparison.eq,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "ne.Tensor",
+        comparison.ne,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "lt.Tensor",
+        comparison.lt,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "le.Tensor",
+        comparison.le,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "gt.Tensor",
+        comparison.gt,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "ge.Tensor",
+        comparison.ge,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "isnan",
+        comparison.isnan,
+        (Param("input", "Tensor"),),
+        differentiable=False,
+    ),
+    Op(
+        "isinf",
+        comparison.isinf,
+        (Param("input", "Tensor"),),
+        differentiable=False,
+    ),
+    Op(
+        "isfinite",
+        comparison.isfinite,
+        (Param("input", "Tensor"),),
+        differentiable=False,
+    ),
+    Op(
+        "logical_not",
+        comparison.logical_not,
+        (Param("input", "Tensor"),),
+        differentiable=False,
+    ),
+    Op(
+        "logical_and",
+        comparison.logical_and,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "logical_or",
+        comparison.logical_or,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "logical_xor",
+        comparison.logical_xor,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "bitwise_and.Tensor",
+        comparison.bitwise_and,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "bitwise_or.Tensor",
+        comparison.bitwise_or,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "bitwise_xor.Tensor",
+        comparison.bitwise_xor,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "bitwise_not",
+        comparison.bitwise_not,
+        (Param("input", "Tensor"),),
+        differentiable=False,
+    ),
+    Op(
+        "all",
+        comparison.all_default,
+        (Param("input", "Tensor"),),
+        differentiable=False,
+    ),
+    Op(
+        "all.dim",
+        comparison.all_dim,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+            Param("keepdim", "bool", required=False),
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "any",
+        comparison.any_default,
+        (Param("input", "Tensor"),),
+        differentiable=False,
+    ),
+    Op(
+        "any.dim",
+        comparison.any_dim,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+            Param("keepdim", "bool", required=False),
+        ),
+        differentiable=False,
     ),
     Op(
         "sum",
@@ -97,14 +818,172 @@ OPS: tuple[Op, ...] = (
         jvp=reduction._unreduce_jvp,
     ),
     Op(
+        "mean",
+        reduction.mean_default,
+        (
+            Param("input", "Tensor"),
+            Param("dtype", "ScalarType?", keyword_only=True, required=False),
+        ),
+        jvp=reduction.mean_default_jvp,
+    ),
+    Op(
+        "mean.dim",
+        reduction.mean_dim,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[1]?"),
+            Param("keepdim", "bool", required=False),
+            Param("dtype", "ScalarType?", keyword_only=True, required=False),
+        ),
+        jvp=reduction.mean_dim_jvp,
+    ),
+    Op(
+        "_unmean",
+        reduction._unmean,
+        (
+            Param("input", "Tensor"),
+            Param("shape", "int[]"),
+            Param("dim", "int[1]?"),
+            Param("keepdim", "bool"),
+        ),
+        jvp=reduction._unmean_jvp,
+    ),
+    Op(
+        "var",
+        reduction.var_default,
+        (
+            Param("input", "Tensor"),
+            Param("unbiased", "bool"),
+        ),
+    ),
+    Op(
+        "var.dim",
+        reduction.var_dim,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[1]?"),
+            Param("unbiased", "bool"),
+            Param("keepdim", "bool", required=False),
+        ),
+    ),
+    Op(
+        "var.correction",
+        reduction.var_correction,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[1]?", required=False),
+            Param("correction", "Scalar?", keyword_only=True, required=False),
+            Param("keepdim", "bool", keyword_only=True, required=False),
+        ),
+        jvp=reduction.var_correction_jvp,
+    ),
+    Op(
+        "_over_freedom",
+        reduction._over_freedom,
+        (
+            Param("input", "Tensor"),
+            Param("shape", "int[]"),
+            Param("dim", "int[1]?"),
+            Param("correction", "Scalar?"),
+        ),
+        jvp=reduction._over_freedom_jvp,
+    ),
+    Op(
+        "std",
+        reduction.std_default,
+        (
+            Param("input", "Tensor"),
+            Param("unbiased", "bool"),
+        ),
+    ),
+    Op(
+        "std.dim",
+        reduction.std_dim,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[1]?"),
+            Param("unbiased", "bool"),
+            Param("keepdim", "bool", required=False),
+        ),
+    ),
+    Op(
+        "std.correction",
+        reduction.std_correction,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[1]?", required=False),
+            Param("correction", "Scalar?", keyword_only=True, required=False),
+            Param("keepdim", "bool", keyword_only=True, required=False),
+        ),
+        jvp=reduction.std_correction_jvp,
+    ),
+    Op(
+        "amax",
+        reduction.amax,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[1]", required=False),
+            Param("keepdim", "bool", required=False),
+        ),
+        jvp=reduction.amax_jvp,
+    ),
+    Op(
+        "amin",
+        reduction.amin,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[1]", required=False),
+            Param("keepdim", "bool", required=False),
+        ),
+        jvp=reduction.amin_jvp,
+    ),
+    Op(
         "max.dim",
-        reduction.max,
+        reduction.max_dim,
         (
             Param("input", "Tensor"),
             Param("dim", "int"),
             Param("keepdim", "bool", required=False),
         ),
-        jvp=reduction.max_jvp,
+        jvp=reduction.max_dim_jvp,
+    ),
+    Op(
+        "max",
+        reduction.max_default,
+        (Param("input", "Tensor"),),
+        jvp=reduction.max_default_jvp,
+    ),
+    Op(
+        "max.other",
+        reduction.max_other,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+    ),
+    Op(
+        "min.dim",
+        reduction.min_dim,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+            Param("keepdim", "bool", required=False),
+        ),
+        jvp=reduction.min_dim_jvp,
+    ),
+    Op(
+        "min",
+        reduction.min_default,
+        (Param("input", "Tensor"),),
+        jvp=reduction.min_default_jvp,
+    ),
+    Op(
+        "min.other",
+        reduction.min_other,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
     ),
     Op(
         "_put_along_dim",
@@ -130,6 +1009,140 @@ OPS: tuple[Op, ...] = (
         jvp=reduction._take_along_dim_jvp,
     ),
     Op(
+        "argmax",
+        reduction.argmax,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int?", required=False),
+            Param("keepdim", "bool", required=False),
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "argmin",
+        reduction.argmin,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int?", required=False),
+            Param("keepdim", "bool", required=False),
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "logsumexp",
+        reduction.logsumexp,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[1]"),
+            Param("keepdim", "bool", required=False),
+        ),
+        promotes=("input",),
+        jvp=reduction.logsumexp_jvp,
+    ),
+    Op(
+        "cumsum",
+        reduction.cumsum,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+            Param("dtype", "ScalarType?", keyword_only=True, required=False),
+        ),
+        jvp=reduction.cumsum_jvp,
+    ),
+    Op(
+        "alias",
+        shape.alias,
+        (Param("input", "Tensor"),),
+        jvp=shape.alias_jvp,
+    ),
+    Op(
+        "view",
+        shape.view,
+        (
+            Param("input", "Tensor"),
+            Param("size", "int[]"),
+            Param("copy", "bool", keyword_only=True, required=False),
+        ),
+        jvp=shape.view_jvp,
+    ),
+    Op(
+        "_unsafe_view",
+        shape._unsafe_view,
+        (
+            Param("input", "Tensor"),
+            Param("size", "int[]"),
+        ),
+        jvp=shape._unsafe_view_jvp,
+    ),
+    Op(
+        "reshape",
+        shape.reshape,
+        (
+            Param("input", "Tensor"),
+            Param("shape", "int[]"),
+        ),
+    ),
+    Op(
+        "flatten.using_ints",
+        shape.flatten,
+        (
+            Param("input", "Tensor"),
+            Param("start_dim", "int", required=False),
+            Param("end_dim", "int", required=False),
+        ),
+    ),
+    Op(
+        "view_as",
+        shape.view_as,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+    ),
+    Op(
+        "reshape_as",
+        shape.reshape_as,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+    ),
+    Op(
+        "expand",
+        shape.expand,
+        (
+            Param("input", "Tensor"),
+            Param("size", "int[]"),
+            Param("implicit", "bool", keyword_only=True, required=False),
+        ),
+        jvp=shape.expand_jvp,
+    ),
+    Op(
+        "sum_to_size",
+        shape.sum_to_size,
+        (
+            Param("input", "Tensor"),
+            Param("size", "int[]"),
+        ),
+        jvp=shape.sum_to_size_jvp,
+    ),
+    Op(
+        "expand_as",
+        shape.expand_as,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+    ),
+    Op(
+        "broadcast_to",
+        shape.broadcast_to,
+        (
+            Param("input", "Tensor"),
+            Param("size", "int[]"),
+        ),
+    ),
+    Op(
         "transpose.int",
         shape.transpose,
         (
@@ -138,6 +1151,90 @@ OPS: tuple[Op, ...] = (
             Param("dim1", "int"),
         ),
         jvp=shape.transpose_jvp,
+    ),
+    Op(
+        "t",
+        shape.t,
+        (Param("input", "Tensor"),),
+        jvp=shape.t_jvp,
+    ),
+    Op(
+        "permute",
+        shape.permute,
+        (
+            Param("input", "Tensor"),
+            Param("dims", "int[]"),
+        ),
+        jvp=shape.permute_jvp,
+    ),
+    Op(
+        "_permute_backward",
+        shape._permute_backward,
+        (
+            Param("input", "Tensor"),
+            Param("dims", "int[]"),
+        ),
+        jvp=shape._permute_backward_jvp,
+    ),
+    Op(
+        "unsqueeze",
+        shape.unsqueeze,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+        ),
+        jvp=shape.unsqueeze_jvp,
+    ),
+    Op(
+        "squeeze",
+        shape.squeeze_default,
+        (Param("input", "Tensor"),),
+        jvp=shape.squeeze_default_jvp,
+    ),
+    Op(
+        "squeeze.dim",
+        shape.squeeze_dim,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+        ),
+        jvp=shape.squeeze_dim_jvp,
+    ),
+    Op(
+        "squeeze.dims",
+        shape.squeeze_dims,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[]"),
+        ),
+        jvp=shape.squeeze_dims_jvp,
+    ),
+    Op(
+        "flip",
+        shape.flip,
+        (
+            Param("input", "Tensor"),
+            Param("dims", "int[1]"),
+        ),
+        jvp=shape.flip_jvp,
+    ),
+    Op(
+        "tril",
+        shape.tril,
+        (
+            Param("input", "Tensor"),
+            Param("diagonal", "int", required=False),
+        ),
+        jvp=shape.tril_jvp,
+    ),
+    Op(
+        "triu",
+        shape.triu,
+        (
+            Param("input", "Tensor"),
+            Param("diagonal", "int", required=False),
+        ),
+        jvp=shape.triu_jvp,
     ),
     Op(
         "cat",
@@ -159,13 +1256,22 @@ OPS: tuple[Op, ...] = (
         jvp=shape._cat_backward_jvp,
     ),
     Op(
-        "_to_copy",
-        shape._to_copy,
+        "stack",
+        shape.stack,
+        (
+            Param("tensors", "Tensor[]"),
+            Param("dim", "int", required=False),
+        ),
+        jvp=shape.stack_jvp,
+    ),
+    Op(
+        "unbind.int",
+        shape.unbind,
         (
             Param("input", "Tensor"),
-            Param("dtype", "ScalarType?", keyword_only=True, required=False),
+            Param("dim", "int", required=False),
         ),
-        jvp=shape._to_copy_jvp,
+        jvp=shape.unbind_jvp,
     ),
     Op(
         "mm",
@@ -177,14 +1283,77 @@ OPS: tuple[Op, ...] = (
         jvp=linalg.mm_jvp,
     ),
     Op(
-        "t",
-        linalg.t,
-        (Param("input", "Tensor"),),
-        jvp=linalg.t_jvp,
+        "bmm",
+        linalg.bmm,
+        (
+            Param("input", "Tensor"),
+            Param("mat2", "Tensor"),
+        ),
+        jvp=linalg.bmm_jvp,
+    ),
+    Op(
+        "mv",
+        linalg.mv,
+        (
+            Param("input", "Tensor"),
+            Param("vec", "Tensor"),
+        ),
+        jvp=linalg.mv_jvp,
+    ),
+    Op(
+        "dot",
+        linalg.dot,
+        (
+            Param("input", "Tensor"),
+            Param("tensor", "Tensor"),
+        ),
+        jvp=linalg.dot_jvp,
+    ),
+    Op(
+        "outer",
+        linalg.outer,
+        (
+            Param("input", "Tensor"),
+            Param("vec2", "Tensor"),
+        ),
+    ),
+    Op(
+        "addmm",
+        linalg.addmm,
+        (
+            Param("input", "Tensor"),
+            Param("mat1", "Tensor"),
+            Param("mat2", "Tensor"),
+            Param("beta", "Scalar", keyword_only=True, required=False),
+            Param("alpha", "Scalar", keyword_only=True, required=False),
+        ),
+        promotes=("input",),
+        jvp=linalg.addmm_jvp,
+    ),
+    Op(
+        "_broadcast_matmul",
+        linalg._broadcast_matmul,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=linalg._broadcast_matmul_jvp,
     ),
     Op(
         "matmul",
         linalg.matmul,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+    ),
+    Op(
+        "_rmatmul",
+        linalg._rmatmul,
         (
             Param("input", "Tensor"),
             Param("other", "Tensor"),
@@ -212,6 +1381,205 @@ OPS: tuple[Op, ...] = (
         jvp=indexing.select_backward_jvp,
     ),
     Op(
+        "slice.Tensor",
+        indexing.slice,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int", required=False),
+            Param("start", "int?", required=False),
+            Param("end", "int?", required=False),
+            Param("step", "int", required=False),
+        ),
+        jvp=indexing.slice_jvp,
+    ),
+    Op(
+        "slice_backward",
+        indexing.slice_backward,
+        (
+            Param("grad_output", "Tensor"),
+            Param("input_sizes", "int[]"),
+            Param("dim", "int"),
+            Param("start", "int?"),
+            Param("end", "int?"),
+            Param("step", "int"),
+        ),
+        jvp=indexing.slice_backward_jvp,
+    ),
+    Op(
+        "narrow",
+        indexing.narrow,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+            Param("start", "int"),
+            Param("length", "int"),
+        ),
+    ),
+    Op(
+        "index.Tensor",
+        indexing.index,
+        (
+            Param("input", "Tensor"),
+            Param("indices", "Tensor?[]"),
+        ),
+        jvp=indexing.index_jvp,
+    ),
+    Op(
+        "_index_backward",
+        indexing._index_backward,
+        (
+            Param("input", "Tensor"),
+            Param("shape", "int[]"),
+            Param("indices", "Tensor?[]"),
+        ),
+        jvp=indexing._index_backward_jvp,
+    ),
+    Op(
+        "index_select",
+        indexing.index_select,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+            Param("index", "Tensor"),
+        ),
+        jvp=indexing.index_select_jvp,
+    ),
+    Op(
+        "_index_select_backward",
+        indexing._index_select_backward,
+        (
+            Param("input", "Tensor"),
+            Param("shape", "int[]"),
+            Param("dim", "int"),
+            Param("index", "Tensor"),
+        ),
+        jvp=indexing._index_select_backward_jvp,
+    ),
+    Op(
+        "gather",
+        indexing.gather,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+            Param("index", "Tensor"),
+            Param("sparse_grad", "bool", keyword_only=True, required=False),
+        ),
+        jvp=indexing.gather_jvp,
+    ),
+    Op(
+        "_gather_backward",
+        indexing._gather_backward,
+        (
+            Param("input", "Tensor"),
+            Param("shape", "int[]"),
+            Param("dim", "int"),
+            Param("index", "Tensor"),
+        ),
+        jvp=indexing._gather_backward_jvp,
+    ),
+    Op(
+        "scatter_add",
+        indexing.scatter_add,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+            Param("index", "Tensor"),
+            Param("src", "Tensor"),
+        ),
+        jvp=indexing.scatter_add_jvp,
+    ),
+    Op(
+        "scatter.src",
+        indexing.scatter_src,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+            Param("index", "Tensor"),
+            Param("src", "Tensor"),
+        ),
+        jvp=indexing.scatter_src_jvp,
+    ),
+    Op(
+        "scatter.value",
+        indexing.scatter_value,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+            Param("index", "Tensor"),
+            Param("value", "Scalar"),
+        ),
+        jvp=indexing.scatter_value_jvp,
+    ),
+    Op(
+        "masked_fill.Scalar",
+        indexing.masked_fill_scalar,
+        (
+            Param("input", "Tensor"),
+            Param("mask", "Tensor"),
+            Param("value", "Scalar"),
+        ),
+        promotes=("input",),
+        jvp=indexing.masked_fill_scalar_jvp,
+    ),
+    Op(
+        "masked_fill.Tensor",
+        indexing.masked_fill_tensor,
+        (
+            Param("input", "Tensor"),
+            Param("mask", "Tensor"),
+            Param("value", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "value",
+        ),
+        jvp=indexing.masked_fill_tensor_jvp,
+    ),
+    Op(
+        "relu",
+        nn.relu,
+        (Param("input", "Tensor"),),
+        jvp=nn.relu_jvp,
+    ),
+    Op(
+        "sigmoid",
+        nn.sigmoid,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=nn.sigmoid_jvp,
+    ),
+    Op(
+        "log_sigmoid",
+        nn.log_sigmoid,
+        (Param("input", "Tensor"),),
+        jvp=nn.log_sigmoid_jvp,
+    ),
+    Op(
+        "silu",
+        nn.silu,
+        (Param("input", "Tensor"),),
+        jvp=nn.silu_jvp,
+    ),
+    Op(
+        "gelu",
+        nn.gelu,
+        (
+            Param("input", "Tensor"),
+            Param("approximate", "str", keyword_only=True, required=False),
+        ),
+        jvp=nn.gelu_jvp,
+    ),
+    Op(
+        "softplus",
+        nn.softplus,
+        (
+            Param("input", "Tensor"),
+            Param("beta", "Scalar", required=False),
+            Param("threshold", "Scalar", required=False),
+        ),
+        jvp=nn.softplus_jvp,
+    ),
+    Op(
         "softmax.int",
         nn.softmax,
         (
@@ -230,6 +1598,24 @@ OPS: tuple[Op, ...] = (
         jvp=nn._softmax_jvp,
     ),
     Op(
+        "log_softmax.int",
+        nn.log_softmax,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+            Param("dtype", "ScalarType?", required=False),
+        ),
+    ),
+    Op(
+        "_log_softmax",
+        nn._log_softmax,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+        ),
+        jvp=nn._log_softmax_jvp,
+    ),
+    Op(
         "linear",
         nn.linear,
         (
@@ -237,6 +1623,92 @@ OPS: tuple[Op, ...] = (
             Param("weight", "Tensor"),
             Param("bias", "Tensor?", required=False),
         ),
+    ),
+    Op(
+        "_reduced",
+        loss._reduced,
+        (
+            Param("input", "Tensor"),
+            Param("reduction", "str"),
+        ),
+        jvp=loss._reduced_jvp,
+    ),
+    Op(
+        "_unreduced",
+        loss._unreduced,
+        (
+            Param("input", "Tensor"),
+            Param("shape", "int[]"),
+            Param("reduction", "str"),
+        ),
+        jvp=loss._unreduced_jvp,
+    ),
+    Op(
+        "mse_loss",
+        loss.mse_loss,
+        (
+            Param("input", "Tensor"),
+            Param("target", "Tensor"),
+            Param("size_average", "bool?", required=False),
+            Param("reduce", "bool?", required=False),
+            Param("reduction", "str", required=False),
+        ),
+    ),
+    Op(
+        "_mse_loss",
+        loss._mse_loss,
+        (
+            Param("input", "Tensor"),
+            Param("target", "Tensor"),
+            Param("reduction", "str"),
+        ),
+        promotes=(
+            "input",
+            "target",
+        ),
+        jvp=loss._mse_loss_jvp,
+    ),
+    Op(
+        "l1_loss",
+        loss.l1_loss,
+        (
+            Param("input", "Tensor"),
+            Param("target", "Tensor"),
+            Param("size_average", "bool?", required=False),
+            Param("reduce", "bool?", required=False),
+            Param("reduction", "str", required=False),
+        ),
+    ),
+    Op(
+        "binary_cross_entropy_with_logits",
+        loss.binary_cross_entropy_with_logits,
+        (
+            Param("input", "Tensor"),
+            Param("target", "Tensor"),
+            Param("weight", "Tensor?", required=False),
+            Param("size_average", "bool?", required=False),
+            Param("reduce", "bool?", required=False),
+            Param("reduction", "str", required=False),
+            Param("pos_weight", "Tensor?", required=False),
+        ),
+    ),
+    Op(
+        "_binary_cross_entropy_with_logits",
+        loss._binary_cross_entropy_with_logits,
+        (
+            Param("input", "Tensor"),
+            Param("target", "Tensor"),
+            Param("weight", "Tensor?"),
+            Param("pos_weight", "Tensor?"),
+            Param("reduction", "str"),
+        ),
+        promotes=(
+            "input",
+            "target",
+            "weight",
+            "pos_weight",
+        ),
+        jvp=loss._binary_cross_entropy_with_logits_jvp,
     ),
     Op(
         "nll_loss",
@@ -252,6 +1724,17 @@ OPS: tuple[Op, ...] = (
         ),
     ),
     Op(
+        "_nll_loss_nd",
+        loss._nll_loss_nd,
+        (
+            Param("input", "Tensor"),
+            Param("target", "Tensor"),
+            Param("weight", "Tensor?"),
+            Param("ignore_index", "int"),
+            Param("reduction", "str"),
+        ),
+    ),
+    Op(
         "_nll_loss",
         loss._nll_loss,
         (
@@ -262,6 +1745,18 @@ OPS: tuple[Op, ...] = (
             Param("reduction", "str"),
         ),
         jvp=loss._nll_loss_jvp,
+    ),
+    Op(
+        "_nll_loss2D",
+        loss._nll_loss2D,
+        (
+            Param("input", "Tensor"),
+            Param("target", "Tensor"),
+            Param("weight", "Tensor?"),
+            Param("ignore_index", "int"),
+            Param("reduction", "str"),
+        ),
+        jvp=loss._nll_loss2D_jvp,
     ),
     Op(
         "_nll_loss_backward",
@@ -275,6 +1770,90 @@ OPS: tuple[Op, ...] = (
             Param("reduction", "str"),
         ),
         jvp=loss._nll_loss_backward_jvp,
+    ),
+    Op(
+        "cross_entropy",
+        loss.cross_entropy,
+        (
+            Param("input", "Tensor"),
+            Param("target", "Tensor"),
+            Param("weight", "Tensor?", required=False),
+            Param("size_average", "bool?", required=False),
+            Param("ignore_index", "int", required=False),
+            Param("reduce", "bool?", required=False),
+            Param("reduction", "str", required=False),
+            Param("label_smoothing", "float", required=False),
+        ),
+    ),
+    Op(
+        "_cross_entropy_of_probabilities",
+        loss._cross_entropy_of_probabilities,
+        (
+            Param("input", "Tensor"),
+            Param("target", "Tensor"),
+            Param("weight", "Tensor?"),
+            Param("reduction", "str"),
+            Param("label_smoothing", "float"),
+        ),
+    ),
+    Op(
+        "_times_class_weight",
+        loss._times_class_weight,
+        (
+            Param("input", "Tensor"),
+            Param("weight", "Tensor?"),
+            Param("dim", "int"),
+        ),
+    ),
+    Op(
+        "_smoothed_cross_entropy",
+        loss._smoothed_cross_entropy,
+        (
+            Param("input", "Tensor"),
+            Param("target", "Tensor"),
+            Param("weight", "Tensor?"),
+            Param("ignore_index", "int"),
+            Param("reduction", "str"),
+            Param("label_smoothing", "float"),
+        ),
+    ),
+    Op(
+        "erf",
+        special.erf,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=special.erf_jvp,
+    ),
+    Op(
+        "erfc",
+        special.erfc,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=special.erfc_jvp,
+    ),
+    Op(
+        "lgamma",
+        special.lgamma,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=special.lgamma_jvp,
+    ),
+    Op(
+        "digamma",
+        special.digamma,
+        (Param("input", "Tensor"),),
+        promotes=("input",),
+        jvp=special.digamma_jvp,
+    ),
+    Op(
+        "polygamma",
+        special.polygamma,
+        (
+            Param("n", "int"),
+            Param("input", "Tensor"),
+        ),
+        promotes=("input",),
+        jvp=special.polygamma_jvp,
     ),
 )
 

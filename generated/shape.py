@@ -13,6 +13,7 @@ from gradspec.dispatch import all_tensors, any_edge, dispatch, edges_of
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, next_sequence_nr
+from gradspec.overloads import overloaded
 from gradspec.saved import (
     arrays_of,
     attach_outputs,
@@ -22,8 +23,261 @@ from gradspec.saved import (
     versions,
 )
 from gradspec.tensor import Tensor, share_alias, wrap
-from gradspec.types import DTypeLike, Primals, Tangents
+from gradspec.types import Primals, Tangents
 from numpy import asanyarray, ndarray
+from numpy import reshape as np_reshape
+
+
+def alias(input: Tensor) -> Tensor:
+    """The whole tensor as a view of itself; what `x[...]` and `x[:]` are."""
+    if type(input) is not Tensor:
+        return dispatch(alias, input)
+    input_array = input.array
+    try:
+        array = kernels.alias(input_array)
+    except Exception as error:
+        raise failure("alias", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    share_alias(input, out)
+    if input.edge is not None:
+        node = AliasBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class AliasBackward0(Node):
+    """Gradient of `alias`."""
+
+    __slots__ = ()
+    op = "alias"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (kernels.alias(grad),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (alias(grad),)
+
+
+def alias_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `alias`."""
+    return alias(tangents["self"])
+
+
+def view(input: Tensor, size: Sequence[int], *, copy: bool = False) -> Tensor:
+    """A view of another shape; one size may be -1. With `copy`, a copy where no view is possible."""
+    if type(input) is not Tensor:
+        return dispatch(view, input, size, copy=copy)
+    input_array = input.array
+    try:
+        array = kernels.view(input_array, size, copy)
+    except Exception as error:
+        raise failure("view", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    share_alias(input, out)
+    if input.edge is not None:
+        node = ViewBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ViewBackward0(Node):
+    """Gradient of `view`."""
+
+    __slots__ = ("_saved_self_shape",)
+    _saved_self_shape: Any
+    op = "view"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (kernels.view(grad, self_shape, True),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (view(grad, self_shape, copy=True),)
+
+
+def view_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `view`."""
+    return view(tangents["self"], primals["size"], copy=primals["copy"])
+
+
+def _unsafe_view(input: Tensor, size: Sequence[int]) -> Tensor:
+    """The same elements in another shape, for a tensor that nobody else sees."""
+    if type(input) is not Tensor:
+        return dispatch(_unsafe_view, input, size)
+    input_array = input.array
+    try:
+        array = np_reshape(input_array, size)
+    except Exception as error:
+        raise failure("_unsafe_view", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = UnsafeViewBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class UnsafeViewBackward0(Node):
+    """Gradient of `_unsafe_view`."""
+
+    __slots__ = ("_saved_self_shape",)
+    _saved_self_shape: Any
+    op = "_unsafe_view"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (kernels.view(grad, self_shape, True),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (view(grad, self_shape, copy=True),)
+
+
+def _unsafe_view_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_unsafe_view`."""
+    return _unsafe_view(tangents["self"], primals["size"])
+
+
+def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
+    """The same elements in another shape; a view where possible."""
+    return view(input, shape, copy=True)
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Joins neighbouring dimensions into one."""
+    if input.ndim == 0:
+        return view(input, (1,))
+    else:
+        first = start_dim + input.ndim if start_dim < 0 else start_dim
+        last = end_dim + input.ndim if end_dim < 0 else end_dim
+        if first == last:
+            return input
+        else:
+            return view(input, (*input.shape[:first], -1, *input.shape[last + 1 :]), copy=True)
+
+
+def view_as(input: Tensor, other: Tensor) -> Tensor:
+    """A view of the shape of another tensor."""
+    return view(input, other.shape)
+
+
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
+    """The same elements in the shape of another tensor."""
+    return view(input, other.shape, copy=True)
+
+
+def expand(input: Tensor, size: Sequence[int], *, implicit: bool = False) -> Tensor:
+    """A view that repeats dimensions of length one; -1 keeps a length."""
+    if type(input) is not Tensor:
+        return dispatch(expand, input, size, implicit=implicit)
+    input_array = input.array
+    try:
+        array = kernels.expand(input_array, size)
+    except Exception as error:
+        raise failure("expand", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    share_alias(input, out)
+    if input.edge is not None:
+        node = ExpandBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class ExpandBackward0(Node):
+    """Gradient of `expand`."""
+
+    __slots__ = ("_saved_self_shape",)
+    _saved_self_shape: Any
+    op = "expand"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (kernels.sum_to_size(grad, self_shape),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (sum_to_size(grad, self_shape),)
+
+
+def expand_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `expand`."""
+    return expand(tangents["self"], primals["size"], implicit=primals["implicit"])
+
+
+def sum_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
+    """Sums over the dimensions that an expansion of `size` to this shape would repeat."""
+    if type(input) is not Tensor:
+        return dispatch(sum_to_size, input, size)
+    input_array = input.array
+    try:
+        array = kernels.sum_to_size(input_array, size)
+    except Exception as error:
+        raise failure("sum_to_size", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = SumToSizeBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SumToSizeBackward0(Node):
+    """Gradient of `sum_to_size`."""
+
+    __slots__ = ("_saved_self_shape",)
+    _saved_self_shape: Any
+    op = "sum_to_size"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (kernels.expand(grad, self_shape),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (expand(grad, self_shape),)
+
+
+def sum_to_size_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `sum_to_size`."""
+    return sum_to_size(tangents["self"], primals["size"])
+
+
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
+    """A view expanded to the shape of another tensor."""
+    return expand(input, other.shape)
+
+
+def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
+    """A view expanded to a shape."""
+    return expand(input, size)
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
@@ -75,6 +329,439 @@ class TransposeBackward0(Node):
 def transpose_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `transpose.int`."""
     return transpose(tangents["self"], primals["dim0"], primals["dim1"])
+
+
+def t(input: Tensor) -> Tensor:
+    """The transposed matrix; a vector or a scalar is left as it is."""
+    if type(input) is not Tensor:
+        return dispatch(t, input)
+    input_array = input.array
+    try:
+        array = kernels.t(input_array)
+    except Exception as error:
+        raise failure("t", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    share_alias(input, out)
+    if input.edge is not None:
+        node = TBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class TBackward0(Node):
+    """Gradient of `t`."""
+
+    __slots__ = ()
+    op = "t"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (kernels.t(grad),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (t(grad),)
+
+
+def t_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `t`."""
+    return t(tangents["self"])
+
+
+def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
+    """A view with its dimensions in another order."""
+    if type(input) is not Tensor:
+        return dispatch(permute, input, dims)
+    input_array = input.array
+    try:
+        array = kernels.permute(input_array, dims)
+    except Exception as error:
+        raise failure("permute", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    share_alias(input, out)
+    if input.edge is not None:
+        node = PermuteBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dims = dims
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class PermuteBackward0(Node):
+    """Gradient of `permute`."""
+
+    __slots__ = ("_saved_dims",)
+    _saved_dims: Any
+    op = "permute"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dims = node._saved_dims
+        return (kernels.permute_backward(grad, dims),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dims = node._saved_dims
+        return (_permute_backward(grad, dims),)
+
+
+def permute_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `permute`."""
+    return permute(tangents["self"], primals["dims"])
+
+
+def _permute_backward(input: Tensor, dims: Sequence[int]) -> Tensor:
+    """A view with its dimensions back in the order before `permute`."""
+    if type(input) is not Tensor:
+        return dispatch(_permute_backward, input, dims)
+    input_array = input.array
+    try:
+        array = kernels.permute_backward(input_array, dims)
+    except Exception as error:
+        raise failure("_permute_backward", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    share_alias(input, out)
+    if input.edge is not None:
+        node = PermuteBackwardBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dims = dims
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class PermuteBackwardBackward0(Node):
+    """Gradient of `_permute_backward`."""
+
+    __slots__ = ("_saved_dims",)
+    _saved_dims: Any
+    op = "_permute_backward"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dims = node._saved_dims
+        return (kernels.permute(grad, dims),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dims = node._saved_dims
+        return (permute(grad, dims),)
+
+
+def _permute_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_permute_backward`."""
+    return _permute_backward(tangents["self"], primals["dims"])
+
+
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
+    """A view with one more dimension, of length one."""
+    if type(input) is not Tensor:
+        return dispatch(unsqueeze, input, dim)
+    input_array = input.array
+    try:
+        array = kernels.unsqueeze(input_array, dim)
+    except Exception as error:
+        raise failure("unsqueeze", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    share_alias(input, out)
+    if input.edge is not None:
+        node = UnsqueezeBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class UnsqueezeBackward0(Node):
+    """Gradient of `unsqueeze`."""
+
+    __slots__ = ("_saved_dim",)
+    _saved_dim: Any
+    op = "unsqueeze"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        return (kernels.squeeze(grad, dim),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        return (squeeze_dim(grad, dim),)
+
+
+def unsqueeze_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `unsqueeze`."""
+    return unsqueeze(tangents["self"], primals["dim"])
+
+
+def squeeze_default(input: Tensor) -> Tensor:
+    """A view without the dimensions of length one."""
+    if type(input) is not Tensor:
+        return dispatch(squeeze_default, input)
+    input_array = input.array
+    try:
+        array = kernels.squeeze(input_array, None)
+    except Exception as error:
+        raise failure("squeeze_default", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    share_alias(input, out)
+    if input.edge is not None:
+        node = SqueezeBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SqueezeBackward0(Node):
+    """Gradient of `squeeze`."""
+
+    __slots__ = ("_saved_self_shape",)
+    _saved_self_shape: Any
+    op = "squeeze"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (kernels.view(grad, self_shape, True),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (view(grad, self_shape, copy=True),)
+
+
+def squeeze_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `squeeze`."""
+    return squeeze_default(tangents["self"])
+
+
+def squeeze_dim(input: Tensor, dim: int) -> Tensor:
+    """A view without one dimension, if its length is one."""
+    if type(input) is not Tensor:
+        return dispatch(squeeze_dim, input, dim)
+    input_array = input.array
+    try:
+        array = kernels.squeeze(input_array, dim)
+    except Exception as error:
+        raise failure("squeeze_dim", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    share_alias(input, out)
+    if input.edge is not None:
+        node = SqueezeBackward1()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SqueezeBackward1(Node):
+    """Gradient of `squeeze.dim`."""
+
+    __slots__ = ("_saved_self_shape",)
+    _saved_self_shape: Any
+    op = "squeeze.dim"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (kernels.view(grad, self_shape, True),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (view(grad, self_shape, copy=True),)
+
+
+def squeeze_dim_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `squeeze.dim`."""
+    return squeeze_dim(tangents["self"], primals["dim"])
+
+
+def squeeze_dims(input: Tensor, dim: Sequence[int]) -> Tensor:
+    """A view without those of some dimensions whose length is one."""
+    if type(input) is not Tensor:
+        return dispatch(squeeze_dims, input, dim)
+    input_array = input.array
+    try:
+        array = kernels.squeeze(input_array, dim)
+    except Exception as error:
+        raise failure("squeeze_dims", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    share_alias(input, out)
+    if input.edge is not None:
+        node = SqueezeBackward2()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SqueezeBackward2(Node):
+    """Gradient of `squeeze.dims`."""
+
+    __slots__ = ("_saved_self_shape",)
+    _saved_self_shape: Any
+    op = "squeeze.dims"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (kernels.view(grad, self_shape, True),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (view(grad, self_shape, copy=True),)
+
+
+def squeeze_dims_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `squeeze.dims`."""
+    return squeeze_dims(tangents["self"], primals["dim"])
+
+
+def flip(input: Tensor, dims: int | Sequence[int]) -> Tensor:
+    """A copy with some dimensions in reverse order."""
+    if type(input) is not Tensor:
+        return dispatch(flip, input, dims)
+    input_array = input.array
+    try:
+        array = kernels.flip(input_array, dims)
+    except Exception as error:
+        raise failure("flip", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = FlipBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dims = dims
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class FlipBackward0(Node):
+    """Gradient of `flip`."""
+
+    __slots__ = ("_saved_dims",)
+    _saved_dims: Any
+    op = "flip"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dims = node._saved_dims
+        return (kernels.flip(grad, dims),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dims = node._saved_dims
+        return (flip(grad, dims),)
+
+
+def flip_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `flip`."""
+    return flip(tangents["self"], primals["dims"])
+
+
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
+    """The lower triangle of matrices, zeros above."""
+    if type(input) is not Tensor:
+        return dispatch(tril, input, diagonal)
+    input_array = input.array
+    try:
+        array = kernels.tril(input_array, diagonal)
+    except Exception as error:
+        raise failure("tril", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = TrilBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_diagonal = diagonal
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class TrilBackward0(Node):
+    """Gradient of `tril`."""
+
+    __slots__ = ("_saved_diagonal",)
+    _saved_diagonal: Any
+    op = "tril"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        diagonal = node._saved_diagonal
+        return (kernels.tril(grad, diagonal),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        diagonal = node._saved_diagonal
+        return (tril(grad, diagonal),)
+
+
+def tril_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `tril`."""
+    return tril(tangents["self"], primals["diagonal"])
+
+
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
+    """The upper triangle of matrices, zeros below."""
+    if type(input) is not Tensor:
+        return dispatch(triu, input, diagonal)
+    input_array = input.array
+    try:
+        array = kernels.triu(input_array, diagonal)
+    except Exception as error:
+        raise failure("triu", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = TriuBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_diagonal = diagonal
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class TriuBackward0(Node):
+    """Gradient of `triu`."""
+
+    __slots__ = ("_saved_diagonal",)
+    _saved_diagonal: Any
+    op = "triu"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        diagonal = node._saved_diagonal
+        return (kernels.triu(grad, diagonal),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        diagonal = node._saved_diagonal
+        return (triu(grad, diagonal),)
+
+
+def triu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `triu`."""
+    return triu(tangents["self"], primals["diagonal"])
 
 
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
@@ -187,44 +874,97 @@ def _cat_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return _cat_backward(tangents["self"], primals["tensors"], primals["dim"])
 
 
-def _to_copy(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
-    """A copy, in another dtype if one is given."""
-    if type(input) is not Tensor:
-        return dispatch(_to_copy, input, dtype=dtype)
-    input_array = input.array
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Tensors of one shape joined along a new dimension."""
+    if not all_tensors(tensors):
+        return dispatch(stack, tensors, dim)
+    tensors_array = arrays_of(tensors)
     try:
-        array = kernels.to_copy(input_array, dtype)
+        array = kernels.stack(tensors_array, dim)
     except Exception as error:
-        raise failure("_to_copy", error, input) from None
+        raise failure("stack", error, tensors) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
-        node = ToCopyBackward0()
-        node.edges = (input.edge,)
+    if any_edge(tensors):
+        node = StackBackward0()
+        node.edges = edges_of(tensors)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self_dtype = input.array.dtype
+        node._saved_dim = dim
         out.edge = node
     return finish(out) if mode.flags else out
 
 
-class ToCopyBackward0(Node):
-    """Gradient of `_to_copy`."""
+class StackBackward0(Node):
+    """Gradient of `stack`."""
 
-    __slots__ = ("_saved_self_dtype",)
-    _saved_self_dtype: Any
-    op = "_to_copy"
+    __slots__ = ("_saved_dim",)
+    _saved_dim: Any
+    op = "stack"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self_dtype = node._saved_self_dtype
-        return (kernels.to_copy(grad, self_dtype),)
+        dim = node._saved_dim
+        return tuple(kernels.unbind(grad, dim))
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self_dtype = node._saved_self_dtype
-        return (_to_copy(grad, dtype=self_dtype),)
+        dim = node._saved_dim
+        return tuple(unbind(grad, dim))
 
 
-def _to_copy_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
-    """The tangent of `_to_copy`."""
-    return _to_copy(tangents["self"], dtype=primals["dtype"])
+def stack_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `stack`."""
+    return stack(tangents["tensors"], primals["dim"])
+
+
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of all the slices of a dimension."""
+    if type(input) is not Tensor:
+        return dispatch(unbind, input, dim)
+    input_array = input.array
+    try:
+        array = kernels.unbind(input_array, dim)
+    except Exception as error:
+        raise failure("unbind", error, input) from None
+    out = tuple(map(wrap, array))
+    if input.edge is not None:
+        node = UnbindBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        attach_outputs(node, out)
+    return finish(out) if mode.flags else out
+
+
+class UnbindBackward0(Node):
+    """Gradient of `unbind.int`."""
+
+    __slots__ = (
+        "_outputs",
+        "_saved_dim",
+        "output_count",
+    )
+    _outputs: Any
+    _saved_dim: Any
+    output_count: Any
+    op = "unbind.int"
+    has_several_outputs = True
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grads = materialize(grad, node._outputs)
+        dim = node._saved_dim
+        return (kernels.stack(grads, dim),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grads = materialize_tensors(grad, node._outputs)
+        dim = node._saved_dim
+        return (stack(grads, dim),)
+
+
+def unbind_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `unbind.int`."""
+    return unbind(tangents["self"], primals["dim"])
+
+
+squeeze = overloaded("squeeze", squeeze_default, squeeze_dim, squeeze_dims)

@@ -8,17 +8,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gradspec.generated.exp_log as exp_log_ops
+from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
-from gradspec.node import FREED, Node, next_sequence_nr
+from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import LAST_INTEGER, promote_to_float
-from gradspec.saved import check_version
+from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
+from numpy import arccos as np_arccos
+from numpy import arccosh as np_arccosh
+from numpy import arcsin as np_arcsin
+from numpy import arcsinh as np_arcsinh
+from numpy import arctan as np_arctan
+from numpy import arctan2 as np_arctan2
+from numpy import arctanh as np_arctanh
 from numpy import asanyarray, ndarray
 from numpy import cos as np_cos
+from numpy import cosh as np_cosh
 from numpy import sin as np_sin
+from numpy import sinh as np_sinh
+from numpy import sqrt as np_sqrt
+from numpy import tan as np_tan
+from numpy import tanh as np_tanh
 
 
 def sin(input: Tensor | Number) -> Tensor:
@@ -139,3 +153,688 @@ def cos_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self = primals["self"]
     self_t = tangents["self"]
     return self_t * -sin(self)
+
+
+def tan(input: Tensor | Number) -> Tensor:
+    """Tangent of each element."""
+    if type(input) is not Tensor:
+        return dispatch(tan, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = np_tan(input_array)
+    except Exception as error:
+        raise failure("tan", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = TanBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_result = out.array
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class TanBackward0(Node):
+    """Gradient of `tan`."""
+
+    __slots__ = ("_saved_result",)
+    _saved_result: Any
+    op = "tan"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        return (grad * (1 + result * result),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node._saved_result)
+        return (grad * (1 + result * result),)
+
+    def release(node) -> None:
+        node._saved_result = FREED
+
+
+def tan_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `tan`."""
+    self_t = tangents["self"]
+    return self_t * (1 + result * result)
+
+
+def asin(input: Tensor | Number) -> Tensor:
+    """Inverse sine of each element."""
+    if type(input) is not Tensor:
+        return dispatch(asin, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = np_arcsin(input_array)
+    except Exception as error:
+        raise failure("asin", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = AsinBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class AsinBackward0(Node):
+    """Gradient of `asin`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
+    op = "asin"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * (1 / np_sqrt(1 - self * self)),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * exp_log_ops.rsqrt(1 - self * self),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def asin_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `asin`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * exp_log_ops.rsqrt(1 - self * self)
+
+
+def acos(input: Tensor | Number) -> Tensor:
+    """Inverse cosine of each element."""
+    if type(input) is not Tensor:
+        return dispatch(acos, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = np_arccos(input_array)
+    except Exception as error:
+        raise failure("acos", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = AcosBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class AcosBackward0(Node):
+    """Gradient of `acos`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
+    op = "acos"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * -(1 / np_sqrt(1 - self * self)),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * -exp_log_ops.rsqrt(1 - self * self),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def acos_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `acos`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * -exp_log_ops.rsqrt(1 - self * self)
+
+
+def atan(input: Tensor | Number) -> Tensor:
+    """Inverse tangent of each element."""
+    if type(input) is not Tensor:
+        return dispatch(atan, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = np_arctan(input_array)
+    except Exception as error:
+        raise failure("atan", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = AtanBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class AtanBackward0(Node):
+    """Gradient of `atan`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
+    op = "atan"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad / (self * self + 1),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad / (self * self + 1),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def atan_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `atan`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t / (self * self + 1)
+
+
+def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """The angle of the point (other, self) in the plane."""
+    if type(input) is not Tensor or type(other) is not Tensor:
+        return dispatch(atan2, input, other)
+    input_array = input.array
+    other_array = other.array
+    if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
+        input_array, other_array = promote_to_float(input_array, other_array)
+    try:
+        array = np_arctan2(input_array, other_array)
+    except Exception as error:
+        raise failure("atan2", error, input, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or other.edge is not None:
+        node = Atan2Backward0()
+        node.edges = (input.edge, other.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_other = other
+        node._version_other = other.alias and other.alias.version
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        node._likes = (
+            None
+            if input_array.shape == other_array.shape
+            and input_array is input.array
+            and other_array is other.array
+            else (likeness(input), likeness(other))
+        )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class Atan2Backward0(Node):
+    """Gradient of `atan2`."""
+
+    __slots__ = (
+        "_likes",
+        "_saved_other",
+        "_saved_self",
+        "_version_other",
+        "_version_self",
+    )
+    _likes: Any
+    _saved_other: Any
+    _saved_self: Any
+    _version_other: Any
+    _version_self: Any
+    op = "atan2"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node._saved_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        other = other.array
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = grad * (other / (self * self + other * other))
+            if node._likes is not None:
+                grad_self = reduce_to(grad_self, node._likes[0])
+        if needs[1]:
+            grad_other = grad * (-self / (self * self + other * other))
+            if node._likes is not None:
+                grad_other = reduce_to(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node._saved_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = grad * (other / (self * self + other * other))
+            if node._likes is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if needs[1]:
+            grad_other = grad * (-self / (self * self + other * other))
+            if node._likes is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+        return (grad_self, grad_other)
+
+    def release(node) -> None:
+        node._saved_other = node._saved_self = FREED
+
+
+def atan2_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `atan2`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    other_p = primals["other"]
+    other_t = tangents["other"]
+    return (self_t * other_p - other_t * self_p) / (self_p * self_p + other_p * other_p)
+
+
+def sinh(input: Tensor | Number) -> Tensor:
+    """Hyperbolic sine of each element."""
+    if type(input) is not Tensor:
+        return dispatch(sinh, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = np_sinh(input_array)
+    except Exception as error:
+        raise failure("sinh", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = SinhBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SinhBackward0(Node):
+    """Gradient of `sinh`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
+    op = "sinh"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * np_cosh(self),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * cosh(self),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def sinh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `sinh`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * cosh(self)
+
+
+def cosh(input: Tensor | Number) -> Tensor:
+    """Hyperbolic cosine of each element."""
+    if type(input) is not Tensor:
+        return dispatch(cosh, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = np_cosh(input_array)
+    except Exception as error:
+        raise failure("cosh", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = CoshBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class CoshBackward0(Node):
+    """Gradient of `cosh`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
+    op = "cosh"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * np_sinh(self),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * sinh(self),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def cosh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `cosh`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * sinh(self)
+
+
+def tanh(input: Tensor | Number) -> Tensor:
+    """Hyperbolic tangent of each element."""
+    if type(input) is not Tensor:
+        return dispatch(tanh, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = np_tanh(input_array)
+    except Exception as error:
+        raise failure("tanh", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = TanhBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_result = out.array
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class TanhBackward0(Node):
+    """Gradient of `tanh`."""
+
+    __slots__ = ("_saved_result",)
+    _saved_result: Any
+    op = "tanh"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        return (grad * (1 - result * result),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node._saved_result)
+        return (grad * (1 - result * result),)
+
+    def release(node) -> None:
+        node._saved_result = FREED
+
+
+def tanh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `tanh`."""
+    self_t = tangents["self"]
+    return self_t * (1 - result * result)
+
+
+def asinh(input: Tensor | Number) -> Tensor:
+    """Inverse hyperbolic sine of each element."""
+    if type(input) is not Tensor:
+        return dispatch(asinh, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = np_arcsinh(input_array)
+    except Exception as error:
+        raise failure("asinh", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = AsinhBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class AsinhBackward0(Node):
+    """Gradient of `asinh`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
+    op = "asinh"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * (1 / np_sqrt(self * self + 1)),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * exp_log_ops.rsqrt(self * self + 1),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def asinh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `asinh`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * exp_log_ops.rsqrt(self * self + 1)
+
+
+def acosh(input: Tensor | Number) -> Tensor:
+    """Inverse hyperbolic cosine of each element."""
+    if type(input) is not Tensor:
+        return dispatch(acosh, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = np_arccosh(input_array)
+    except Exception as error:
+        raise failure("acosh", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = AcoshBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class AcoshBackward0(Node):
+    """Gradient of `acosh`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
+    op = "acosh"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * (1 / np_sqrt(self - 1) * (1 / np_sqrt(self + 1))),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * (exp_log_ops.rsqrt(self - 1) * exp_log_ops.rsqrt(self + 1)),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def acosh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `acosh`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * (exp_log_ops.rsqrt(self - 1) * exp_log_ops.rsqrt(self + 1))
+
+
+def atanh(input: Tensor | Number) -> Tensor:
+    """Inverse hyperbolic tangent of each element."""
+    if type(input) is not Tensor:
+        return dispatch(atanh, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = np_arctanh(input_array)
+    except Exception as error:
+        raise failure("atanh", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = AtanhBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class AtanhBackward0(Node):
+    """Gradient of `atanh`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
+    op = "atanh"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad / (1 - self * self),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad / (1 - self * self),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def atanh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `atanh`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t / (1 - self * self)

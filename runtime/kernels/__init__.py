@@ -42,6 +42,7 @@ from .nn import gelu_form, log_softmax, softmax
 from .reduction import cumsum, logsumexp, mean, over_freedom, sum, unmean, unreduce, var
 from .scatter import gather, gather_backward, scatter, scatter_add
 from .shape import (
+    alias,
     cat,
     cat_backward,
     expand,
@@ -64,6 +65,7 @@ from .special import polygamma
 
 __all__ = [
     "addmm",
+    "alias",
     "amax",
     "amin",
     "argmax",

@@ -12,6 +12,11 @@ from ..promotion import promote
 from .checks import Array, normalize_dim
 
 
+def alias(self: Array) -> Array:
+    """A view of the whole array."""
+    return self[...]
+
+
 def view(self: Array, size: Sequence[int], copy: bool) -> Array:
     """The same memory in another shape; RuntimeError if that needs a copy, unless one may be."""
     out = self.reshape(size)
