@@ -29,12 +29,20 @@ def test_a_leaf_that_requires_grad_is_refused():
 def test_the_history_goes_through_an_in_place_op():
     x = gs.tensor([2.0], requires_grad=True)
     y = x * 3
-    y.mul_(y)
+    y.mul_(x)
     y += 1
     y.backward()
-    # y = (3x)^2 + 1
-    assert y.tolist() == [37.0]
-    assert x.grad.tolist() == [36.0]
+    # y = 3x * x + 1
+    assert y.tolist() == [13.0]
+    assert x.grad.tolist() == [12.0]
+
+
+def test_an_operand_that_is_the_tensor_itself_is_noticed():
+    x = gs.tensor([2.0], requires_grad=True)
+    y = x * 3
+    y.mul_(y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.backward()
 
 
 def test_a_saved_tensor_that_was_modified_is_noticed():
