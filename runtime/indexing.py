@@ -16,9 +16,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from .errors import failure
+from .inplace import mark_written
 from .modes import is_grad_enabled
 from .registry import OPS
-from .tensor import Alias, Tensor, wrap
+from .tensor import Tensor, wrap
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -78,9 +79,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         view[where] = source
     except (ValueError, IndexError) as error:
         raise failure("setitem", error, tensor, value) from None
-    if tensor.alias is None:
-        tensor.alias = Alias()
-    tensor.alias.version += 1
+    mark_written(tensor)
 
 
 def _source(tensor: Tensor, value: Any) -> Array:

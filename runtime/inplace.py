@@ -53,6 +53,11 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 def write(tensor: Tensor, values: Any) -> None:
     """Overwrite the elements of `tensor`; whoever saved it can tell by the version."""
     tensor.array[...] = values
+    mark_written(tensor)
+
+
+def mark_written(tensor: Tensor) -> None:
+    """Count a write to the memory of `tensor`."""
     if tensor.alias is None:
         tensor.alias = Alias()
     tensor.alias.version += 1

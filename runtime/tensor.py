@@ -62,7 +62,7 @@ class Tensor(ConversionMethods, TensorMethods):
         was never modified in place.
     """
 
-    __slots__ = ("__weakref__", "_grad", "alias", "array", "edge")
+    __slots__ = ("__weakref__", "_grad", "_is_parameter", "alias", "array", "edge")
 
     # A tensor takes part in `array * tensor`: NumPy must leave the operator to us.
     __array_priority__ = 1000
@@ -72,6 +72,8 @@ class Tensor(ConversionMethods, TensorMethods):
     edge: Node | None
     alias: Alias | None
     _grad: Tensor | None
+    _is_parameter: bool
+    """Set for an `nn.Parameter`, which is of this class exactly, so that ops stay fast."""
 
     # ---- what it is
 

@@ -1,0 +1,349 @@
+"""The modules that the functions of `nn.functional` make."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..creation import float_dtype
+from ..tensor import Tensor, wrap
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
+
+# ---- containers
+
+
+class Sequential(Module):
+    """Modules one after the other: `Sequential(a, b)`, or of an ordered dict of them."""
+
+    def __init__(self, *modules: Module | OrderedDict[str, Module]) -> None:
+        super().__init__()
+        if len(modules) == 1 and isinstance(modules[0], dict):
+            named: Iterable[tuple[str, Any]] = modules[0].items()
+        else:
+            named = ((str(position), module) for position, module in enumerate(modules))
+        for name, module in named:
+            self.add_module(name, module)
+
+    def forward(self, input: Any) -> Any:
+        """The output of the last module."""
+        for module in self:
+            input = module(input)
+        return input
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return (module for module in self._modules.values() if module is not None)
+
+    def __getitem__(self, index: int | slice) -> Module:
+        if isinstance(index, slice):
+            return type(self)(OrderedDict(list(self.named_children())[index]))
+        return list(self)[index]
+
+    def append(self, module: Module) -> Sequential:
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+
+class ModuleList(Module):
+    """A list whose modules the module around it knows."""
+
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
+        super().__init__()
+        self.extend(modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return (module for module in self._modules.values() if module is not None)
+
+    def __getitem__(self, index: int | slice) -> Module:
+        found = list(self)[index]
+        return type(self)(found) if isinstance(found, list) else found
+
+    def append(self, module: Module) -> ModuleList:
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def extend(self, modules: Iterable[Module]) -> ModuleList:
+        """Add modules at the end."""
+        for module in modules:
+            self.append(module)
+        return self
+
+
+# ---- layers
+
+
+class Identity(Module):
+    """What comes in; arguments of the constructor are ignored."""
+
+    def __init__(self, *_args: object, **_kwargs: object) -> None:
+        super().__init__()
+
+    def forward(self, input: Any) -> Any:
+        """`input`."""
+        return input
+
+
+class Linear(Module):
+    """`input @ weight.T + bias`, with a weight of shape (out_features, in_features)."""
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        chosen = float_dtype(dtype)
+        self.weight = Parameter(wrap(np.empty((out_features, in_features), chosen)))
+        self.register_parameter(
+            "bias", Parameter(wrap(np.empty(out_features, chosen))) if bias else None
+        )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Uniform within `1/sqrt(in_features)`, as PyTorch initialises them."""
+        if self.in_features:
+            bound = 1 / math.sqrt(self.in_features)
+            init.uniform_(self.weight, -bound, bound)
+            if self.bias is not None:
+                init.uniform_(self.bias, -bound, bound)
+        elif self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of shape (..., out_features) for (..., in_features)."""
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class Flatten(Module):
+    """Dimensions from `start_dim` to `end_dim` as one."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The flattened tensor."""
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        """The dimensions."""
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+# ---- activations
+
+
+class ReLU(Module):
+    """Positive elements, zero for the others."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        if inplace:
+            raise RuntimeError("ReLU(inplace=True) is not available: leave `inplace` out")
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The elementwise function."""
+        return F.relu(input)
+
+
+class Tanh(Module):
+    """Hyperbolic tangent."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The elementwise function."""
+        return F.tanh(input)
+
+
+class Sigmoid(Module):
+    """Logistic function."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The elementwise function."""
+        return F.sigmoid(input)
+
+
+class SiLU(Module):
+    """Each element times its logistic function."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The elementwise function."""
+        return F.silu(input)
+
+
+class GELU(Module):
+    """Each element times the normal distribution function."""
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The elementwise function."""
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self) -> str:
+        """The form."""
+        return f"approximate={self.approximate!r}"
+
+
+class Softplus(Module):
+    """A smooth relu, linear above the threshold."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The elementwise function."""
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        """The parameters of the curve."""
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class _OverDim(Module):
+    """A function along one dimension."""
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def _dim(self, input: Tensor) -> int:
+        if self.dim is not None:
+            return self.dim
+        warnings.warn(
+            f"{type(self).__name__}: choosing a dimension for you is deprecated, say dim=...",
+            UserWarning,
+            stacklevel=4,
+        )
+        return 0 if input.array.ndim in (0, 1, 3) else 1
+
+    def extra_repr(self) -> str:
+        """The dimension."""
+        return f"dim={self.dim}"
+
+
+class Softmax(_OverDim):
+    """Exponentials along a dimension, scaled to sum to one."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of the shape of `input`."""
+        return F.softmax(input, self._dim(input))
+
+
+class LogSoftmax(_OverDim):
+    """The logarithm of the softmax."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of the shape of `input`."""
+        return F.log_softmax(input, self._dim(input))
+
+
+# ---- losses
+
+
+class _Loss(Module):
+    """A loss, whose elements are averaged, summed or left alone."""
+
+    def __init__(self, reduction: str = "mean") -> None:
+        super().__init__()
+        if reduction not in ("mean", "sum", "none"):
+            raise ValueError(f"{reduction} is not a valid value for reduction")
+        self.reduction = reduction
+
+
+class MSELoss(_Loss):
+    """Squared differences."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss."""
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(_Loss):
+    """Cross entropy of two classes, given the logits of one of them."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+    ) -> None:
+        super().__init__(reduction)
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss."""
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
+        )
+
+
+class NLLLoss(_Loss):
+    """Negative log likelihood of classes, given log-probabilities."""
+
+    def __init__(
+        self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"
+    ) -> None:
+        super().__init__(reduction)
+        self.register_buffer("weight", weight)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss."""
+        return F.nll_loss(
+            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
+        )
+
+
+class CrossEntropyLoss(_Loss):
+    """Cross entropy of classes or class probabilities, given logits."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(reduction)
+        self.register_buffer("weight", weight)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """The loss."""
+        return F.cross_entropy(
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
