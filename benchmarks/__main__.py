@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,12 @@ from rich.console import Console
 from rich.progress import track
 
 from . import machine
-from .cases import CASES, Case, Workload
+from .cases import CASES, Array, Case, Workload
 from .measure import QUICK, THOROUGH, check_agreement, measure
-from .report import Row, print_table, write_json, write_plot
+from .report import BY_HAND, Row, print_table, pytorch, write_json, write_plot
 
 RESULTS = Path(__file__).parent / "results"
-THREADS = 2
+PYTORCH_THREADS = (1, 2)
 
 
 @click.command()
@@ -26,6 +27,8 @@ THREADS = 2
 def main(quick: bool) -> None:
     """Measure gradspec beside NumPy by hand and PyTorch (where it is installed)."""
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)
     torch = _torch()
     if torch is None:
         console.print("PyTorch is not installed; `make oracle` installs it for the comparison.\n")
@@ -48,16 +51,25 @@ def _torch() -> Any:
         return None
     import torch
 
-    torch.set_num_threads(THREADS)
     return torch
 
 
 def _workloads(case: Case, torch: Any) -> dict[str, Workload]:
+    """PyTorch takes part once for each number of threads: for small arrays one is often better."""
     workloads = {"gradspec": case.by_library(gradspec)}
-    if torch is not None:
-        workloads["PyTorch"] = case.by_library(torch)
-    workloads["NumPy by hand"] = case.by_hand()
+    for threads in PYTORCH_THREADS if torch is not None else ():
+        workloads[pytorch(threads)] = _with_threads(torch, threads, case.by_library(torch))
+    workloads[BY_HAND] = case.by_hand()
     return workloads
+
+
+def _with_threads(torch: Any, threads: int, workload: Workload) -> Workload:
+    def run() -> Sequence[Array]:
+        if torch.get_num_threads() != threads:
+            torch.set_num_threads(threads)
+        return workload()
+
+    return run
 
 
 if __name__ == "__main__":

@@ -10,7 +10,20 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-COLORS = {"gradspec": "#1971c2", "PyTorch": "#e8590c", "NumPy by hand": "#adb5bd"}
+BY_HAND = "NumPy by hand"
+
+
+def pytorch(threads: int) -> str:
+    """What PyTorch is called with a number of threads."""
+    return f"PyTorch, {threads} thread{'s' if threads > 1 else ''}"
+
+
+COLORS = {
+    "gradspec": "#1971c2",
+    pytorch(1): "#f76707",
+    pytorch(2): "#ffc078",
+    BY_HAND: "#adb5bd",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,29 +34,30 @@ class Row:
     doc: str
     seconds: dict[str, float]
 
-    def ratio(self, other: str) -> float:
-        """How many times the time of `other` gradspec takes."""
-        return self.seconds["gradspec"] / self.seconds[other]
+    def ratio(self, others: Sequence[str]) -> float:
+        """How many times the time of the fastest of the others gradspec takes."""
+        return self.seconds["gradspec"] / min(self.seconds[other] for other in others)
 
 
 def print_table(rows: Sequence[Row], console: Console) -> None:
     """Times and ratios; a ratio below 1 means that gradspec is faster."""
     libraries = list(rows[0].seconds)
+    torches = [name for name in libraries if name.startswith("PyTorch")]
+    rivals = {"PyTorch": torches, BY_HAND: [BY_HAND]} if torches else {BY_HAND: [BY_HAND]}
     table = Table(title="Forward and backward, median time of a call")
-    table.add_column("case")
-    for name in libraries:
+    table.add_column("case", no_wrap=True)
+    for name in [*libraries, *(f"gradspec / {rival}" for rival in rivals)]:
         table.add_column(name, justify="right")
-    for name in libraries:
-        if name != "gradspec":
-            table.add_column(f"gradspec / {name}", justify="right")
     for row in rows:
-        ratios = [row.ratio(name) for name in libraries if name != "gradspec"]
+        ratios = [row.ratio(names) for names in rivals.values()]
         table.add_row(
             row.name,
             *(duration(row.seconds[name]) for name in libraries),
             *(f"[{'green' if ratio <= 1 else 'yellow'}]{ratio:.2f}[/]" for ratio in ratios),
         )
     console.print(table)
+    if torches:
+        console.print("The ratio to PyTorch is to its better number of threads.")
 
 
 def duration(seconds: float) -> str:
