@@ -1,57 +1,73 @@
-"""Visits the pieces of a piecewise op: witnesses until every comparison came out both ways."""
+"""Visits the pieces of a piecewise op: one witness for every chamber that comparisons cut out.
+
+Comparisons that share symbols belong together. Where they are few, every combination of their
+outcomes that has a point is looked for, also narrow ones, at and between the places where they
+change; where they are many, as in a sort, each is seen both ways at least.
+"""
 
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import sympy
 
 from ..spec.model import OpSpec
+from .borders import between_borders
 from .decisions import Decision
 from .evaluate import Point
 from .inputs import Inputs
 from .run import Run, execute
 
 MAX_RUNS = 24
-_ATTEMPTS = 3
-_TRIES_PER_OUTCOME = 60
+MAX_COMBINED = 5
+"""So many comparisons of the same symbols are combined in all ways."""
+
+_TRIES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Comparisons that share symbols, directly or through others, with no others."""
+
+    sites: tuple[sympy.Expr, ...]
+    symbols: tuple[sympy.Symbol, ...]
+
+    def outcomes(self, point: Point) -> tuple[int, ...]:
+        """How they come out at a point."""
+        return tuple(point.sign(site) for site in self.sites)
 
 
 class Chambers:
-    """The runs of one example, one for each new outcome of a comparison."""
+    """The runs of one example, one for each new outcome of comparisons."""
 
     def __init__(self, spec: OpSpec, inputs: Inputs, rng: random.Random) -> None:
         self._spec = spec
         self._inputs = inputs
         self._rng = rng
+        self._points: list[Point] = []
         self._seen: dict[sympy.Expr, set[bool]] = {}
-        self._seen_at: dict[sympy.Expr, list[tuple[Point, tuple[Decision, ...]]]] = {}
-        """Where a comparison was made: the witnesses, and the decisions before it."""
+        self._made_at: dict[sympy.Expr, list[tuple[Point, tuple[Decision, ...]]]] = {}
+        """Where each comparison was made: the witnesses, and the decisions before it."""
 
     def runs(self) -> Iterator[Run]:
-        """Runs that made a decision that none before made; at least one."""
-        point = self._inputs.draw(self._rng)
-        run = self._execute(point)
-        self._note(run)
+        """A run for each chamber that was found; at least one."""
+        run = self._execute(self._inputs.draw(self._rng))
         yield run
-        attempts: Counter[sympy.Expr] = Counter()
         for _ in range(MAX_RUNS - 1):
-            missing = [site for site in self._missing() if attempts[site] < _ATTEMPTS]
-            if not missing:
+            point = self._next_point()
+            if point is None:
                 return
-            site = missing[0]
-            attempts[site] += 1
-            found = self._other_side(site)
-            if found is not None:
-                run = self._execute(found)
-                if self._note(run):
-                    yield run
+            yield self._execute(point)
 
     def unvisited(self) -> list[str]:
         """The outcomes that were never seen, as conditions."""
-        return [f"{site} {'<' if True in self._seen[site] else '>'} 0" for site in self._missing()]
+        return [
+            f"{site} {'<' if True in outcomes else '>'} 0"
+            for site, outcomes in self._seen.items()
+            if len(outcomes) == 1
+        ]
 
     def _execute(self, point: Point) -> Run:
         def complete() -> None:
@@ -59,23 +75,58 @@ class Chambers:
             drawn = self._inputs.redraw(Point({}), missing, self._rng)
             point.values.update(drawn.values)
 
-        return execute(self._spec, self._inputs, point, complete)
-
-    def _note(self, run: Run) -> bool:
-        """Remember the outcomes of a run; whether any was new."""
-        new = False
+        run = execute(self._spec, self._inputs, point, complete)
+        self._points.append(point)
         for number, decision in enumerate(run.decisions):
             if decision.branches:
-                outcomes = self._seen.setdefault(decision.difference, set())
-                if decision.positive not in outcomes:
-                    outcomes.add(decision.positive)
-                    new = True
-                places = self._seen_at.setdefault(decision.difference, [])
-                places.append((run.point, run.decisions[:number]))
-        return new
+                site = decision.difference
+                self._seen.setdefault(site, set()).add(decision.positive)
+                self._made_at.setdefault(site, []).append((point, run.decisions[:number]))
+        return run
 
-    def _missing(self) -> list[sympy.Expr]:
-        return [site for site, outcomes in self._seen.items() if len(outcomes) == 1]
+    def _next_point(self) -> Point | None:
+        """A point that is new to as many groups as the domain lets move at a time."""
+        base = point = self._points[-1]
+        for group in _groups(list(self._seen)):
+            found = self._new_to(group, base)
+            if found is not None:
+                moved = point.moved({symbol: found.values[symbol] for symbol in group.symbols})
+                point = moved if self._inputs.allows(moved) else point
+        return None if point is base else point
+
+    def _new_to(self, group: _Group, base: Point) -> Point | None:
+        if len(group.sites) > MAX_COMBINED:
+            missing = [site for site in group.sites if len(self._seen[site]) == 1]
+            found = (self._other_side(site) for site in missing)
+            return next((point for point in found if point is not None), None)
+        known = {group.outcomes(point) for point in self._points}
+
+        def is_new(point: Point) -> bool:
+            return group.outcomes(point) not in known and self._inputs.allows(point)
+
+        if len(known) == 2 ** len(group.sites):
+            return None
+        return self._at_a_border(group, base, is_new) or self._at_random(group, base, is_new)
+
+    def _at_a_border(
+        self, group: _Group, base: Point, is_new: Callable[[Point], bool]
+    ) -> Point | None:
+        """A new point found by moving one symbol past the places where an outcome changes."""
+        for symbol in group.symbols:
+            for value in between_borders(group.sites, symbol, base):
+                point = base.moved({symbol: value})
+                if is_new(point):
+                    return point
+        return None
+
+    def _at_random(
+        self, group: _Group, base: Point, is_new: Callable[[Point], bool]
+    ) -> Point | None:
+        for _ in range(_TRIES):
+            point = self._inputs.redraw(base, self._some(group.symbols), self._rng)
+            if is_new(point):
+                return point
+        return None
 
     def _other_side(self, site: sympy.Expr) -> Point | None:
         """A point at which a comparison comes out the other way, and those before it do not.
@@ -83,14 +134,32 @@ class Chambers:
         So the op takes the same path to it. If there is no such point, any path will do.
         """
         wanted = Decision(site, True not in self._seen[site], branches=True)
-        symbols = sorted(site.free_symbols, key=str)
+        symbols = tuple(sorted(site.free_symbols, key=str))
         otherwise = None
-        for _ in range(_TRIES_PER_OUTCOME):
-            base, before = self._rng.choice(self._seen_at[site])
-            some = [s for s in symbols if self._rng.random() < 0.5] or [self._rng.choice(symbols)]
-            point = self._inputs.redraw(base, some, self._rng)
+        for _ in range(_TRIES):
+            base, before = self._rng.choice(self._made_at[site])
+            point = self._inputs.redraw(base, self._some(symbols), self._rng)
             if wanted.holds(point) and self._inputs.allows(point):
                 if all(decision.holds(point) for decision in before):
                     return point
                 otherwise = otherwise or point
         return otherwise
+
+    def _some(self, symbols: tuple[sympy.Symbol, ...]) -> list[sympy.Symbol]:
+        return [s for s in symbols if self._rng.random() < 0.5] or [self._rng.choice(symbols)]
+
+
+def _groups(sites: list[sympy.Expr]) -> list[_Group]:
+    """The sites, sorted into groups that share no symbols."""
+    groups: list[tuple[list[sympy.Expr], set[sympy.Symbol]]] = []
+    for site in sites:
+        merged, symbols = [site], set(site.free_symbols)
+        apart = []
+        for others, theirs in groups:
+            if theirs & symbols:
+                merged = others + merged
+                symbols |= theirs
+            else:
+                apart.append((others, theirs))
+        groups = [*apart, (merged, symbols)]
+    return [_Group(tuple(s), tuple(sorted(symbols, key=str))) for s, symbols in groups]

@@ -1,0 +1,86 @@
+"""Where comparisons change their outcome as one symbol moves, and points on all sides of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import sympy
+
+from .evaluate import Point, to_float
+
+_LADDER = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5)
+_GRID = (*(-x for x in reversed(_LADDER)), 0.0, *_LADDER)
+
+_BISECTIONS = 40
+_NARROWEST = 1e-9
+"""Zeros closer than this are taken for one that two comparisons share."""
+
+_MAX_DEGREE = 4
+
+
+def between_borders(
+    sites: Sequence[sympy.Expr], symbol: sympy.Symbol, point: Point
+) -> list[sympy.Rational]:
+    """A short number in each interval that the zeros of `sites` leave, the others standing still."""
+    found = {
+        zero
+        for site in sites
+        if symbol in site.free_symbols
+        for zero in _zeros(site, symbol, point)
+    }
+    zeros = sorted(found)
+    if not zeros:
+        return []
+    ends = [zeros[0] - max(1.0, abs(zeros[0])), *zeros, zeros[-1] + max(1.0, abs(zeros[-1]))]
+    return [
+        _short_number_between(low, high)
+        for low, high in pairwise(ends)
+        if high - low > _NARROWEST * max(1.0, abs(low))
+    ]
+
+
+def _zeros(site: sympy.Expr, symbol: sympy.Symbol, point: Point) -> list[float]:
+    others = {s: point.values[s] for s in site.free_symbols if s != symbol}
+    alone = site.subs(others)
+    if alone.is_polynomial(symbol) and sympy.degree(alone, symbol) <= _MAX_DEGREE:
+        roots = sympy.Poly(alone, symbol).nroots(n=20, maxsteps=200)
+        return [float(root) for root in roots if root.is_real]
+    return [
+        _bisected(site, symbol, point, low, high)
+        for low, high in pairwise(_GRID)
+        if _sign(site, symbol, point, low) * _sign(site, symbol, point, high) < 0
+    ]
+
+
+def _bisected(
+    site: sympy.Expr, symbol: sympy.Symbol, point: Point, low: float, high: float
+) -> float:
+    """A zero between two places of opposite sign."""
+    below = _sign(site, symbol, point, low)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        if _sign(site, symbol, point, middle) == below:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _sign(site: sympy.Expr, symbol: sympy.Symbol, point: Point, value: float) -> int:
+    number: Any = to_float(point.moved({symbol: sympy.Rational(value)}).value(site))
+    if isinstance(number, complex) or number != number:
+        return 0
+    return (number > 0) - (number < 0)
+
+
+def _short_number_between(low: float, high: float) -> sympy.Rational:
+    """A fraction with a small denominator well inside the interval."""
+    margin = (high - low) / 8
+    middle = Fraction((low + high) / 2)
+    denominator = 1
+    while not low + margin < (short := middle.limit_denominator(denominator)) < high - margin:
+        denominator *= 2
+    return sympy.Rational(short.numerator, short.denominator)

@@ -1,0 +1,32 @@
+"""Builds a package from a spec's text and proves it, as `gradspec codegen` does."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from gradspec_codegen.emit.package import PackageBuilder
+from gradspec_codegen.emit.write import staged
+from gradspec_codegen.prove.verdict import OpVerdict
+from gradspec_codegen.prove.workers import prove_ops
+from gradspec_codegen.spec.load import load_table
+from gradspec_codegen.spec.model import OpSpec, Table
+
+ROOT = Path(__file__).parents[2]
+
+
+@functools.cache
+def own_table() -> Table:
+    """The ops of gradspec itself."""
+    return load_table(ROOT / "specs" / "derivatives.yaml")
+
+
+def prove_text(text: str, directory: Path, package: str) -> dict[str, tuple[OpSpec, OpVerdict]]:
+    """The ops of a spec that builds on gradspec's own, each with its verdict."""
+    path = directory / "ops.yaml"
+    path.write_text(text, encoding="utf-8")
+    table = load_table(path, base=own_table())
+    built = PackageBuilder(table, package, own_table()).build()
+    with staged(directory / package, built.files) as staging:
+        verdicts = prove_ops(table.ops, staging, package, jobs=1)
+    return {op.name: (op, verdict) for op, verdict in zip(table.ops, verdicts, strict=True)}
