@@ -18,6 +18,7 @@ from math import pi as pi
 from . import autograd as autograd
 from . import nn as nn
 from . import optim as optim
+from . import viz as viz
 from .creation import arange as arange
 from .creation import as_tensor as as_tensor
 from .creation import empty as empty

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -45,6 +43,9 @@ class Graph:
         `dot` does the layout where it is installed. Without it `svg` still works, by the built-in
         layout; another format raises RuntimeError.
         """
+        import shutil
+        import subprocess
+
         target = Path(path)
         format = format or target.suffix.removeprefix(".") or "svg"
         program = shutil.which("dot")

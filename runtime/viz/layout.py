@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean
 
 _SWEEPS = 12
 _GAP = 26.0
@@ -118,7 +117,7 @@ def _order(rows: list[list[str]], above: dict[str, list[str]], below: dict[str, 
                 own: dict[str, int] = own,
             ) -> float:
                 found = [position[n] for n in neighbours.get(key, ()) if n in position]
-                return fmean(found) if found else float(own[key])
+                return _mean(found) if found else float(own[key])
 
             row.sort(key=barycentre)
 
@@ -137,7 +136,7 @@ def _coordinates(
         neighbours, ordered = (above, rows) if sweep % 2 == 0 else (below, rows[::-1])
         for row in ordered:
             wanted = {
-                key: fmean([x[n] for n in neighbours.get(key, ())] or [x[key]]) for key in row
+                key: _mean([x[n] for n in neighbours.get(key, ())] or [x[key]]) for key in row
             }
             _spread(row, wanted, width_of, x)
     return x
@@ -163,13 +162,17 @@ def _spread(
         while blocks and blocks[-1][0] >= mean:
             _, earlier, keys = blocks.pop()
             targets, members = earlier + targets, keys + members
-            mean = fmean(targets)
+            mean = _mean(targets)
         blocks.append((mean, targets, members))
     offset = 0.0
     for mean, _, members in blocks:
         for key in members:
             x[key] = mean + offset + width_of[key] / 2
             offset += width_of[key] + _GAP
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
 
 
 def _heights(
