@@ -7,7 +7,6 @@ thread. So a mode costs nothing while nobody uses it.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 import threading
@@ -104,7 +103,7 @@ class _GradMode:
         if inspect.isgeneratorfunction(function):
             return cast(_Callable, _wrap_generator(function, self._enabled))
 
-        if asyncio.iscoroutinefunction(function):
+        if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
             async def run_coroutine(*args: Any, **kwargs: Any) -> Any:
