@@ -6,7 +6,7 @@ passes may nest and run in several threads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any, TypeAlias
 
@@ -34,9 +34,8 @@ class _Pass:
         """Vertices whose buffer is a sum made here, so that more can be added in place."""
         self.targets = None if targets is None else dict.fromkeys(targets)
         """The vertices whose gradient is wanted, each with what arrived; None: every leaf."""
-        consumers: dict[Node, list[Node]] | None = None if targets is None else {}
-        self.dependencies = _count_dependencies(roots, consumers)
-        self.needed = None if consumers is None else _reachable(targets or (), consumers)
+        self.dependencies = _count_dependencies(roots)
+        self.needed = None if targets is None else _leading_to(targets, self.dependencies)
 
     def add(self, vertex: Node, grad: Gradient) -> None:
         """A gradient arrives at `vertex`."""
@@ -46,7 +45,7 @@ class _Pass:
         elif self.create_graph or type(before) is not type(grad):
             self.buffers[vertex] = before + grad
         elif vertex in self.owned and before.dtype is grad.dtype:
-            np.add(before, grad, out=before)
+            before += grad
         else:
             # asanyarray: NumPy turns the sum of two 0-dim arrays into a scalar.
             self.buffers[vertex] = np.asanyarray(before + grad)
@@ -59,15 +58,12 @@ class _Pass:
         return [edge is not None and edge in self.needed for edge in node.edges]
 
 
-def _count_dependencies(
-    roots: Sequence[Node], consumers: dict[Node, list[Node]] | None
-) -> dict[Node, int]:
-    """How many edges lead to each vertex below the roots; fills in who they come from."""
+def _count_dependencies(roots: Sequence[Node]) -> dict[Node, int]:
+    """How many edges lead to each vertex below the roots."""
     dependencies = dict.fromkeys(roots, 0)
     stack = list(dependencies)
     while stack:
-        node = stack.pop()
-        for edge in node.edges:
+        for edge in stack.pop().edges:
             if edge is None:
                 continue
             if edge in dependencies:
@@ -75,13 +71,16 @@ def _count_dependencies(
             else:
                 dependencies[edge] = 1
                 stack.append(edge)
-            if consumers is not None:
-                consumers.setdefault(edge, []).append(node)
     return dependencies
 
 
-def _reachable(targets: Sequence[Node], consumers: dict[Node, list[Node]]) -> set[Node]:
+def _leading_to(targets: Sequence[Node], vertices: Iterable[Node]) -> set[Node]:
     """The vertices from which a target can be reached: the only ones that have to run."""
+    consumers: dict[Node, list[Node]] = {}
+    for vertex in vertices:
+        for edge in vertex.edges:
+            if edge is not None:
+                consumers.setdefault(edge, []).append(vertex)
     found = set(targets)
     stack = list(found)
     while stack:
@@ -117,56 +116,69 @@ def run_backward(
 
 
 def _run(state: _Pass, keep_graph: bool) -> None:
-    """Visit every vertex once, when all that it depends on has run."""
-    dependencies, buffers, add = state.dependencies, state.buffers, state.add
+    """Visit every vertex once, when all that it depends on has run.
+
+    Most vertices have one consumer and are the only one ready when it is done: such a vertex is
+    `following`, with the gradient beside it, and goes through neither the queue nor the buffers.
+    """
+    dependencies, buffers = state.dependencies, state.buffers
     is_plain = state.targets is None and not state.create_graph
     first = [vertex for vertex, waiting in dependencies.items() if not waiting]
     # Leaves and outputs of a node with several run as soon as their gradient is complete.
     at_once = [vertex for vertex in first if _runs_at_once(vertex)]
     ready = [(-vertex.sequence_nr, vertex) for vertex in first if not _runs_at_once(vertex)]
     heapify(ready)
-    following: Node | None = None  # the next vertex, where it needs no queue: most of a graph
-    while at_once or following is not None or ready:
+    following: Node | None = None
+    grad: Gradient | None = None
+    while True:
         if at_once:
+            if following is not None:
+                buffers[following] = grad
+                heappush(ready, (-following.sequence_nr, following))
+                following = None
             vertex = at_once.pop()
-        elif following is None:
-            vertex = heappop(ready)[1]
-        elif ready and -ready[0][0] > following.sequence_nr:
-            vertex = heapreplace(ready, (-following.sequence_nr, following))[1]
+            grad = buffers.pop(vertex, None)
+        elif following is not None:
+            vertex = following
             following = None
+            if ready and -ready[0][0] > vertex.sequence_nr:
+                buffers[vertex] = grad
+                vertex = heapreplace(ready, (-vertex.sequence_nr, vertex))[1]
+                grad = buffers.pop(vertex, None)
+        elif ready:
+            vertex = heappop(ready)[1]
+            grad = buffers.pop(vertex, None)
         else:
-            vertex, following = following, None
+            return
 
-        grad = buffers.pop(vertex, None)
-        if (
-            is_plain
-            and vertex.hooks is None
-            and grad is not None
-            and type(vertex) is not OutputEdge
-        ):
-            grads: Sequence[Gradient] = vertex.apply(grad, vertex.edges)
-        else:
+        if not is_plain or vertex.hooks is not None or grad is None or type(vertex) is OutputEdge:
             grads = _visit(vertex, grad, state)
+        else:
+            grads = vertex.apply(grad, vertex.edges)
         if not keep_graph:
             vertex.release()
 
-        for position, edge in enumerate(vertex.edges):
+        position = -1
+        for edge in vertex.edges:
+            position += 1
             if edge is None:
                 continue
-            grad = grads[position]
-            if grad is not None:
-                if edge in buffers:
-                    add(edge, grad)
-                else:
-                    buffers[edge] = grad
+            arrived = grads[position]
             waiting = dependencies[edge] - 1
-            dependencies[edge] = waiting
-            if waiting:
+            if waiting or edge in buffers:
+                dependencies[edge] = waiting
+                if arrived is not None:
+                    state.add(edge, arrived)
+                if waiting:
+                    continue
+                arrived = buffers.pop(edge, None)
+            if following is None and type(edge) is not AccumulateGrad:
+                following, grad = edge, arrived
                 continue
-            if type(edge) is AccumulateGrad or type(edge) is OutputEdge:
+            if arrived is not None:
+                buffers[edge] = arrived
+            if _runs_at_once(edge):
                 at_once.append(edge)
-            elif following is None:
-                following = edge
             else:
                 heappush(ready, (-edge.sequence_nr, edge))
 
