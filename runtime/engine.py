@@ -45,7 +45,7 @@ class _Pass:
         elif self.create_graph or type(before) is not type(grad):
             self.buffers[vertex] = before + grad
         elif vertex in self.owned and before.dtype is grad.dtype:
-            before += grad
+            self.buffers[vertex] += grad
         else:
             # asanyarray: NumPy turns the sum of two 0-dim arrays into a scalar.
             self.buffers[vertex] = np.asanyarray(before + grad)
