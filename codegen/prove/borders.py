@@ -24,14 +24,9 @@ _MAX_DEGREE = 4
 def between_borders(
     sites: Sequence[sympy.Expr], symbol: sympy.Symbol, point: Point
 ) -> list[sympy.Rational]:
-    """A short number in each interval that the zeros of `sites` leave, the others standing still."""
-    found = {
-        zero
-        for site in sites
-        if symbol in site.free_symbols
-        for zero in _zeros(site, symbol, point)
-    }
-    zeros = sorted(found)
+    """A short number in each interval between zeros of `sites`; the other symbols stand still."""
+    moving = [site for site in sites if symbol in site.free_symbols]
+    zeros = sorted({zero for site in moving for zero in _zeros(site, symbol, point)})
     if not zeros:
         return []
     ends = [zeros[0] - max(1.0, abs(zeros[0])), *zeros, zeros[-1] + max(1.0, abs(zeros[-1]))]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
-from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from ..spec.model import Example, OpSpec
@@ -68,10 +68,13 @@ def _in_one_worker(
     specs: Iterable[OpSpec], staged: Path, package: str, run: str
 ) -> Iterator[OpVerdict]:
     """joblib would do a single job in this very process, which must not import the runtime."""
-    executor = get_reusable_executor(max_workers=1)
-    futures = [executor.submit(prove_in_worker, spec, staged, package, run) for spec in specs]
-    for future in futures:
-        yield future.result()
+    executor = ProcessPoolExecutor(max_workers=1)
+    try:
+        futures = [executor.submit(prove_in_worker, spec, staged, package, run) for spec in specs]
+        for future in futures:
+            yield future.result()
+    finally:
+        executor.shutdown(wait=True, kill_workers=True)
 
 
 def _isolated(spec: OpSpec, staged: Path, package: str) -> OpVerdict:
