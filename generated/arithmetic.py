@@ -11,7 +11,7 @@ from typing import Any
 import gradspec.generated.exp_log as exp_log_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
-from gradspec.dispatch import dispatch
+from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
@@ -28,7 +28,6 @@ from numpy import floor as np_floor
 from numpy import maximum as np_maximum
 from numpy import minimum as np_minimum
 from numpy import remainder as np_remainder
-from numpy import rint as np_rint
 from numpy import sign as np_sign
 from numpy import trunc as np_trunc
 from numpy import zeros_like as np_zeros_like
@@ -37,7 +36,10 @@ from numpy import zeros_like as np_zeros_like
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """Elementwise sum, `other` taken `alpha` times."""
     if type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(add, input, other, alpha=alpha)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(add, input, other, alpha=alpha)
+        other = lifted
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
@@ -56,13 +58,17 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
         node.hooks = None
         if other.edge is not None:
             node._saved_alpha = alpha
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -71,10 +77,12 @@ class AddBackward0(Node):
     """Gradient of `add.Tensor`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_alpha",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_alpha: Any
     op = "add.Tensor"
 
@@ -82,26 +90,26 @@ class AddBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
             grad_other = grad if alpha == 1 else grad * alpha
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
             grad_other = grad if alpha == 1 else grad * alpha
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
 
@@ -116,7 +124,10 @@ def add_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """Elementwise difference, `other` taken `alpha` times."""
     if type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(sub, input, other, alpha=alpha)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(sub, input, other, alpha=alpha)
+        other = lifted
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
@@ -135,13 +146,17 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
         node.hooks = None
         if other.edge is not None:
             node._saved_alpha = alpha
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -150,10 +165,12 @@ class SubBackward0(Node):
     """Gradient of `sub.Tensor`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_alpha",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_alpha: Any
     op = "sub.Tensor"
 
@@ -161,26 +178,26 @@ class SubBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
             grad_other = -grad if alpha == 1 else grad * -alpha
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
             grad_other = -grad if alpha == 1 else grad * -alpha
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
 
@@ -195,7 +212,10 @@ def sub_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """`other - alpha * self`, elementwise."""
     if type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(rsub_tensor, input, other, alpha=alpha)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(rsub_tensor, input, other, alpha=alpha)
+        other = lifted
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
@@ -214,13 +234,17 @@ def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number
         node.hooks = None
         if input.edge is not None:
             node._saved_alpha = alpha
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if other.edge is not None:
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -229,10 +253,12 @@ class RsubBackward0(Node):
     """Gradient of `rsub.Tensor`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_alpha",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_alpha: Any
     op = "rsub.Tensor"
 
@@ -241,12 +267,12 @@ class RsubBackward0(Node):
         if needs[0]:
             alpha = node._saved_alpha
             grad_self = -grad if alpha == 1 else grad * -alpha
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             grad_other = grad
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -254,12 +280,12 @@ class RsubBackward0(Node):
         if needs[0]:
             alpha = node._saved_alpha
             grad_self = -grad if alpha == 1 else grad * -alpha
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             grad_other = grad
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
 
@@ -319,7 +345,10 @@ def rsub_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Elementwise product."""
     if type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(mul, input, other)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(mul, input, other)
+        other = lifted
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
@@ -339,16 +368,19 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         if input.edge is not None:
             node._saved_other = other
             node._version_other = other.alias and other.alias.version
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
         if other.edge is not None:
             node._saved_self = input
             node._version_self = input.alias and input.alias.version
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -357,13 +389,15 @@ class MulBackward0(Node):
     """Gradient of `mul.Tensor`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_other",
         "_saved_self",
         "_version_other",
         "_version_self",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_other: Any
     _saved_self: Any
     _version_other: Any
@@ -378,16 +412,16 @@ class MulBackward0(Node):
                 check_version(node, "other", other, node._version_other)
             other = other.array
             grad_self = grad * other
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
             grad_other = grad * self
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -397,15 +431,15 @@ class MulBackward0(Node):
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             grad_self = grad * other
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_other = grad * self
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
@@ -424,7 +458,10 @@ def mul_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def div(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Elementwise quotient; integers give floats."""
     if type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(div, input, other)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(div, input, other)
+        other = lifted
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
@@ -445,13 +482,17 @@ def div(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node._version_other = other.alias and other.alias.version
         if other.edge is not None:
             node._saved_result = out.array
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -460,12 +501,14 @@ class DivBackward0(Node):
     """Gradient of `div.Tensor`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_other",
         "_saved_result",
         "_version_other",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_other: Any
     _saved_result: Any
     _version_other: Any
@@ -479,15 +522,15 @@ class DivBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad / other
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             result = node._saved_result
             if result is FREED:
                 raise freed_graph()
             grad_other = -grad * (result / other)
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -497,13 +540,13 @@ class DivBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad / other
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             result = output_of(node, node._saved_result)
             grad_other = -grad * (result / other)
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
@@ -523,10 +566,53 @@ def _rdiv(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     return exp_log_ops.reciprocal(input) * other
 
 
-def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+def remainder_scalar(input: Tensor, other: Number) -> Tensor:
+    """What is left of each element after division by a number, with the sign of the number."""
+    if type(input) is not Tensor:
+        return dispatch(remainder_scalar, input, other)
+    input_array = input.array
+    try:
+        array = kernels.remainder_scalar(input_array, other)
+    except Exception as error:
+        raise failure("remainder_scalar", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = RemainderBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class RemainderBackward0(Node):
+    """Gradient of `remainder.Scalar`."""
+
+    __slots__ = ()
+    op = "remainder.Scalar"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (grad,)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (grad,)
+
+
+def remainder_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `remainder.Scalar`."""
+    self_t = tangents["self"]
+    return self_t
+
+
+def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """What is left of `self` after division by `other`, with the sign of `other`."""
     if type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(remainder, input, other)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(remainder_tensor, input, other)
+        other = lifted
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
@@ -534,43 +620,48 @@ def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     try:
         array = np_remainder(input_array, other_array)
     except Exception as error:
-        raise failure("remainder", error, input, other) from None
+        raise failure("remainder_tensor", error, input, other) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or other.edge is not None:
-        node = RemainderBackward0()
+        node = RemainderBackward1()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if other.edge is not None:
             node._saved_other = other
             node._version_other = other.alias and other.alias.version
-        if other.edge is not None:
             node._saved_self = input
             node._version_self = input.alias and input.alias.version
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
 
-class RemainderBackward0(Node):
+class RemainderBackward1(Node):
     """Gradient of `remainder.Tensor`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_other",
         "_saved_self",
         "_version_other",
         "_version_self",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_other: Any
     _saved_self: Any
     _version_other: Any
@@ -581,8 +672,8 @@ class RemainderBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             other = node._saved_other
             if other.alias is not None:
@@ -593,16 +684,16 @@ class RemainderBackward0(Node):
                 check_version(node, "self", self, node._version_self)
             self = self.array
             grad_other = grad * -np_floor(self / other)
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             other = node._saved_other
             if other.alias is not None:
@@ -611,15 +702,15 @@ class RemainderBackward0(Node):
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_other = grad * -floor(self / other)
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
         node._saved_other = node._saved_self = FREED
 
 
-def remainder_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+def remainder_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `remainder.Tensor`."""
     self_p = primals["self"]
     self_t = tangents["self"]
@@ -890,7 +981,7 @@ def round(input: Tensor) -> Tensor:
         return dispatch(round, input)
     input_array = input.array
     try:
-        array = np_rint(input_array)
+        array = kernels.round(input_array)
     except Exception as error:
         raise failure("round", error, input) from None
     out = Tensor()
@@ -967,7 +1058,10 @@ def trunc_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """The larger of two elements; equal ones share the gradient."""
     if type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(maximum, input, other)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(maximum, input, other)
+        other = lifted
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
@@ -988,13 +1082,18 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node._version_other = other.alias and other.alias.version
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if other.edge is not None:
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -1003,13 +1102,15 @@ class MaximumBackward0(Node):
     """Gradient of `maximum`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_other",
         "_saved_self",
         "_version_other",
         "_version_self",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_other: Any
     _saved_self: Any
     _version_other: Any
@@ -1028,14 +1129,14 @@ class MaximumBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = kernels.where(self == other, grad / 2, kernels.where(self < other, 0, grad))
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             grad_other = kernels.where(
                 self == other, grad / 2, kernels.where(self > other, 0, grad)
             )
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -1048,12 +1149,12 @@ class MaximumBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = where(self == other, grad / 2, where(self < other, 0, grad))
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             grad_other = where(self == other, grad / 2, where(self > other, 0, grad))
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
@@ -1074,7 +1175,10 @@ def maximum_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """The smaller of two elements; equal ones share the gradient."""
     if type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(minimum, input, other)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(minimum, input, other)
+        other = lifted
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
@@ -1095,13 +1199,18 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node._version_other = other.alias and other.alias.version
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if other.edge is not None:
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -1110,13 +1219,15 @@ class MinimumBackward0(Node):
     """Gradient of `minimum`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_other",
         "_saved_self",
         "_version_other",
         "_version_self",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_other: Any
     _saved_self: Any
     _version_other: Any
@@ -1135,14 +1246,14 @@ class MinimumBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = kernels.where(self == other, grad / 2, kernels.where(self > other, 0, grad))
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             grad_other = kernels.where(
                 self == other, grad / 2, kernels.where(self < other, 0, grad)
             )
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -1155,12 +1266,12 @@ class MinimumBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = where(self == other, grad / 2, where(self > other, 0, grad))
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             grad_other = where(self == other, grad / 2, where(self < other, 0, grad))
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
@@ -1218,7 +1329,20 @@ def clamp_tensor(
         node._version_min = None if min is None else min.alias and min.alias.version
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
-        node._likes = (likeness(input), likeness(min), likeness(max))
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if min is not None and min.edge is not None:
+            node._like_min = (
+                None if min_array.shape == array.shape and min_array is min.array else likeness(min)
+            )
+        if max is not None and max.edge is not None:
+            node._like_max = (
+                None if max_array.shape == array.shape and max_array is max.array else likeness(max)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -1227,7 +1351,9 @@ class ClampBackward0(Node):
     """Gradient of `clamp.Tensor`."""
 
     __slots__ = (
-        "_likes",
+        "_like_max",
+        "_like_min",
+        "_like_self",
         "_saved_max",
         "_saved_min",
         "_saved_self",
@@ -1235,7 +1361,9 @@ class ClampBackward0(Node):
         "_version_min",
         "_version_self",
     )
-    _likes: Any
+    _like_max: Any
+    _like_min: Any
+    _like_self: Any
     _saved_max: Any
     _saved_min: Any
     _saved_self: Any
@@ -1260,20 +1388,20 @@ class ClampBackward0(Node):
         grad_self = grad_min = grad_max = None
         if needs[0]:
             grad_self = kernels.where(kernels.within(self, min, max), grad, 0)
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             grad_min = kernels.where(
                 self < min if max is None else (self < min) & (min < max), grad, 0
             )
-            if node._likes is not None:
-                grad_min = reduce_to(grad_min, node._likes[1])
+            if node._like_min is not None:
+                grad_min = reduce_to(grad_min, node._like_min)
         if needs[2]:
             grad_max = kernels.where(
                 self > max if min is None else (self > max) | (max < min), grad, 0
             )
-            if node._likes is not None:
-                grad_max = reduce_to(grad_max, node._likes[2])
+            if node._like_max is not None:
+                grad_max = reduce_to(grad_max, node._like_max)
         return (grad_self, grad_min, grad_max)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -1289,16 +1417,16 @@ class ClampBackward0(Node):
         grad_self = grad_min = grad_max = None
         if needs[0]:
             grad_self = where(_within_tensor(self, min, max), grad, 0)
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             grad_min = where(self < min if max is None else (self < min) & (min < max), grad, 0)
-            if node._likes is not None:
-                grad_min = reduce_to_differentiable(grad_min, node._likes[1])
+            if node._like_min is not None:
+                grad_min = reduce_to_differentiable(grad_min, node._like_min)
         if needs[2]:
             grad_max = where(self > max if min is None else (self > max) | (max < min), grad, 0)
-            if node._likes is not None:
-                grad_max = reduce_to_differentiable(grad_max, node._likes[2])
+            if node._like_max is not None:
+                grad_max = reduce_to_differentiable(grad_max, node._like_max)
         return (grad_self, grad_min, grad_max)
 
     def release(node) -> None:
@@ -1499,7 +1627,10 @@ def clamp_min_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
 def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
     """Elements moved up to a bound."""
     if type(input) is not Tensor or type(min) is not Tensor:
-        return dispatch(clamp_min_tensor, input, min)
+        lifted = lift_number(min, input)
+        if lifted is None:
+            return dispatch(clamp_min_tensor, input, min)
+        min = lifted
     input_array = input.array
     min_array = min.array
     if input_array.dtype is not min_array.dtype:
@@ -1520,13 +1651,16 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
         node._version_min = min.alias and min.alias.version
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
-        node._likes = (
-            None
-            if input_array.shape == min_array.shape
-            and input_array is input.array
-            and min_array is min.array
-            else (likeness(input), likeness(min))
-        )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if min.edge is not None:
+            node._like_min = (
+                None if min_array.shape == array.shape and min_array is min.array else likeness(min)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -1535,13 +1669,15 @@ class ClampMinBackward1(Node):
     """Gradient of `clamp_min.Tensor`."""
 
     __slots__ = (
-        "_likes",
+        "_like_min",
+        "_like_self",
         "_saved_min",
         "_saved_self",
         "_version_min",
         "_version_self",
     )
-    _likes: Any
+    _like_min: Any
+    _like_self: Any
     _saved_min: Any
     _saved_self: Any
     _version_min: Any
@@ -1560,12 +1696,12 @@ class ClampMinBackward1(Node):
         grad_self = grad_min = None
         if needs[0]:
             grad_self = kernels.where(self >= min, grad, 0)
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             grad_min = kernels.where(self < min, grad, 0)
-            if node._likes is not None:
-                grad_min = reduce_to(grad_min, node._likes[1])
+            if node._like_min is not None:
+                grad_min = reduce_to(grad_min, node._like_min)
         return (grad_self, grad_min)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -1578,12 +1714,12 @@ class ClampMinBackward1(Node):
         grad_self = grad_min = None
         if needs[0]:
             grad_self = where(self >= min, grad, 0)
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             grad_min = where(self < min, grad, 0)
-            if node._likes is not None:
-                grad_min = reduce_to_differentiable(grad_min, node._likes[1])
+            if node._like_min is not None:
+                grad_min = reduce_to_differentiable(grad_min, node._like_min)
         return (grad_self, grad_min)
 
     def release(node) -> None:
@@ -1666,7 +1802,10 @@ def clamp_max_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
 def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
     """Elements moved down to a bound."""
     if type(input) is not Tensor or type(max) is not Tensor:
-        return dispatch(clamp_max_tensor, input, max)
+        lifted = lift_number(max, input)
+        if lifted is None:
+            return dispatch(clamp_max_tensor, input, max)
+        max = lifted
     input_array = input.array
     max_array = max.array
     if input_array.dtype is not max_array.dtype:
@@ -1687,13 +1826,16 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
         node._version_max = max.alias and max.alias.version
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
-        node._likes = (
-            None
-            if input_array.shape == max_array.shape
-            and input_array is input.array
-            and max_array is max.array
-            else (likeness(input), likeness(max))
-        )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if max.edge is not None:
+            node._like_max = (
+                None if max_array.shape == array.shape and max_array is max.array else likeness(max)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -1702,13 +1844,15 @@ class ClampMaxBackward1(Node):
     """Gradient of `clamp_max.Tensor`."""
 
     __slots__ = (
-        "_likes",
+        "_like_max",
+        "_like_self",
         "_saved_max",
         "_saved_self",
         "_version_max",
         "_version_self",
     )
-    _likes: Any
+    _like_max: Any
+    _like_self: Any
     _saved_max: Any
     _saved_self: Any
     _version_max: Any
@@ -1727,12 +1871,12 @@ class ClampMaxBackward1(Node):
         grad_self = grad_max = None
         if needs[0]:
             grad_self = kernels.where(self <= max, grad, 0)
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             grad_max = kernels.where(self > max, grad, 0)
-            if node._likes is not None:
-                grad_max = reduce_to(grad_max, node._likes[1])
+            if node._like_max is not None:
+                grad_max = reduce_to(grad_max, node._like_max)
         return (grad_self, grad_max)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -1745,12 +1889,12 @@ class ClampMaxBackward1(Node):
         grad_self = grad_max = None
         if needs[0]:
             grad_self = where(self <= max, grad, 0)
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             grad_max = where(self > max, grad, 0)
-            if node._likes is not None:
-                grad_max = reduce_to_differentiable(grad_max, node._likes[1])
+            if node._like_max is not None:
+                grad_max = reduce_to_differentiable(grad_max, node._like_max)
         return (grad_self, grad_max)
 
     def release(node) -> None:
@@ -1769,7 +1913,10 @@ def clamp_max_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> A
 def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Elements of `self` where `condition` is true, of `other` elsewhere."""
     if type(condition) is not Tensor or type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(where, condition, input, other)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(where, condition, input, other)
+        other = lifted
     condition_array = condition.array
     input_array = input.array
     other_array = other.array
@@ -1789,13 +1936,18 @@ def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> 
         node.hooks = None
         node._saved_condition = condition
         node._version_condition = condition.alias and condition.alias.version
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape == out.array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if other.edge is not None:
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -1804,11 +1956,13 @@ class WhereBackward0(Node):
     """Gradient of `where.self`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_condition",
         "_version_condition",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_condition: Any
     _version_condition: Any
     op = "where.self"
@@ -1821,12 +1975,12 @@ class WhereBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = kernels.where(condition, grad, 0)
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             grad_other = kernels.where(condition, 0, grad)
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -1836,12 +1990,12 @@ class WhereBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = where(condition, grad, 0)
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             grad_other = where(condition, 0, grad)
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
@@ -1958,6 +2112,8 @@ def to_other(
 
 
 rsub = overloaded("rsub", rsub_tensor, rsub_scalar)
+
+remainder = overloaded("remainder", remainder_scalar, remainder_tensor)
 
 clamp = overloaded("clamp", clamp_tensor, clamp_default)
 

@@ -11,7 +11,7 @@ from typing import Any
 import gradspec.generated.arithmetic as arithmetic_ops
 from gradspec import constants, kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
-from gradspec.dispatch import dispatch
+from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
@@ -432,7 +432,10 @@ def log10_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Logarithm of the sum of two exponentials."""
     if type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(logaddexp, input, other)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(logaddexp, input, other)
+        other = lifted
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
@@ -449,20 +452,23 @@ def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
+        node._saved_result = out.array
         if other.edge is not None:
             node._saved_other = other
             node._version_other = other.alias and other.alias.version
-        node._saved_result = out.array
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
         if input.edge is not None:
             node._saved_self = input
             node._version_self = input.alias and input.alias.version
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -471,14 +477,16 @@ class LogaddexpBackward0(Node):
     """Gradient of `logaddexp`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_other",
         "_saved_result",
         "_saved_self",
         "_version_other",
         "_version_self",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_other: Any
     _saved_result: Any
     _saved_self: Any
@@ -497,16 +505,16 @@ class LogaddexpBackward0(Node):
                 check_version(node, "self", self, node._version_self)
             self = self.array
             grad_self = grad * np_exp(self - result)
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             other = node._saved_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
             grad_other = grad * np_exp(other - result)
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -517,15 +525,15 @@ class LogaddexpBackward0(Node):
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_self = grad * exp(self - result)
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             other = node._saved_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             grad_other = grad * exp(other - result)
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
@@ -771,7 +779,10 @@ def pow_tensor_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
 def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """Elements to the power of elements."""
     if type(input) is not Tensor or type(exponent) is not Tensor:
-        return dispatch(pow_tensor_tensor, input, exponent)
+        lifted = lift_number(exponent, input)
+        if lifted is None:
+            return dispatch(pow_tensor_tensor, input, exponent)
+        exponent = lifted
     input_array = input.array
     exponent_array = exponent.array
     if input_array.dtype is not exponent_array.dtype:
@@ -790,17 +801,21 @@ def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tens
         node.hooks = None
         node._saved_exponent = exponent
         node._version_exponent = exponent.alias and exponent.alias.version
-        if exponent.edge is not None:
-            node._saved_result = out.array
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
-        node._likes = (
-            None
-            if input_array.shape == exponent_array.shape
-            and input_array is input.array
-            and exponent_array is exponent.array
-            else (likeness(input), likeness(exponent))
-        )
+        if exponent.edge is not None:
+            node._saved_result = out.array
+            node._like_exponent = (
+                None
+                if exponent_array.shape == array.shape and exponent_array is exponent.array
+                else likeness(exponent)
+            )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -809,14 +824,16 @@ class PowBackward1(Node):
     """Gradient of `pow.Tensor_Tensor`."""
 
     __slots__ = (
-        "_likes",
+        "_like_exponent",
+        "_like_self",
         "_saved_exponent",
         "_saved_result",
         "_saved_self",
         "_version_exponent",
         "_version_self",
     )
-    _likes: Any
+    _like_exponent: Any
+    _like_self: Any
     _saved_exponent: Any
     _saved_result: Any
     _saved_self: Any
@@ -836,8 +853,8 @@ class PowBackward1(Node):
         grad_self = grad_exponent = None
         if needs[0]:
             grad_self = kernels.where(exponent == 0, 0, grad * (exponent * self ** (exponent - 1)))
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             result = node._saved_result
             if result is FREED:
@@ -845,8 +862,8 @@ class PowBackward1(Node):
             grad_exponent = grad * (
                 result * np_log(kernels.where((self == 0) & (exponent >= 0), 1, self))
             )
-            if node._likes is not None:
-                grad_exponent = reduce_to(grad_exponent, node._likes[1])
+            if node._like_exponent is not None:
+                grad_exponent = reduce_to(grad_exponent, node._like_exponent)
         return (grad_self, grad_exponent)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -861,15 +878,15 @@ class PowBackward1(Node):
             grad_self = arithmetic_ops.where(
                 exponent == 0, 0, grad * (exponent * self ** (exponent - 1))
             )
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             result = output_of(node, node._saved_result)
             grad_exponent = grad * (
                 result * log(arithmetic_ops.where((self == 0) & (exponent >= 0), 1, self))
             )
-            if node._likes is not None:
-                grad_exponent = reduce_to_differentiable(grad_exponent, node._likes[1])
+            if node._like_exponent is not None:
+                grad_exponent = reduce_to_differentiable(grad_exponent, node._like_exponent)
         return (grad_self, grad_exponent)
 
     def release(node) -> None:
@@ -972,6 +989,16 @@ def pow_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     )
 
 
+def _rpow_scalar(input: Tensor, other: Number) -> Tensor:
+    """`other ** self` for a number."""
+    return pow_scalar(other, input)
+
+
+def _rpow_tensor(input: Tensor, other: Tensor) -> Tensor:
+    """`other ** self` for what is no number."""
+    return pow_tensor_tensor(other, input)
+
+
 def _times_log(input: Tensor, base: Number) -> Tensor:
     """Each element times the logarithm of a number."""
     if type(input) is not Tensor:
@@ -1023,7 +1050,10 @@ def square(input: Tensor) -> Tensor:
 def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """`self * log(other)`, zero where `self` is zero."""
     if type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(xlogy, input, other)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(xlogy, input, other)
+        other = lifted
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
@@ -1046,13 +1076,18 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node._version_other = other.alias and other.alias.version
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if other.edge is not None:
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -1061,13 +1096,15 @@ class XlogyBackward0(Node):
     """Gradient of `xlogy.Tensor`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_other",
         "_saved_self",
         "_version_other",
         "_version_self",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_other: Any
     _saved_self: Any
     _version_other: Any
@@ -1086,12 +1123,12 @@ class XlogyBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad * np_log(kernels.where((self == 0) & (other <= 0), 1, other))
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             grad_other = grad * self / other
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -1104,12 +1141,12 @@ class XlogyBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad * log(arithmetic_ops.where((self == 0) & (other <= 0), 1, other))
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             grad_other = grad * self / other
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
@@ -1129,3 +1166,5 @@ def xlogy_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 pow = overloaded("pow", pow_tensor_scalar, pow_tensor_tensor, pow_scalar)
+
+_rpow = overloaded("_rpow", _rpow_scalar, _rpow_tensor)

@@ -11,7 +11,7 @@ from typing import Any
 import gradspec.generated.arithmetic as arithmetic_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
-from gradspec.dispatch import all_tensors, dispatch
+from gradspec.dispatch import all_tensors, dispatch, lift_number
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, next_sequence_nr
@@ -682,7 +682,6 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         node.hooks = None
         if src.edge is not None:
             node._saved_dim = dim
-        if src.edge is not None:
             node._saved_index = index
             node._version_index = index.alias and index.alias.version
         out.edge = node
@@ -902,10 +901,10 @@ def masked_fill_scalar(input: Tensor | Number, mask: Tensor, value: Number) -> T
         node.hooks = None
         node._saved_mask = mask
         node._version_mask = mask.alias and mask.alias.version
-        node._likes = (
+        node._like_self = (
             None
-            if input_array.shape == out.array.shape and input_array is input.array
-            else (likeness(input),)
+            if input_array.shape == array.shape and input_array is input.array
+            else likeness(input)
         )
         out.edge = node
     return finish(out) if mode.flags else out
@@ -915,11 +914,11 @@ class MaskedFillBackward0(Node):
     """Gradient of `masked_fill.Scalar`."""
 
     __slots__ = (
-        "_likes",
+        "_like_self",
         "_saved_mask",
         "_version_mask",
     )
-    _likes: Any
+    _like_self: Any
     _saved_mask: Any
     _version_mask: Any
     op = "masked_fill.Scalar"
@@ -931,8 +930,8 @@ class MaskedFillBackward0(Node):
         mask = mask.array
         grad_self = None
         grad_self = kernels.masked_fill(grad, mask, 0)
-        if node._likes is not None:
-            grad_self = reduce_to(grad_self, node._likes[0])
+        if node._like_self is not None:
+            grad_self = reduce_to(grad_self, node._like_self)
         return (grad_self,)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -941,8 +940,8 @@ class MaskedFillBackward0(Node):
             check_version(node, "mask", mask, node._version_mask)
         grad_self = None
         grad_self = masked_fill_scalar(grad, mask, 0)
-        if node._likes is not None:
-            grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+        if node._like_self is not None:
+            grad_self = reduce_to_differentiable(grad_self, node._like_self)
         return (grad_self,)
 
     def release(node) -> None:
@@ -959,7 +958,10 @@ def masked_fill_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) ->
 def masked_fill_tensor(input: Tensor | Number, mask: Tensor, value: Tensor | Number) -> Tensor:
     """A copy with the value of a 0-dim tensor wherever `mask` is true."""
     if type(input) is not Tensor or type(mask) is not Tensor or type(value) is not Tensor:
-        return dispatch(masked_fill_tensor, input, mask, value)
+        lifted = lift_number(value, input)
+        if lifted is None:
+            return dispatch(masked_fill_tensor, input, mask, value)
+        value = lifted
     input_array = input.array
     mask_array = mask.array
     value_array = value.array
@@ -979,13 +981,18 @@ def masked_fill_tensor(input: Tensor | Number, mask: Tensor, value: Tensor | Num
         node.hooks = None
         node._saved_mask = mask
         node._version_mask = mask.alias and mask.alias.version
-        node._likes = (
-            None
-            if input_array.shape == value_array.shape == out.array.shape
-            and input_array is input.array
-            and value_array is value.array
-            else (likeness(input), likeness(value))
-        )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if value.edge is not None:
+            node._like_value = (
+                None
+                if value_array.shape == array.shape and value_array is value.array
+                else likeness(value)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -994,11 +1001,13 @@ class MaskedFillBackward1(Node):
     """Gradient of `masked_fill.Tensor`."""
 
     __slots__ = (
-        "_likes",
+        "_like_self",
+        "_like_value",
         "_saved_mask",
         "_version_mask",
     )
-    _likes: Any
+    _like_self: Any
+    _like_value: Any
     _saved_mask: Any
     _version_mask: Any
     op = "masked_fill.Tensor"
@@ -1011,12 +1020,12 @@ class MaskedFillBackward1(Node):
         grad_self = grad_value = None
         if needs[0]:
             grad_self = kernels.masked_fill(grad, mask, 0)
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             grad_value = kernels.where(mask, grad, 0)
-            if node._likes is not None:
-                grad_value = reduce_to(grad_value, node._likes[1])
+            if node._like_value is not None:
+                grad_value = reduce_to(grad_value, node._like_value)
         return (grad_self, grad_value)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -1026,12 +1035,12 @@ class MaskedFillBackward1(Node):
         grad_self = grad_value = None
         if needs[0]:
             grad_self = masked_fill_scalar(grad, mask, 0)
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             grad_value = arithmetic_ops.where(mask, grad, 0)
-            if node._likes is not None:
-                grad_value = reduce_to_differentiable(grad_value, node._likes[1])
+            if node._like_value is not None:
+                grad_value = reduce_to_differentiable(grad_value, node._like_value)
         return (grad_self, grad_value)
 
     def release(node) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
-from gradspec.dispatch import dispatch
+from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, next_sequence_nr
@@ -396,17 +396,17 @@ def addmm(
             node._saved_alpha = alpha
         if input.edge is not None:
             node._saved_beta = beta
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
         if mat2.edge is not None:
             node._saved_mat1 = mat1
             node._version_mat1 = mat1.alias and mat1.alias.version
         if mat1.edge is not None:
             node._saved_mat2 = mat2
             node._version_mat2 = mat2.alias and mat2.alias.version
-        node._likes = (
-            None
-            if input_array.shape == out.array.shape and input_array is input.array
-            else (likeness(input),)
-        )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -415,7 +415,7 @@ class AddmmBackward0(Node):
     """Gradient of `addmm`."""
 
     __slots__ = (
-        "_likes",
+        "_like_self",
         "_saved_alpha",
         "_saved_beta",
         "_saved_mat1",
@@ -423,7 +423,7 @@ class AddmmBackward0(Node):
         "_version_mat1",
         "_version_mat2",
     )
-    _likes: Any
+    _like_self: Any
     _saved_alpha: Any
     _saved_beta: Any
     _saved_mat1: Any
@@ -437,8 +437,8 @@ class AddmmBackward0(Node):
         if needs[0]:
             beta = node._saved_beta
             grad_self = grad if beta == 1 else grad * beta
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
             mat2 = node._saved_mat2
@@ -468,8 +468,8 @@ class AddmmBackward0(Node):
         if needs[0]:
             beta = node._saved_beta
             grad_self = grad if beta == 1 else grad * beta
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
             mat2 = node._saved_mat2
@@ -507,7 +507,10 @@ def addmm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def _broadcast_matmul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Products of matrices whose batch dimensions broadcast."""
     if type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(_broadcast_matmul, input, other)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(_broadcast_matmul, input, other)
+        other = lifted
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
@@ -527,16 +530,19 @@ def _broadcast_matmul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         if input.edge is not None:
             node._saved_other = other
             node._version_other = other.alias and other.alias.version
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
         if other.edge is not None:
             node._saved_self = input
             node._version_self = input.alias and input.alias.version
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -545,13 +551,15 @@ class BroadcastMatmulBackward0(Node):
     """Gradient of `_broadcast_matmul`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_other",
         "_saved_self",
         "_version_other",
         "_version_self",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_other: Any
     _saved_self: Any
     _version_other: Any
@@ -566,16 +574,16 @@ class BroadcastMatmulBackward0(Node):
                 check_version(node, "other", other, node._version_other)
             other = other.array
             grad_self = kernels.broadcast_matmul(grad, kernels.transpose(other, -2, -1))
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
             grad_other = kernels.broadcast_matmul(kernels.transpose(self, -2, -1), grad)
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -585,15 +593,15 @@ class BroadcastMatmulBackward0(Node):
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             grad_self = _broadcast_matmul(grad, shape_ops.transpose(other, -2, -1))
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_other = _broadcast_matmul(shape_ops.transpose(self, -2, -1), grad)
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
@@ -623,21 +631,15 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
                 if input.ndim == 1 and other.ndim == 2:
                     return shape_ops.squeeze_dim(mm(shape_ops.unsqueeze(input, 0), other), 0)
                 else:
-                    if input.ndim == 3 and other.ndim == 2:
-                        rows = shape_ops.view(
-                            input, (input.shape[0] * input.shape[1], input.shape[2]), copy=True
-                        )
+                    if input.ndim > 2 and other.ndim == 2 and other.shape[0] != 0:
+                        rows = shape_ops.view(input, (-1, other.shape[0]), copy=True)
                         return shape_ops._unsafe_view(
-                            mm(rows, other), (input.shape[0], input.shape[1], other.shape[1])
+                            mm(rows, other), (*input.shape[:-1], other.shape[1])
                         )
                     else:
-                        if input.ndim == 3 and other.ndim == 1:
-                            rows = shape_ops.view(
-                                input, (input.shape[0] * input.shape[1], input.shape[2]), copy=True
-                            )
-                            return shape_ops._unsafe_view(
-                                mv(rows, other), (input.shape[0], input.shape[1])
-                            )
+                        if input.ndim > 2 and other.ndim == 1 and other.shape[0] != 0:
+                            rows = shape_ops.view(input, (-1, other.shape[0]), copy=True)
+                            return shape_ops._unsafe_view(mv(rows, other), input.shape[:-1])
                         else:
                             if (
                                 input.ndim == 3

@@ -15,7 +15,7 @@ import gradspec.generated.reduction as reduction_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
-from gradspec.dispatch import dispatch
+from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, next_sequence_nr
@@ -140,7 +140,10 @@ def mse_loss(
 def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -> Tensor:
     """Squared differences, reduced."""
     if type(input) is not Tensor or type(target) is not Tensor:
-        return dispatch(_mse_loss, input, target, reduction)
+        lifted = lift_number(target, input)
+        if lifted is None:
+            return dispatch(_mse_loss, input, target, reduction)
+        target = lifted
     input_array = input.array
     target_array = target.array
     if input_array.dtype is not target_array.dtype:
@@ -162,13 +165,18 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
         node._version_self = input.alias and input.alias.version
         node._saved_target = target
         node._version_target = target.alias and target.alias.version
-        node._likes = (
-            None
-            if input_array.shape == target_array.shape
-            and input_array is input.array
-            and target_array is target.array
-            else (likeness(input), likeness(target))
-        )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if target.edge is not None:
+            node._like_target = (
+                None
+                if target_array.shape == array.shape and target_array is target.array
+                else likeness(target)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -177,14 +185,16 @@ class MseLossBackward0(Node):
     """Gradient of `_mse_loss`."""
 
     __slots__ = (
-        "_likes",
+        "_like_self",
+        "_like_target",
         "_saved_reduction",
         "_saved_self",
         "_saved_target",
         "_version_self",
         "_version_target",
     )
-    _likes: Any
+    _like_self: Any
+    _like_target: Any
     _saved_reduction: Any
     _saved_self: Any
     _saved_target: Any
@@ -206,13 +216,13 @@ class MseLossBackward0(Node):
         if needs[0]:
             difference = self - target
             grad_self = 2 * kernels.unreduced(grad, difference.shape, reduction) * difference
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             difference = self - target
             grad_target = -2 * kernels.unreduced(grad, difference.shape, reduction) * difference
-            if node._likes is not None:
-                grad_target = reduce_to(grad_target, node._likes[1])
+            if node._like_target is not None:
+                grad_target = reduce_to(grad_target, node._like_target)
         return (grad_self, grad_target)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -227,13 +237,13 @@ class MseLossBackward0(Node):
         if needs[0]:
             difference = self - target
             grad_self = 2 * _unreduced(grad, difference.shape, reduction) * difference
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             difference = self - target
             grad_target = -2 * _unreduced(grad, difference.shape, reduction) * difference
-            if node._likes is not None:
-                grad_target = reduce_to_differentiable(grad_target, node._likes[1])
+            if node._like_target is not None:
+                grad_target = reduce_to_differentiable(grad_target, node._like_target)
         return (grad_self, grad_target)
 
     def release(node) -> None:
@@ -269,7 +279,7 @@ def l1_loss(
         if kind == "sum":
             return reduction_ops.sum_default(distance)
         else:
-            return _reduced(distance, kind)
+            return distance if kind == "none" else _reduced(distance, kind)
 
 
 def binary_cross_entropy_with_logits(
@@ -339,6 +349,9 @@ def _binary_cross_entropy_with_logits(
         )
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
+        node._saved_reduction = reduction
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
         if (
             input.edge is not None
             or target.edge is not None
@@ -348,9 +361,6 @@ def _binary_cross_entropy_with_logits(
             node._version_pos_weight = (
                 None if pos_weight is None else pos_weight.alias and pos_weight.alias.version
             )
-        node._saved_reduction = reduction
-        node._saved_self = input
-        node._version_self = input.alias and input.alias.version
         if (
             input.edge is not None
             or (weight is not None and weight.edge is not None)
@@ -365,7 +375,30 @@ def _binary_cross_entropy_with_logits(
         ):
             node._saved_weight = weight
             node._version_weight = None if weight is None else weight.alias and weight.alias.version
-        node._likes = (likeness(input), likeness(target), likeness(weight), likeness(pos_weight))
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if target.edge is not None:
+            node._like_target = (
+                None
+                if target_array.shape == array.shape and target_array is target.array
+                else likeness(target)
+            )
+        if weight is not None and weight.edge is not None:
+            node._like_weight = (
+                None
+                if weight_array.shape == array.shape and weight_array is weight.array
+                else likeness(weight)
+            )
+        if pos_weight is not None and pos_weight.edge is not None:
+            node._like_pos_weight = (
+                None
+                if pos_weight_array.shape == array.shape and pos_weight_array is pos_weight.array
+                else likeness(pos_weight)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -374,7 +407,10 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
     """Gradient of `_binary_cross_entropy_with_logits`."""
 
     __slots__ = (
-        "_likes",
+        "_like_pos_weight",
+        "_like_self",
+        "_like_target",
+        "_like_weight",
         "_saved_pos_weight",
         "_saved_reduction",
         "_saved_self",
@@ -385,7 +421,10 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
         "_version_target",
         "_version_weight",
     )
-    _likes: Any
+    _like_pos_weight: Any
+    _like_self: Any
+    _like_target: Any
+    _like_weight: Any
     _saved_pos_weight: Any
     _saved_reduction: Any
     _saved_self: Any
@@ -423,8 +462,8 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             grad_self = share * (
                 (1 - target) * (1 / (1 + np_exp(-self))) - positive * (1 / (1 + np_exp(--self)))
             )
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             pos_weight = node._saved_pos_weight
             if pos_weight is not None:
@@ -442,8 +481,8 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
                 else -np_logaddexp(0, -self) * pos_weight
             )
             grad_target = share * (-np_logaddexp(0, --self) - positive)
-            if node._likes is not None:
-                grad_target = reduce_to(grad_target, node._likes[1])
+            if node._like_target is not None:
+                grad_target = reduce_to(grad_target, node._like_target)
         if needs[2]:
             pos_weight = node._saved_pos_weight
             if pos_weight is not None:
@@ -456,8 +495,8 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             positive = target if pos_weight is None else target * pos_weight
             loss = -(1 - target) * -np_logaddexp(0, --self) - positive * -np_logaddexp(0, -self)
             grad_weight = kernels.unreduced(grad, self.shape, reduction) * loss
-            if node._likes is not None:
-                grad_weight = reduce_to(grad_weight, node._likes[2])
+            if node._like_weight is not None:
+                grad_weight = reduce_to(grad_weight, node._like_weight)
         if needs[3]:
             target = node._saved_target
             if target.alias is not None:
@@ -470,8 +509,8 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             share = kernels.unreduced(grad, self.shape, reduction)
             share = share if weight is None else share * weight
             grad_pos_weight = share * (target * --np_logaddexp(0, -self))
-            if node._likes is not None:
-                grad_pos_weight = reduce_to(grad_pos_weight, node._likes[3])
+            if node._like_pos_weight is not None:
+                grad_pos_weight = reduce_to(grad_pos_weight, node._like_pos_weight)
         return (grad_self, grad_target, grad_weight, grad_pos_weight)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -496,8 +535,8 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             grad_self = share * (
                 (1 - target) * nn_ops.sigmoid(self) - positive * nn_ops.sigmoid(-self)
             )
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             pos_weight = node._saved_pos_weight
             if pos_weight is not None:
@@ -513,8 +552,8 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
                 else nn_ops.log_sigmoid(self) * pos_weight
             )
             grad_target = share * (nn_ops.log_sigmoid(-self) - positive)
-            if node._likes is not None:
-                grad_target = reduce_to_differentiable(grad_target, node._likes[1])
+            if node._like_target is not None:
+                grad_target = reduce_to_differentiable(grad_target, node._like_target)
         if needs[2]:
             pos_weight = node._saved_pos_weight
             if pos_weight is not None:
@@ -525,8 +564,8 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             positive = target if pos_weight is None else target * pos_weight
             loss = -(1 - target) * nn_ops.log_sigmoid(-self) - positive * nn_ops.log_sigmoid(self)
             grad_weight = _unreduced(grad, self.shape, reduction) * loss
-            if node._likes is not None:
-                grad_weight = reduce_to_differentiable(grad_weight, node._likes[2])
+            if node._like_weight is not None:
+                grad_weight = reduce_to_differentiable(grad_weight, node._like_weight)
         if needs[3]:
             target = node._saved_target
             if target.alias is not None:
@@ -537,8 +576,8 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             share = _unreduced(grad, self.shape, reduction)
             share = share if weight is None else share * weight
             grad_pos_weight = share * (target * -nn_ops.log_sigmoid(self))
-            if node._likes is not None:
-                grad_pos_weight = reduce_to_differentiable(grad_pos_weight, node._likes[3])
+            if node._like_pos_weight is not None:
+                grad_pos_weight = reduce_to_differentiable(grad_pos_weight, node._like_pos_weight)
         return (grad_self, grad_target, grad_weight, grad_pos_weight)
 
     def release(node) -> None:

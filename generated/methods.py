@@ -105,7 +105,7 @@ class TensorMethods:
     pow_ = in_place(exp_log.pow, "pow_")
     __pow__ = exp_log.pow
     __ipow__ = in_place(exp_log.pow, "__ipow__")
-    __rpow__ = exp_log.pow
+    __rpow__ = exp_log._rpow
     square = exp_log.square
     square_ = in_place(exp_log.square, "square_")
     xlogy = exp_log.xlogy
@@ -195,7 +195,6 @@ class TensorMethods:
     view_as = shape.view_as
     reshape_as = shape.reshape_as
     expand = variadic(shape.expand)
-    sum_to_size = variadic(shape.sum_to_size)
     expand_as = shape.expand_as
     broadcast_to = variadic(shape.broadcast_to)
     transpose = shape.transpose

@@ -113,8 +113,17 @@ OPS: tuple[Op, ...] = (
         ),
     ),
     Op(
+        "remainder.Scalar",
+        arithmetic.remainder_scalar,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Scalar"),
+        ),
+        jvp=arithmetic.remainder_scalar_jvp,
+    ),
+    Op(
         "remainder.Tensor",
-        arithmetic.remainder,
+        arithmetic.remainder_tensor,
         (
             Param("input", "Tensor"),
             Param("other", "Tensor"),
@@ -123,7 +132,7 @@ OPS: tuple[Op, ...] = (
             "input",
             "other",
         ),
-        jvp=arithmetic.remainder_jvp,
+        jvp=arithmetic.remainder_tensor_jvp,
     ),
     Op(
         "neg",
@@ -455,6 +464,22 @@ OPS: tuple[Op, ...] = (
             Param("exponent", "Tensor"),
         ),
         jvp=exp_log.pow_scalar_jvp,
+    ),
+    Op(
+        "_rpow.Scalar",
+        exp_log._rpow_scalar,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Scalar"),
+        ),
+    ),
+    Op(
+        "_rpow.Tensor",
+        exp_log._rpow_tensor,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
     ),
     Op(
         "_times_log",
@@ -1118,13 +1143,13 @@ OPS: tuple[Op, ...] = (
         jvp=shape.expand_jvp,
     ),
     Op(
-        "sum_to_size",
-        shape.sum_to_size,
+        "_sum_to_size",
+        shape._sum_to_size,
         (
             Param("input", "Tensor"),
             Param("size", "int[]"),
         ),
-        jvp=shape.sum_to_size_jvp,
+        jvp=shape._sum_to_size_jvp,
     ),
     Op(
         "expand_as",

@@ -219,7 +219,7 @@ class ExpandBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self_shape = node._saved_self_shape
-        return (sum_to_size(grad, self_shape),)
+        return (_sum_to_size(grad, self_shape),)
 
 
 def expand_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -227,15 +227,15 @@ def expand_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return expand(tangents["self"], primals["size"], implicit=primals["implicit"])
 
 
-def sum_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
+def _sum_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
     """Sums over the dimensions that an expansion of `size` to this shape would repeat."""
     if type(input) is not Tensor:
-        return dispatch(sum_to_size, input, size)
+        return dispatch(_sum_to_size, input, size)
     input_array = input.array
     try:
         array = kernels.sum_to_size(input_array, size)
     except Exception as error:
-        raise failure("sum_to_size", error, input) from None
+        raise failure("_sum_to_size", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -250,11 +250,11 @@ def sum_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
 
 
 class SumToSizeBackward0(Node):
-    """Gradient of `sum_to_size`."""
+    """Gradient of `_sum_to_size`."""
 
     __slots__ = ("_saved_self_shape",)
     _saved_self_shape: Any
-    op = "sum_to_size"
+    op = "_sum_to_size"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self_shape = node._saved_self_shape
@@ -265,9 +265,9 @@ class SumToSizeBackward0(Node):
         return (expand(grad, self_shape),)
 
 
-def sum_to_size_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
-    """The tangent of `sum_to_size`."""
-    return sum_to_size(tangents["self"], primals["size"])
+def _sum_to_size_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_sum_to_size`."""
+    return _sum_to_size(tangents["self"], primals["size"])
 
 
 def expand_as(input: Tensor, other: Tensor) -> Tensor:

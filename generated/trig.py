@@ -10,7 +10,7 @@ from typing import Any
 
 import gradspec.generated.exp_log as exp_log_ops
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
-from gradspec.dispatch import dispatch
+from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
@@ -389,7 +389,10 @@ def atan_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """The angle of the point (other, self) in the plane."""
     if type(input) is not Tensor or type(other) is not Tensor:
-        return dispatch(atan2, input, other)
+        lifted = lift_number(other, input)
+        if lifted is None:
+            return dispatch(atan2, input, other)
+        other = lifted
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
@@ -410,13 +413,18 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node._version_other = other.alias and other.alias.version
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
-        node._likes = (
-            None
-            if input_array.shape == other_array.shape
-            and input_array is input.array
-            and other_array is other.array
-            else (likeness(input), likeness(other))
-        )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if other.edge is not None:
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -425,13 +433,15 @@ class Atan2Backward0(Node):
     """Gradient of `atan2`."""
 
     __slots__ = (
-        "_likes",
+        "_like_other",
+        "_like_self",
         "_saved_other",
         "_saved_self",
         "_version_other",
         "_version_self",
     )
-    _likes: Any
+    _like_other: Any
+    _like_self: Any
     _saved_other: Any
     _saved_self: Any
     _version_other: Any
@@ -450,12 +460,12 @@ class Atan2Backward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad * (other / (self * self + other * other))
-            if node._likes is not None:
-                grad_self = reduce_to(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             grad_other = grad * (-self / (self * self + other * other))
-            if node._likes is not None:
-                grad_other = reduce_to(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -468,12 +478,12 @@ class Atan2Backward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad * (other / (self * self + other * other))
-            if node._likes is not None:
-                grad_self = reduce_to_differentiable(grad_self, node._likes[0])
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             grad_other = grad * (-self / (self * self + other * other))
-            if node._likes is not None:
-                grad_other = reduce_to_differentiable(grad_other, node._likes[1])
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:

@@ -8,12 +8,12 @@ sends dual tensors to forward mode, and calls the function again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from .forward_mode import Dual, call_with_tangents
-from .promotion import result_dtype
+from .promotion import LAST_INTEGER, result_dtype
 from .registry import OPS, Op, Param
 from .tensor import Tensor, share_alias, wrap
 
@@ -128,3 +128,29 @@ def any_edge(tensors: Sequence[Tensor | None]) -> bool:
 def edges_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
     """Where the gradients of a list of tensors go."""
     return tuple(None if tensor is None else tensor.edge for tensor in tensors)
+
+
+_NUMBERS: Final[dict[tuple[Any, int | float], Tensor]] = {}
+_MOST_NUMBERS: Final = 1000
+
+
+def lift_number(value: Any, beside: Any) -> Tensor | None:
+    """A Python number as a tensor of the dtype of the tensor beside it.
+
+    None where this is not the case at hand, or where the dtype takes more thought: then the slow
+    path decides. The tensors are shared: nobody writes to them, as nobody else can see them.
+    """
+    kind = type(value)
+    if type(beside) is not Tensor or (kind is not float and kind is not int):
+        return None
+    dtype = beside.array.dtype
+    if dtype.num <= LAST_INTEGER:
+        return None
+    found = _NUMBERS.get((dtype, value))
+    if found is None:
+        found = wrap(np.array(value, dtype))
+        if value:  # 0.0 and -0.0 are equal, but not the same
+            if len(_NUMBERS) > _MOST_NUMBERS:
+                _NUMBERS.clear()
+            _NUMBERS[dtype, value] = found
+    return found

@@ -20,6 +20,14 @@ def format_tree(directory: Path) -> None:
     _run([ruff, "format", *settings, *length, str(directory)])
 
 
+def format_source(text: str) -> str:
+    """One piece of code, formatted as it stands in a generated module."""
+    settings = ["--isolated", "--quiet", "--no-cache", "--line-length", _LINE_LENGTH]
+    command = [find_ruff_bin(), "format", *settings, "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
 def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

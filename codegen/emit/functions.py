@@ -33,6 +33,7 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
         returns=_returns(op),
         doc=op.doc,
         guard="",
+        lifts=(),
         forwarded="",
         prepare=(),
         compute=(),
@@ -57,6 +58,7 @@ def recorded_function(
         returns=_returns(op),
         doc=op.doc,
         guard=_guard(op),
+        lifts=tuple(_liftable(op)),
         forwarded=forwarded(op.signature),
         prepare=tuple(prepare),
         compute=tuple(_compute(op, context, spelling)),
@@ -111,6 +113,14 @@ def _guard(op: OpSpec) -> str:
         else:
             tests.append(f"type({name}) is not Tensor")
     return " or ".join(tests)
+
+
+def _liftable(op: OpSpec) -> list[str]:
+    """The arguments that are often plain numbers beside a tensor: they skip the slow path."""
+    promoted = [p for p in op.signature.tensor_params if p.name in op.promotes]
+    if len(promoted) != 2 or any(p.type.is_optional for p in promoted):
+        return []
+    return [spelled(p.name) for p in promoted]
 
 
 def _prepare(op: OpSpec) -> tuple[list[str], dict[str, str]]:
@@ -194,23 +204,32 @@ def differentiable_outputs(op: OpSpec) -> tuple[str, ...]:
 
 def _record(op: OpSpec, node: NodeView, plan: SavedFormulas) -> RecordView:
     wanted = [p for p in op.signature.params if p.name in op.differentiable_params]
-    saves: list[str] = []
-    for saved in plan.saved:
-        lines = _save(op, saved)
-        missing = [p for p in wanted if p.name not in saved.wanted_by]
-        if missing:
-            asked = [p for p in wanted if p.name in saved.wanted_by]
-            saves.append(f"if {' or '.join(_has_edge(p) for p in asked)}:")
-            lines = ["    " + line for line in lines]
-        saves += lines
-    if "_likes" in node.slots:
-        saves += _save_likes(op)
     return RecordView(
         any_edge=" or ".join(_has_edge(p) for p in wanted),
         edges=_edges(wanted),
-        saves=tuple(saves),
+        saves=tuple(_saves(op, plan, wanted)),
         attach=_attach(op),
     )
+
+
+def _saves(op: OpSpec, plan: SavedFormulas, wanted: list[Param]) -> list[str]:
+    """What is kept, each thing under the condition that a gradient which needs it is asked for."""
+    by_condition: dict[str, list[str]] = {}
+    for saved in plan.saved:
+        asked = [p for p in wanted if p.name in saved.wanted_by]
+        by_condition.setdefault(_condition(asked, wanted), []).extend(_save(op, saved))
+    for name in reduced_params(op):
+        asked = [p for p in wanted if p.name == name]
+        by_condition.setdefault(_condition(asked, wanted), []).append(_save_like(name))
+    lines = by_condition.pop("", [])
+    for condition, saves in by_condition.items():
+        lines += [f"if {condition}:", *("    " + line for line in saves)]
+    return lines
+
+
+def _condition(asked: list[Param], wanted: list[Param]) -> str:
+    """Whether one of `asked` needs a gradient, where one of `wanted` is known to."""
+    return "" if len(asked) == len(wanted) else " or ".join(_has_edge(p) for p in asked)
 
 
 def _has_edge(param: Param) -> str:
@@ -271,20 +290,11 @@ def _save(op: OpSpec, saved: Saved) -> list[str]:
             return [f"node.{saved.slot} = {value}"]
 
 
-def _save_likes(op: OpSpec) -> list[str]:
-    """Whether gradients must be summed down or cast: decided here, once, in the forward."""
-    reduced = reduced_params(op)
-    names = [spelled(name) for name in reduced]
-    params = {p.name: p for p in op.signature.params}
-    likes = ", ".join(f"likeness({name})" for name in names)
-    likes = f"({likes},)" if len(names) == 1 else f"({likes})"
-    if any(params[name].type.is_optional for name in reduced):
-        return [f"node._likes = {likes}"]
-    shapes = [f"{name}_array.shape" for name in names]
-    if set(reduced) != {p.name for p in op.signature.tensor_params}:
-        shapes.append("out.array.shape")
-    tests = [" == ".join(shapes), *(f"{name}_array is {name}.array" for name in names)]
-    return [f"node._likes = None if {' and '.join(tests)} else {likes}"]
+def _save_like(name: str) -> str:
+    """Whether a gradient must be summed down or cast: decided here, once, in the forward."""
+    tensor = spelled(name)
+    fits = f"{tensor}_array.shape == array.shape and {tensor}_array is {tensor}.array"
+    return f"node._like_{name} = None if {fits} else likeness({tensor})"
 
 
 def reduced_params(op: OpSpec) -> tuple[str, ...]:

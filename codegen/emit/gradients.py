@@ -26,8 +26,7 @@ def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext
     several = has_several_outputs(op)
     if several:
         slots += ["_outputs", "output_count"]
-    if reduced_params(op):
-        slots.append("_likes")
+    slots += [f"_like_{name}" for name in reduced_params(op)]
     held = ("tensor", "tensors", "output")
     released = [f"node.{s.slot}" for s in plan.saved if s.source in held]
     return NodeView(
@@ -120,11 +119,10 @@ class _Body:
             yield from ("    " + line for line in body)
 
     def _reduce(self, name: str) -> Iterator[str]:
-        reduced = reduced_params(self.op)
-        if name in reduced:
+        if name in reduced_params(self.op):
             reduce = "reduce_to_differentiable" if self.on_tensors else "reduce_to"
-            yield "if node._likes is not None:"
-            yield f"    grad_{name} = {reduce}(grad_{name}, node._likes[{reduced.index(name)}])"
+            yield f"if node._like_{name} is not None:"
+            yield f"    grad_{name} = {reduce}(grad_{name}, node._like_{name})"
 
     def _render(self, formula: Formula, result: str) -> list[str]:
         renderer: FormulaRenderer = (TensorRenderer if self.on_tensors else NumpyRenderer)(

@@ -34,7 +34,7 @@ GENERATED_PACKAGE = "gradspec.generated"
 
 _RUNTIME_NAMES = {
     "gradspec.broadcast": ("reduce_to", "reduce_to_differentiable"),
-    "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of"),
+    "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of", "lift_number"),
     "gradspec.errors": ("failure",),
     "gradspec.modes": ("finish", "mode"),
     "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),

@@ -44,6 +44,8 @@ class FunctionView:
     doc: str
     guard: str
     """True where an argument is not a plain tensor; empty for a composite."""
+    lifts: tuple[str, ...]
+    """The two promoted arguments, of which the second may be a plain number."""
     forwarded: str
     """The arguments, as `dispatch` is handed them."""
     prepare: tuple[str, ...]
