@@ -4,7 +4,16 @@ They run on arrays of numbers and, during a proof, on arrays of symbols: no `flo
 `np.asarray`, nothing that asks for one dtype.
 """
 
-from .arithmetic import clamp, pow_of_scalar, pow_scalar, rsub_scalar, times_log, within
+from .arithmetic import (
+    clamp,
+    pow_of_scalar,
+    pow_scalar,
+    remainder_scalar,
+    round,
+    rsub_scalar,
+    times_log,
+    within,
+)
 from .extremes import (
     amax,
     amin,
@@ -108,6 +117,8 @@ __all__ = [
     "pow_scalar",
     "put_along_dim",
     "reduced",
+    "remainder_scalar",
+    "round",
     "rsub_scalar",
     "scatter",
     "scatter_add",

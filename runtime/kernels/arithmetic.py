@@ -26,9 +26,21 @@ def rsub_scalar(self: Array, other: Number, alpha: Number) -> Any:
     return other - self if alpha == 1 else other - self * alpha
 
 
+def remainder_scalar(self: Array, other: Number) -> Any:
+    """What is left of each element after division by a number."""
+    return np.remainder(_with(self, other), other)
+
+
 def pow_scalar(self: Array, exponent: Number) -> Any:
     """Each element to the power of a number."""
+    if self.dtype.kind == "b":
+        self = self.astype(np.int64)
     return _with(self, exponent) ** exponent
+
+
+def round(self: Array) -> Any:
+    """The nearest integers, halves to even; integers stay as they are."""
+    return self.copy() if self.dtype.kind in "iu" else np.rint(self)
 
 
 def pow_of_scalar(self: Number, exponent: Array) -> Any:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..promotion import type_name
+
 Array = np.ndarray[Any, Any]
 
 
@@ -26,14 +28,12 @@ def same_dtype(name: str, *arrays: Array) -> None:
     for array in arrays[1:]:
         if array.dtype != first:
             raise RuntimeError(
-                f"{name}: expected all tensors to have the same dtype, but got {first} and "
-                f"{array.dtype}"
+                f"{name}: expected all tensors to have the same dtype, but got: "
+                f"{type_name(first)} != {type_name(array.dtype)}"
             )
 
 
 def floating(name: str, array: Array) -> None:
-    """Raise RuntimeError for integers and bools, where an op is not defined for them."""
+    """Raise NotImplementedError for integers and bools, where an op is not defined for them."""
     if array.dtype.kind in "iub":
-        raise RuntimeError(
-            f"{name}: not implemented for {array.dtype}; a floating point dtype is expected"
-        )
+        raise NotImplementedError(f"\"{name}\" not implemented for '{type_name(array.dtype)}'")

@@ -39,21 +39,23 @@ def min(self: Array) -> Any:
 
 def max_with_indices(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The largest elements along a dimension and their positions; the first NaN wins."""
-    return _pick(self, argmax(self, dim, True), dim, keepdim)
+    return _pick(self, _position(np.argmax, self, dim, True), dim, keepdim)
 
 
 def min_with_indices(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The smallest elements along a dimension and their positions; the first NaN wins."""
-    return _pick(self, argmin(self, dim, True), dim, keepdim)
+    return _pick(self, _position(np.argmin, self, dim, True), dim, keepdim)
 
 
 def argmax(self: Array, dim: int | None, keepdim: bool) -> Any:
     """Where the largest element stands, along a dimension or in the flattened array."""
+    _not_bool("argmax", self)
     return _position(np.argmax, self, dim, keepdim)
 
 
 def argmin(self: Array, dim: int | None, keepdim: bool) -> Any:
     """Where the smallest element stands, along a dimension or in the flattened array."""
+    _not_bool("argmin", self)
     return _position(np.argmin, self, dim, keepdim)
 
 
@@ -93,6 +95,11 @@ def put_along_dim(
     out = np.zeros_like(self, shape=shape)
     np.put_along_axis(out, indices, self, dim)
     return out
+
+
+def _not_bool(name: str, self: Array) -> None:
+    if self.dtype.kind == "b":
+        raise RuntimeError(f"{name}(): does not support bool input")
 
 
 def _not_empty(name: str, self: Array) -> None:

@@ -1,0 +1,170 @@
+"""The examples of the table as calls of the public functions, on numbers."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import gradspec as gs
+import gradspec.nn.functional as nn_functional
+import gradspec_codegen.specs
+import numpy as np
+from gradspec.tensor import Tensor, wrap
+from gradspec_codegen.prove.inputs import examples_of
+from gradspec_codegen.spec.load import load_table
+from gradspec_codegen.spec.model import Example, OpSpec, Param
+
+TABLE = load_table(Path(gradspec_codegen.specs.__file__).with_name("derivatives.yaml"))
+
+Arguments: TypeAlias = dict[str, Any]
+"""Arrays, lists of arrays and plain values, by parameter."""
+
+_RANGES = {
+    "positive": (0.2, 2.0),
+    "nonnegative": (0.2, 2.0),
+    "nonzero": (0.2, 2.0),
+    "negative": (-2.0, -0.2),
+    "unit": (-0.9, 0.9),
+    "self > -1": (-0.9, 2.0),
+    "self > 1": (1.1, 3.0),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of one op. `args` hold arrays, lists of arrays, and plain values, by parameter."""
+
+    op: OpSpec
+    example: Example
+    number: int
+
+    @property
+    def label(self) -> str:
+        """`sum.dim_IntList-2`"""
+        return f"{self.op.name}-{self.number}"
+
+    def arguments(self) -> Arguments:
+        """Every argument that the example gives, with float64 numbers for its shapes."""
+        rng = np.random.default_rng(zlib.crc32(self.label.encode()))
+        given = dict(self.example.args)
+        params = [p for p in self.op.signature.params if p.name in given]
+        return {p.name: _argument(p, given[p.name], self.op, rng) for p in params}
+
+
+def _argument(param: Param, given: Any, op: OpSpec, rng: np.random.Generator) -> Any:
+    if param.type.base == "ScalarType":
+        return None if given is None else np.dtype(given)
+    if param.type.base != "Tensor" or given is None:
+        return given
+    if param.type.is_list:
+        return [_array(param.name, item, op, rng) for item in given]
+    return _array(param.name, given, op, rng)
+
+
+def _array(name: str, given: Any, op: OpSpec, rng: np.random.Generator) -> Any:
+    if given is None:
+        return None
+    if isinstance(given, dict):
+        ((kind, data),) = given.items()
+        return np.array(data, {"int": np.int64, "bool": np.bool_, "float": np.float64}[kind])
+    low, high = _RANGES[dict(op.domain).get(name, "")] if name in dict(op.domain) else (-2.0, 2.0)
+    return rng.uniform(low, high, given)
+
+
+def cases() -> Iterator[Case]:
+    """Every example of every op that users can call, with a gradient or without."""
+    for op in TABLE.ops:
+        if not op.signature.name.startswith("_"):
+            for number, example in enumerate(examples_of(op)):
+                yield Case(op, example, number)
+
+
+CASES = list(cases())
+
+
+def is_differentiable(op: OpSpec) -> bool:
+    """Whether any gradient comes back through an op."""
+    if op.composite is not None:
+        return all(kind for kind in op.output_differentiability)
+    return bool(op.differentiable_params)
+
+
+def is_variable(op: OpSpec, name: str, value: Any) -> bool:
+    """Whether an argument gets a gradient: floats do, but not the weights of classes."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return False
+    return name != "weight" or op.signature.name not in ("nll_loss", "cross_entropy")
+
+
+def variables(op: OpSpec, arguments: Arguments) -> list[tuple[str, int | None]]:
+    """Where the arrays that get a gradient stand: name, and position in a list."""
+    found: list[tuple[str, int | None]] = []
+    for name, value in arguments.items():
+        for position, item in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if is_variable(op, name, item):
+                found.append((name, position))
+    return found
+
+
+def at(arguments: Arguments, places: list[tuple[str, int | None]]) -> list[Any]:
+    """The arguments at some places."""
+    return [
+        arguments[name] if position is None else arguments[name][position]
+        for name, position in places
+    ]
+
+
+def convert(
+    op: OpSpec, arguments: Arguments, convert_array: Callable[[Any, bool], Any]
+) -> Arguments:
+    """The arguments with `convert_array(array, requires_grad)` in the place of every array."""
+
+    def item(name: str, value: Any) -> Any:
+        if not isinstance(value, np.ndarray):
+            return value
+        return convert_array(value, is_variable(op, name, value))
+
+    return {
+        name: [item(name, each) for each in value] if isinstance(value, list) else item(name, value)
+        for name, value in arguments.items()
+    }
+
+
+def leaf(array: Any, requires_grad: bool) -> Tensor:
+    """A tensor on the memory of an array."""
+    return wrap(array).requires_grad_(requires_grad)
+
+
+def call(op: OpSpec, arguments: Arguments, module: Any, functional: Any) -> Any:
+    """Call an op by its public name: a function of one of the modules, or a method."""
+    positional, keywords = [], {}
+    for param in op.signature.params:
+        if param.name in arguments and not param.keyword_only and not keywords:
+            positional.append(arguments[param.name])
+        elif param.name in arguments:
+            keywords[param.name] = arguments[param.name]
+        elif not param.keyword_only:
+            positional.append(param.default)
+    places = op.python_module.replace(" ", "").split(",")
+    name = op.signature.name
+    if places == ["nn"]:
+        return getattr(functional, name)(*positional, **keywords)
+    if "method" in op.variants and "function" not in op.variants:
+        return getattr(positional[0], name)(*positional[1:], **keywords)
+    return getattr(module, name)(*positional, **keywords)
+
+
+def call_gradspec(op: OpSpec, arguments: Arguments) -> Any:
+    """Call an op of this library."""
+    return call(op, arguments, gs, nn_functional)
+
+
+def outputs(op: OpSpec, result: Any) -> list[Any]:
+    """The outputs that have a gradient."""
+    if not isinstance(result, tuple | list):
+        return [result]
+    flags = op.output_differentiability or (True,) * len(result)
+    return [item for item, flag in zip(result, flags, strict=True) if flag]

@@ -1,0 +1,109 @@
+"""`grad_fn.name()` and the inputs it leads to, against PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .cases import CASES, Case, convert, is_differentiable, outputs, variables
+
+pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore:size_average")]
+
+DIFFERENT = {
+    "contiguous-0": "always a copy",
+    "matmul-3": "PyTorch squeezes in place",
+    "matmul-7": "one batched product instead of expand, bmm and view",
+    "cross_entropy-1": "a mean is one node, not a sum and a division",
+    "cross_entropy-2": "a mean is one node, not a sum and a division",
+    "view-1": "PyTorch's view has no copy",
+}
+"""Calls that make other nodes than PyTorch's, and why."""
+
+
+def _name(tensor: Any) -> str | None:
+    return None if tensor.grad_fn is None else tensor.grad_fn.name()
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c.label not in DIFFERENT], ids=lambda case: case.label
+)
+def test_name(case: Case) -> None:
+    from . import oracle
+
+    def names(library: oracle.Library) -> list[str | None]:
+        converted = convert(case.op, case.arguments(), library.leaf)
+        result = library.call(case.op, converted)
+        return [_name(item) for item in outputs(case.op, result)]
+
+    assert names(oracle.GRADSPEC) == names(oracle.TORCH)
+
+
+OPERATORS: dict[str, Callable[[Any], Any]] = {
+    "x + 2": lambda x: x + 2,
+    "2 + x": lambda x: 2 + x,
+    "x - 2": lambda x: x - 2,
+    "2 - x": lambda x: 2 - x,
+    "x * 2": lambda x: x * 2,
+    "x / 2": lambda x: x / 2,
+    "2 / x": lambda x: 2 / x,
+    "x ** 2": lambda x: x**2,
+    "2 ** x": lambda x: 2**x,
+    "x ** x": lambda x: x**x,
+    "x % 2": lambda x: x % 2,
+    "-x": lambda x: -x,
+    "abs(x)": abs,
+    "x @ x": lambda x: x @ x,
+    "x > 1": lambda x: x > 1,
+    "x[0]": lambda x: x[0],
+    "x[:, 1:]": lambda x: x[:, 1:],
+    "x[[0, 1]]": lambda x: x[[0, 1]],
+    "x[x > 0]": lambda x: x[x > 0],
+    "x[None]": lambda x: x[None],
+    "x.sum(0)": lambda x: x.sum(0),
+    "x.mean((0, 1))": lambda x: x.mean((0, 1)),
+    "x.max(1).values": lambda x: x.max(1).values,
+    "x.max()": lambda x: x.max(),
+    "x.var()": lambda x: x.var(),
+    "x.view(4)": lambda x: x.view(4),
+    "x.flatten()": lambda x: x.flatten(),
+    "x.permute(1, 0)": lambda x: x.permute(1, 0),
+    "x.expand(3, 2, 2)": lambda x: x.expand(3, 2, 2),
+}
+
+
+@pytest.mark.parametrize("text", OPERATORS)
+def test_operators_and_methods(text: str) -> None:
+    from . import oracle
+
+    array = np.array([[0.5, 1.5], [2.5, 3.5]])
+    mine, theirs = (
+        OPERATORS[text](library.leaf(array, True)) for library in (oracle.GRADSPEC, oracle.TORCH)
+    )
+    assert _name(mine) == _name(theirs)
+    oracle.assert_same(mine, theirs, text)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        c
+        for c in CASES
+        if is_differentiable(c.op) and c.op.composite is None and c.label != "view-1"
+    ],
+    ids=lambda case: case.label,
+)
+def test_next_functions(case: Case) -> None:
+    """One edge an input; a leaf that needs a gradient stands behind its edge."""
+    from . import oracle
+
+    def edges(library: oracle.Library) -> list[bool]:
+        converted = convert(case.op, case.arguments(), library.leaf)
+        (first, *_) = outputs(case.op, library.call(case.op, converted))
+        return [node is not None for node, _ in first.grad_fn.next_functions]
+
+    mine = edges(oracle.GRADSPEC)
+    assert sum(mine) == len(variables(case.op, case.arguments()))
+    assert sum(mine) == sum(edges(oracle.TORCH))

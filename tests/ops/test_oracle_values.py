@@ -1,0 +1,50 @@
+"""Values and gradients, first and second, against PyTorch in float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .cases import CASES, Case, convert
+
+pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore:size_average")]
+
+NOT_IN_TORCH = {"view-1"}
+"""Examples of what only this library has: `view` with a copy where no view is possible."""
+
+NEED_CONTIGUOUS = {"view", "view_as"}
+
+LESS_EXACT = dict.fromkeys(("lgamma", "digamma", "polygamma"), 1e-8)
+"""PyTorch's series for these end early."""
+
+COMPARED = [case for case in CASES if case.label not in NOT_IN_TORCH]
+
+
+@pytest.mark.parametrize("case", COMPARED, ids=lambda case: case.label)
+def test_values_and_gradients(case: Case) -> None:
+    from .oracle import assert_same_answers
+
+    assert_same_answers(case.op, case.arguments(), LESS_EXACT.get(case.op.name, 1e-10))
+
+
+def _strided(array: Any, _: bool) -> Any:
+    """The same values in memory that is neither contiguous nor in row-major order."""
+    if not array.ndim:
+        return array
+    wide = np.zeros((*array.shape[::-1], 2), array.dtype)
+    wide[..., 0] = array.T
+    return wide[..., 0].T
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in COMPARED if case.op.signature.name not in NEED_CONTIGUOUS],
+    ids=lambda case: case.label,
+)
+def test_strided_inputs(case: Case) -> None:
+    from .oracle import assert_same_answers
+
+    arguments = convert(case.op, case.arguments(), _strided)
+    assert_same_answers(case.op, arguments, LESS_EXACT.get(case.op.name, 1e-10))
