@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import copyreg as _copyreg
 import warnings as _warnings
 from math import e as e
 from math import inf as inf
@@ -19,6 +20,7 @@ from . import autograd as autograd
 from . import nn as nn
 from . import optim as optim
 from . import viz as viz
+from .copying import leaf_parts as _leaf_parts
 from .creation import arange as arange
 from .creation import as_tensor as as_tensor
 from .creation import empty as empty
@@ -80,6 +82,7 @@ from .tensor import Tensor as Tensor
 from .tensor import install as _install
 
 _install(_TensorMethods)
+_copyreg.pickle(Tensor, _leaf_parts)
 
 # PyTorch computes 1/0 and log(0) silently; NumPy's warnings about them are muted for our code only.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradspec\.")

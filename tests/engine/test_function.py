@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from gradspec.autograd import Function, grad
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradspec.autograd.function import once_differentiable
 from gradspec.indexing import setitem
 from gradspec.modes import no_grad
 from gradspec.tensor import wrap
@@ -358,31 +357,6 @@ def test_mark_dirty_is_refused(x):
 
     with pytest.raises(RuntimeError, match="mark_dirty is not available"):
         InPlace.apply(x)
-
-
-class OnceSquare(Function):
-    """Its backward works on arrays."""
-
-    @staticmethod
-    def forward(ctx, a):
-        ctx.save_for_backward(a)
-        return a * a
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, g):
-        (a,) = ctx.saved_tensors
-        return wrap(2 * a.array * g.array)
-
-
-def test_once_differentiable(x):
-    OnceSquare.apply(x).sum().backward()
-    assert x.grad.tolist() == [4.0, 6.0]
-    weights = wrap(np.ones(2)).requires_grad_()
-    (first,) = grad((OnceSquare.apply(x) * weights).sum(), x, create_graph=True)
-    assert first.requires_grad
-    with pytest.raises(RuntimeError, match="differentiate twice a function that was marked"):
-        first.sum().backward()
 
 
 def test_forward_mode(x):
