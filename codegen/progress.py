@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-from .prove.verdict import OpVerdict
-from .spec.model import OpSpec
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 
 class ProofProgress:
-    """One step an op; the name of the last one proved stands beside the bar."""
+    """One step a proof; what came of the last one stands beside the bar."""
 
     def __init__(self) -> None:
         self._progress = Progress(
@@ -25,7 +28,7 @@ class ProofProgress:
             console=Console(stderr=True),
             transient=True,
         )
-        self._task: int | None = None
+        self._task: TaskID | None = None
 
     def __enter__(self) -> ProofProgress:
         return self
@@ -39,13 +42,13 @@ class ProofProgress:
         if self._task is not None:
             self._progress.stop()
 
-    def begin(self, stale: Sequence[OpSpec]) -> None:
-        """So many ops have to be proved."""
-        if stale:
-            self._task = self._progress.add_task("", total=len(stale), last="")
+    def begin(self, total: int) -> None:
+        """So many proofs have to be made."""
+        if total:
+            self._task = self._progress.add_task("", total=total, last="")
             self._progress.start()
 
-    def advance(self, verdict: OpVerdict) -> None:
-        """One op is done."""
+    def advance(self, last: str) -> None:
+        """One is done."""
         if self._task is not None:
-            self._progress.update(self._task, advance=1, last=f"{verdict.name}: {verdict.status}")
+            self._progress.update(self._task, advance=1, last=last)

@@ -47,9 +47,12 @@ class PythonRenderer:
         if method is None:
             raise TypeError(f"{type(self).__name__} has no reading of {type(node).__name__}")
         text, precedence = method(node)
-        return f"({text})" if precedence < at else text
+        return self.in_parentheses(text) if precedence < at else text
 
     # ---- what differs between targets
+
+    def in_parentheses(self, text: str) -> str:
+        return f"({text})"
 
     def render_name(self, node: ir.Name) -> tuple[str, int]:
         return node.id, ATOM

@@ -1,0 +1,1 @@
+"""The commands of `gradspec`: one file a command."""
