@@ -1,8 +1,9 @@
 """Gradients come back in the shape and dtype of the operand that was broadcast."""
 
+import gradspec as gs
 import numpy as np
 import pytest
-from gradspec.broadcast import reduce_to
+from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -68,3 +69,21 @@ def test_symbols_keep_class_and_dtype(shape):
 def test_equal_dtypes_that_are_different_objects_do_not_copy():
     grad = np.ones(3, np.dtype("<f8"))
     assert reduce_to(grad, ((3,), np.dtype("f8").newbyteorder("="))) is grad
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3,), (1, 3), (2, 1), (1, 1), (1,), ()])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_on_tensors_it_is_the_same_and_recorded(shape, dtype):
+    grad = gs.arange(6, dtype=gs.float64).reshape(2, 3).requires_grad_()
+    reduced = reduce_to_differentiable(grad, like(shape, dtype))
+    expected = reduce_to(grad.array, like(shape, dtype))
+    assert reduced.shape == expected.shape
+    assert reduced.dtype == expected.dtype
+    np.testing.assert_array_equal(reduced.array, expected)
+    (back,) = gs.autograd.grad(reduced, grad, gs.ones(shape, dtype=dtype))
+    assert back.tolist() == [[1.0] * 3] * 2
+
+
+def test_on_tensors_nothing_to_do_returns_the_same():
+    grad = gs.ones(2, 3)
+    assert reduce_to_differentiable(grad, like((2, 3), "float32")) is grad
