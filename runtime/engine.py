@@ -104,11 +104,14 @@ def run_backward(
     accumulated: the answer holds the gradient that arrived at each target vertex, None where
     none did.
     """
-    with enable_grad() if create_graph else no_grad():
-        state = _Pass([vertex for vertex, _ in roots], targets, create_graph)
-        for vertex, grad in roots:
-            state.add(vertex, grad if create_graph else grad.array)
-        _run(state, keep_graph)
+    state = _Pass([vertex for vertex, _ in roots], targets, create_graph)
+    for vertex, grad in roots:
+        state.add(vertex, grad if create_graph else grad.array)
+    if create_graph:
+        with enable_grad():
+            _run(state, keep_graph)
+    else:
+        _run(state, keep_graph)  # on arrays: only hooks see tensors, and they have their own mode
     if targets is None or state.targets is None:
         return []
     found = (state.targets[target] for target in targets)
@@ -189,6 +192,13 @@ def _runs_at_once(vertex: Node) -> bool:
 
 def _visit(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequence[Gradient]:
     """Hooks, capture and the VJP of one vertex; one answer per edge."""
+    if vertex.hooks is None or state.create_graph:
+        return _visit_in_mode(vertex, grad, state)
+    with no_grad():
+        return _visit_in_mode(vertex, grad, state)
+
+
+def _visit_in_mode(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequence[Gradient]:
     nothing = (None,) * len(vertex.edges)
     if grad is None:
         return nothing

@@ -24,6 +24,10 @@ from .tensor import Tensor, wrap
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
+_BOUNDS: Final = (int, type(None))
+"""The types of the bounds of most slices, which need no further look."""
+
+
 class Step(NamedTuple):
     """One view: the op's name, and its arguments after the tensor."""
 
@@ -43,6 +47,10 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
     if type(index) is int and tensor.array.ndim:
         _check_bounds(index, 0, tensor.array.shape[0])
         return _table_op("select")(tensor, 0, index)
+    if type(index) is slice and index.step is None and tensor.array.ndim:
+        start, stop = index.start, index.stop
+        if type(start) in _BOUNDS and type(stop) in _BOUNDS:
+            return _table_op("slice")(tensor, 0, start, stop, 1)
     plan = plan_index(index, tensor.array.shape)
     result = tensor
     for step in plan.steps:
