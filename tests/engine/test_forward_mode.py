@@ -1,6 +1,7 @@
 """Duals carry tangents through ops by their JVPs; levels nest."""
 
 import threading
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -112,6 +113,26 @@ def test_output_that_is_not_differentiable_is_a_plain_tensor():
         magnitude, negative = split_sign(make_dual(vector(2.0, -3.0), vector(1.0, 1.0)))
         assert values(unpack_dual(magnitude).tangent) == [1.0, -1.0]
         assert type(negative) is Tensor
+
+
+class Magnitude(NamedTuple):
+    values: Tensor
+    negative: Tensor
+
+
+def named(input):
+    if type(input) is not Tensor:
+        return dispatch(named, input)
+    return Magnitude(*split_sign(input))
+
+
+def test_named_results_stay_named(monkeypatch):
+    op = Op("test_named", named, (Param("input", "Tensor"),), (), split_sign_jvp)
+    monkeypatch.setitem(OPS, named, op)
+    with dual_level():
+        found = named(make_dual(vector(2.0, -3.0), vector(1.0, 1.0)))
+        assert type(found) is Magnitude
+        assert values(unpack_dual(found.values).tangent) == [1.0, -1.0]
 
 
 def test_lists_of_tensors():
