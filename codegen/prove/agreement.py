@@ -15,6 +15,10 @@ from .numbers import floats, numeric, numeric_values
 from .run import Array, Call, Run
 
 TOLERANCE = 1e-9
+"""Relative to the largest element of an array, because elements are sums of others."""
+
+SMALLEST = 1e-13
+"""What remains of terms of the order of one that cancel."""
 
 
 def check_agreement(spec: OpSpec, run: Run) -> int:
@@ -49,8 +53,9 @@ def _compare(found: Array, exact: Array, point: Point, label: str, key: str) -> 
     wanted = floats(exact, point)
     if np.array_equal(found, wanted, equal_nan=wanted.dtype.kind == "f"):
         return
-    size = np.abs(wanted[np.isfinite(wanted)]).max(initial=1.0)
-    close = np.isclose(found, wanted, rtol=TOLERANCE, atol=TOLERANCE * size, equal_nan=True)
+    size = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
+    slack = TOLERANCE * size + SMALLEST
+    close = np.isclose(found, wanted, rtol=TOLERANCE, atol=slack, equal_nan=True)
     if not close.all():
         index = tuple(int(i) for i in np.argwhere(~close)[0])
         raise Mismatch(

@@ -12,6 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import sympy
+
+from .exact_constants import ExactConstant
 
 WORDS = {
     "positive": "{0} > 0",
@@ -30,6 +33,8 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Pow: operator.pow,
     ast.USub: operator.neg,
 }
+
+_CONSTANTS = {"pi": ExactConstant(sympy.pi), "inf": np.inf}
 
 
 def comparisons(argument: str, condition: str) -> list[tuple[ast.expr, ast.expr]]:
@@ -56,7 +61,7 @@ def evaluate(tree: ast.expr, values: Mapping[str, Any]) -> Any:
         case ast.Constant(value=int() | float() as number):
             return number
         case ast.Name(id=name):
-            return values[name]
+            return values[name] if name in values else _CONSTANTS[name]
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             return _OPERATORS[type(op)](evaluate(left, values), evaluate(right, values))
         case ast.UnaryOp(op=unary, operand=operand) if type(unary) in _OPERATORS:
@@ -77,4 +82,5 @@ def bounds(argument: str, conditions: list[str]) -> tuple[float, float]:
 
 
 def _is_number(tree: ast.expr) -> bool:
-    return not any(isinstance(node, ast.Name) for node in ast.walk(tree))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return names <= _CONSTANTS.keys()
