@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.syntax import Syntax
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,6 +46,8 @@ print("1 / (1 + |x|)**2:  ", 1 / (1 + x.detach().abs()) ** 2)
 def main() -> int:
     """Copy, append, generate, use; 0 if all of it worked."""
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=100)
     console.rule("Add an op: softsign")
     with tempfile.TemporaryDirectory(prefix="gradspec-") as name:
         scratch = Path(name)
@@ -86,7 +89,8 @@ def class_source(module: str, name: str) -> str:
 
 def show(console: Console, text: str, language: str) -> None:
     """Source with colours."""
-    console.print(Syntax(text.rstrip(), language, background_color="default", padding=(0, 2)))
+    source = Syntax(text.rstrip(), language, background_color="default", word_wrap=True)
+    console.print(Padding(source, (0, 0, 0, 2)))
 
 
 if __name__ == "__main__":

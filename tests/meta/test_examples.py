@@ -1,0 +1,43 @@
+"""The examples run, and do what they say."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from .source_tree import ROOT
+
+
+def run(name: str, folder: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(ROOT / "examples" / name)],
+        cwd=folder,
+        env=os.environ | {"TERM": "dumb"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_digits_learns_and_draws(tmp_path: Path) -> None:
+    text = run("digits.py", tmp_path)
+    found = re.search(r"([\d.]+)% of the held-out digits", text)
+    assert found is not None
+    assert float(found[1]) >= 97
+    output = tmp_path / "demo-output"
+    assert (output / "loss.png").read_bytes().startswith(b"\x89PNG")
+    assert "LogSoftmaxBackward0" in (output / "graph.svg").read_text(encoding="utf-8")
+    assert '"0.weight' in (output / "graph.dot").read_text(encoding="utf-8")
+
+
+def test_softsign_is_added_to_a_copy_and_used(tmp_path: Path) -> None:
+    text = run("add_an_op.py", tmp_path)
+    assert "class SoftsignBackward0(Node):" in text
+    gradients = re.findall(r"(?:gradient|\*\*2): +tensor\((\[.*\])\)", text)
+    # 1/9, 4/9, 1 and 1/4: the derivative at -2, -1/2, 0 and 1.
+    assert gradients == ["[0.1111, 0.4444, 1.0000, 0.2500]"] * 2
