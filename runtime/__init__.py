@@ -1,10 +1,10 @@
 """A NumPy autograd with PyTorch's API, generated from a proved table of derivatives.
 
-    import gradspec as gs
+import gradspec as gs
 
-    x = gs.tensor([1.0, 2.0], requires_grad=True)
-    (x * x).sum().backward()
-    x.grad  # tensor([2., 4.])
+x = gs.tensor([1.0, 2.0], requires_grad=True)
+(x * x).sum().backward()
+x.grad  # tensor([2., 4.])
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ from .dtypes import short as short
 from .dtypes import uint8 as uint8
 from .generated import *  # noqa: F403
 from .generated.methods import TensorMethods as _TensorMethods
+from .indexing import getitem as _getitem
+from .indexing import setitem as _setitem
 from .modes import enable_grad as enable_grad
 from .modes import is_grad_enabled as is_grad_enabled
 from .modes import no_grad as no_grad
@@ -82,6 +84,8 @@ from .tensor import Tensor as Tensor
 from .tensor import install as _install
 
 _install(_TensorMethods)
+Tensor.__getitem__ = _getitem  # type: ignore[method-assign]
+Tensor.__setitem__ = _setitem  # type: ignore[method-assign]
 _copyreg.pickle(Tensor, _leaf_parts)
 
 # PyTorch computes 1/0 and log(0) silently; NumPy's warnings about them are muted for our code only.

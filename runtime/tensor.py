@@ -318,15 +318,10 @@ class Tensor(ConversionMethods, TensorMethods):
             raise TypeError("iteration over a 0-d tensor")
         return (self[i] for i in range(len(self.array)))
 
-    def __getitem__(self, index: Any) -> Tensor:
-        from .indexing import getitem
+    if TYPE_CHECKING:  # set by the package: indexing is made of ops of the table
 
-        return getitem(self, index)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        from .indexing import setitem
-
-        setitem(self, index, value)
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
 
     def __hash__(self) -> int:
         return id(self)

@@ -14,6 +14,13 @@ from .arithmetic import (
     times_log,
     within,
 )
+from .convolution import (
+    channel_sum,
+    convolution,
+    convolution_input,
+    convolution_weight,
+    per_channel,
+)
 from .extremes import (
     amax,
     amin,
@@ -84,7 +91,11 @@ __all__ = [
     "broadcast_matmul",
     "cat",
     "cat_backward",
+    "channel_sum",
     "clamp",
+    "convolution",
+    "convolution_input",
+    "convolution_weight",
     "cumsum",
     "dot",
     "expand",
@@ -110,6 +121,7 @@ __all__ = [
     "nll_loss2d",
     "nll_loss_backward",
     "over_freedom",
+    "per_channel",
     "permute",
     "permute_backward",
     "polygamma",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import constants
-from ..promotion import to_float
+from ..promotion import LAST_INTEGER, to_float
 from .checks import Array
 
 Number = bool | int | float
@@ -15,9 +15,9 @@ Number = bool | int | float
 
 def _with(self: Array, *numbers: Number | None) -> Array:
     """`self`, in the default float dtype if it holds integers and a number is a float."""
-    if self.dtype.kind in "iub" and any(isinstance(number, float) for number in numbers):
-        return to_float(self)
-    return self
+    if self.dtype.num > LAST_INTEGER:
+        return self
+    return to_float(self) if any(isinstance(number, float) for number in numbers) else self
 
 
 def rsub_scalar(self: Array, other: Number, alpha: Number) -> Any:

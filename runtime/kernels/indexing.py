@@ -31,9 +31,7 @@ def masked_fill(self: Array, mask: Array, value: Any) -> Array:
             "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
-    if isinstance(value, float) and self.dtype.kind in "iub":
-        raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow")
-    return np.where(mask, value, self)
+    return np.where(mask, np.asanyarray(value).astype(self.dtype), self)
 
 
 def select(self: Array, dim: int, index: int) -> Array:
@@ -60,9 +58,30 @@ def _slice_at(shape: Sequence[int], dim: int, index: int) -> tuple[Any, ...]:
     return (*(slice(None),) * dim, index, ...)
 
 
-def slice_view(self: Array, dim: int, start: int | None, end: int | None, step: int) -> Array:
-    """A view of some of the slices of a dimension."""
+def slice_view(
+    self: Array, dim: int, start: int | None, end: int | None, step: int, exact: bool
+) -> Array:
+    """A view of some of the slices of a dimension; if `exact`, all of them must exist."""
+    if exact:
+        _all_exist(self.shape, dim, start or 0, end or 0)
+    if dim == 0 and step == 1 and self.ndim:
+        return self[start:end]
     return self[_slices(self.ndim, dim, start, end, step)]
+
+
+def _all_exist(shape: Sequence[int], dim: int, start: int, end: int) -> None:
+    length = shape[normalize_dim(dim, len(shape))] if shape else 0
+    if not 0 <= start <= length:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-length}, {length}], but got "
+            f"{start})"
+        )
+    if end < start:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if end > length:
+        raise RuntimeError(
+            f"start ({start}) + length ({end - start}) exceeds dimension size ({length})."
+        )
 
 
 def slice_backward(

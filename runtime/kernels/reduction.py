@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..promotion import LAST_INTEGER
 from .checks import Array, normalize_dim
 
 Dims = int | Sequence[int] | None
@@ -39,7 +40,7 @@ def _count(shape: Sequence[int], dim: Dims) -> int:
 
 def sum(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
     """Sums of integers and bools are int64."""
-    if dtype is None and self.dtype.kind in "iub":
+    if dtype is None and self.dtype.num <= LAST_INTEGER:
         dtype = np.int64
     return _add_reduce(self, axes(dim), dtype, None, keepdim)
 

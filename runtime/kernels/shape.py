@@ -141,7 +141,7 @@ def _matrices(name: str, self: Array) -> None:
 def cat(tensors: Sequence[Array], dim: int) -> Array:
     """Join arrays; empty ones of shape (0,) fit everywhere, as in PyTorch."""
     if not tensors:
-        raise RuntimeError("cat(): expected a non-empty list of Tensors")
+        raise ValueError("cat(): expected a non-empty list of Tensors")
     for position, tensor in enumerate(tensors):
         if not tensor.ndim:
             raise RuntimeError(
@@ -183,7 +183,7 @@ def stack(tensors: Sequence[Array], dim: int) -> Array:
 def unbind(self: Array, dim: int) -> list[Array]:
     """Views of all the slices of a dimension."""
     if not self.ndim:
-        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     before = (slice(None),) * normalize_dim(dim, self.ndim)
     return [self[(*before, index, ...)] for index in range(self.shape[dim])]
 
