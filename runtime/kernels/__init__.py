@@ -33,6 +33,7 @@ from .extremes import (
     put_along_dim,
     take_along_dim,
 )
+from .fused import addbmm, addcdiv, addmv, addr, baddbmm, cross, lerp, lerp_tensor, vdot
 from .indexing import (
     index,
     index_backward,
@@ -45,6 +46,18 @@ from .indexing import (
     slice_view,
     where,
 )
+from .layout import (
+    diag_embed,
+    diagonal,
+    diagonal_backward,
+    repeat,
+    repeat_backward,
+    roll,
+    split,
+    split_with_sizes,
+    trace,
+    trace_backward,
+)
 from .linalg import addmm, bmm, broadcast_matmul, dot, mm, mv
 from .loss import (
     binary_cross_entropy_with_logits,
@@ -55,6 +68,8 @@ from .loss import (
     unreduced,
 )
 from .nn import gelu_form, log_softmax, softmax
+from .norms import vector_norm
+from .products import cumprod, delay, prod, recurrence
 from .reduction import cumsum, logsumexp, mean, over_freedom, sum, unmean, unreduce, var
 from .scatter import gather, gather_backward, scatter, scatter_add
 from .shape import (
@@ -77,15 +92,21 @@ from .shape import (
     unsqueeze,
     view,
 )
+from .sorting import kthvalue, nonzero, sort, topk
 from .special import polygamma
 
 __all__ = [
+    "addbmm",
+    "addcdiv",
     "addmm",
+    "addmv",
+    "addr",
     "alias",
     "amax",
     "amin",
     "argmax",
     "argmin",
+    "baddbmm",
     "binary_cross_entropy_with_logits",
     "bmm",
     "broadcast_matmul",
@@ -96,7 +117,13 @@ __all__ = [
     "convolution",
     "convolution_input",
     "convolution_weight",
+    "cross",
+    "cumprod",
     "cumsum",
+    "delay",
+    "diag_embed",
+    "diagonal",
+    "diagonal_backward",
     "dot",
     "expand",
     "flip",
@@ -107,6 +134,9 @@ __all__ = [
     "index_backward",
     "index_select",
     "index_select_backward",
+    "kthvalue",
+    "lerp",
+    "lerp_tensor",
     "log_softmax",
     "logsumexp",
     "masked_fill",
@@ -120,6 +150,7 @@ __all__ = [
     "nll_loss",
     "nll_loss2d",
     "nll_loss_backward",
+    "nonzero",
     "over_freedom",
     "per_channel",
     "permute",
@@ -127,9 +158,14 @@ __all__ = [
     "polygamma",
     "pow_of_scalar",
     "pow_scalar",
+    "prod",
     "put_along_dim",
+    "recurrence",
     "reduced",
     "remainder_scalar",
+    "repeat",
+    "repeat_backward",
+    "roll",
     "round",
     "rsub_scalar",
     "scatter",
@@ -139,6 +175,9 @@ __all__ = [
     "slice_backward",
     "slice_view",
     "softmax",
+    "sort",
+    "split",
+    "split_with_sizes",
     "squeeze",
     "stack",
     "sum",
@@ -147,6 +186,9 @@ __all__ = [
     "take_along_dim",
     "times_log",
     "to_copy",
+    "topk",
+    "trace",
+    "trace_backward",
     "transpose",
     "tril",
     "triu",
@@ -156,6 +198,8 @@ __all__ = [
     "unreduced",
     "unsqueeze",
     "var",
+    "vdot",
+    "vector_norm",
     "view",
     "where",
     "within",

@@ -91,7 +91,10 @@ def nll_loss_backward(
     place, factors = _picked(target, weight, ignore_index, self.dtype)
     out = np.zeros_like(self, shape=shape)
     if reduction == "mean":
-        self = self / np.add.reduce(factors, None)
+        total = np.add.reduce(factors, None)
+        if total == 0:  # every row is ignored
+            return out
+        self = self / total
     out[place] = -factors * self
     return out
 

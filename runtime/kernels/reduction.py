@@ -90,7 +90,10 @@ def over_freedom(self: Array, shape: Sequence[int], dim: Dims, correction: float
 def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Any:
     """The largest element is taken out before the exponentials, unless it is infinite."""
     axis = axes(dim)
-    largest = np.maximum.reduce(self, axis, keepdims=True)
+    if self.size:
+        largest = np.maximum.reduce(self, axis, keepdims=True)
+    else:
+        largest = np.maximum.reduce(self, axis, keepdims=True, initial=-np.inf)
     largest = np.where(np.isinf(largest), 0, largest)
     total = _add_reduce(np.exp(self - largest), axis, None, None, keepdim)
     return np.log(total) + (largest if keepdim else largest.reshape(total.shape))
