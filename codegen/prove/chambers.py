@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import sympy
 
@@ -70,11 +71,7 @@ class Chambers:
         ]
 
     def _execute(self, point: Point) -> Run:
-        def complete() -> None:
-            missing = [s for s in self._inputs.symbols if s not in point.values]
-            drawn = self._inputs.redraw(Point({}), missing, self._rng)
-            point.values.update(drawn.values)
-
+        complete = partial(self._inputs.complete, point, self._rng)
         run = execute(self._spec, self._inputs, point, complete)
         self._points.append(point)
         for number, decision in enumerate(run.decisions):

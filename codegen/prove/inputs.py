@@ -66,6 +66,11 @@ class Inputs:
         scale = rng.choice(_FAR_SCALES)
         return point.moved({s: _draw(rng, self.symbols[s], taken, scale) for s in symbols})
 
+    def complete(self, point: Point, rng: random.Random) -> None:
+        """Give a witness to the symbols that were made since the point was drawn."""
+        missing = [symbol for symbol in self.symbols if symbol not in point.values]
+        point.values.update(self.redraw(Point({}), missing, rng).values)
+
     def allows(self, point: Point) -> bool:
         """Whether a point is in the domain."""
         return all(condition.holds(point) for condition in self.conditions)

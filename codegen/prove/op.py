@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Iterator
 
+from ..render.to_sympy import NotSymbolic
 from ..spec.model import Example, OpSpec
 from .agreement import check_agreement
 from .chambers import Chambers
@@ -13,6 +14,7 @@ from .counterexample import counterexample, show_call
 from .deadline import TimeUp, time_limit
 from .identity import Derivatives, Identity, Mismatch, identities
 from .inputs import build, examples_of
+from .kinks import is_elementwise, kink_identities, single_elements, undeclared
 from .numeric import check_numerically
 from .run import Run
 from .verdict import Counterexample, OpVerdict, Status, worst
@@ -56,6 +58,7 @@ class _Proof:
         self._chambers = 0
         self._found: Counterexample | None = None
         self._notes: list[str] = []
+        self._is_piecewise = False
 
     def prove(self) -> None:
         """Go through the examples, up to the first counterexample."""
@@ -65,8 +68,11 @@ class _Proof:
                 self._identities += check_numerically(self._spec)
                 self._statuses.add(Status.TESTED)
                 return
-            for example in examples_of(self._spec):
+            examples = examples_of(self._spec)
+            for example in examples:
                 self._example(example)
+            if is_elementwise(self._spec) and (self._spec.kinks or self._is_piecewise):
+                self._breakpoints(examples)
         except _Refuted as refuted:
             self._statuses.add(Status.REFUTED)
             self._found = refuted.found
@@ -95,27 +101,58 @@ class _Proof:
         chambers = Chambers(self._spec, inputs, random.Random(self._spec.name))
         for run in chambers.runs():
             self._chambers += 1
+            self._is_piecewise |= any(decision.branches for decision in run.decisions)
             self._run(run, known, proved)
         unvisited = chambers.unvisited()
         if unvisited:
             shown = ", ".join(unvisited[:3]) + (" ..." if len(unvisited) > 3 else "")
             self._notes.append(f"{show_call(self._spec, inputs)}: never saw {shown}")
 
+    def _breakpoints(self, examples: tuple[Example, ...]) -> None:
+        """The declared ones behave as declared, and there are no others."""
+        try:
+            for run, identity in kink_identities(self._spec, examples):
+                self._check(identity, run, Region(run.point, ()))
+            missing = next(filter(None, map(self._undeclared, examples)), None)
+        except NotSymbolic as error:
+            self._notes.append(f"breakpoints unchecked: {error}")
+            return
+        if missing is not None:
+            call, condition = missing
+            message = f"its derivative jumps where {condition}, and no kink says what it is there"
+            raise _Refuted(
+                Counterexample(
+                    "the forward",
+                    "forward",
+                    call,
+                    message=message,
+                    suggestion="declare the factor of `grad` at the breakpoint, as in "
+                    '`kinks: {"self == 0": 0}`',
+                )
+            )
+
+    def _undeclared(self, example: Example) -> tuple[str, str] | None:
+        inputs = build(self._spec, single_elements(self._spec, example))
+        runs = list(Chambers(self._spec, inputs, random.Random(self._spec.name)).runs())
+        condition = undeclared(self._spec, runs)
+        return None if condition is None else (show_call(self._spec, inputs), condition)
+
     def _run(self, run: Run, known: Derivatives, proved: _Proved) -> None:
         region = Region(run.point, (*run.decisions, *run.inputs.conditions))
         for identity in self._identities_of(run, known):
-            self._identities += 1
             key = (identity.got, identity.expected)
             if key in proved:
-                continue
-            answer = compare(identity.got, identity.expected, region)
-            self._statuses.add(answer.status)
-            if answer.point is not None:
-                raise _Refuted(
-                    counterexample(self._spec, run.inputs, identity, answer.point, region)
-                )
-            if answer.status is Status.PROVED:
+                self._identities += 1
+            elif self._check(identity, run, region) is Status.PROVED:
                 proved.add(key)
+
+    def _check(self, identity: Identity, run: Run, region: Region) -> Status:
+        self._identities += 1
+        answer = compare(identity.got, identity.expected, region)
+        self._statuses.add(answer.status)
+        if answer.point is not None:
+            raise _Refuted(counterexample(self._spec, run.inputs, identity, answer.point, region))
+        return answer.status
 
     def _identities_of(self, run: Run, known: Derivatives) -> Iterator[Identity]:
         try:

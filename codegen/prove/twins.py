@@ -55,10 +55,10 @@ def _trunc(x: Expr) -> Expr:
 
 
 def _rint(x: Expr) -> Expr:
-    """To the nearest integer; ties go to the even one, and only numbers can tie."""
-    if x.is_number and (2 * x).is_integer and not x.is_integer:
-        return 2 * sympy.floor(x / 2 + Rational(1, 2))
-    return _floor(x + Rational(1, 2))
+    """To the nearest integer; a witness half way between two goes to the even one."""
+    whole = _floor(x + Rational(1, 2))
+    is_tie = sign(x + Rational(1, 2) - whole, branches=False) == 0
+    return whole - 1 if is_tie and whole.is_odd else whole
 
 
 def _floor_divide(a: Expr, b: Expr) -> Expr:

@@ -89,10 +89,13 @@ _MAX_DEPTH = 20
 
 
 class SympyReader:
-    """Reads formulas; `table` holds the ops that they may call."""
+    """Reads formulas; `table` holds the ops that they may call, `functions` those sympy knows."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(
+        self, table: Table, functions: Mapping[str, Callable[..., Any]] | None = None
+    ) -> None:
         self._table = table
+        self._functions = functions or {}
         self._depth = 0
 
     def block(self, block: ir.Block, names: Mapping[str, Any]) -> Any:
@@ -153,6 +156,8 @@ class SympyReader:
             if primitive is None or kwargs:
                 raise NotSymbolic(f"`{node.function}` is not known to sympy")
             return primitive(*args)
+        if node.function in self._functions and not kwargs:
+            return self._functions[node.function](*args)
         for op in self._table.overloads(node.function):
             bound = _bind(op, args, kwargs)
             definition = op.forward or op.composite
