@@ -1,0 +1,43 @@
+"""Norms of vectors."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from .checks import Array
+from .reduction import Dims, axes
+
+
+def vector_norm(self: Array, ord: float, dim: Dims, keepdim: bool, dtype: Any) -> Any:
+    """The norm of order `ord` over some dimensions; 0 counts the elements that are not zero."""
+    if self.dtype.kind in "iub" or (dtype is not None and np.dtype(dtype).kind in "iub"):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{self.dtype}"
+        )
+    x = np.abs(self if dtype is None else self.astype(dtype))
+    axis = axes(dim)
+    if ord in (inf, -inf):
+        if not self.size and not _keeps_elements(self, axis):
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the "
+                "operation does not have an identity"
+            )
+        extreme = np.maximum if ord > 0 else np.minimum
+        return extreme.reduce(x, axis, keepdims=keepdim)
+    if ord == 0:
+        return np.add.reduce((x != 0).astype(x.dtype), axis, keepdims=keepdim)
+    if ord == 1:
+        return np.add.reduce(x, axis, keepdims=keepdim)
+    if ord == 2:
+        return np.sqrt(np.add.reduce(x * x, axis, keepdims=keepdim))
+    return np.add.reduce(x**ord, axis, keepdims=keepdim) ** (1 / ord)
+
+
+def _keeps_elements(self: Array, axis: int | tuple[int, ...] | None) -> bool:
+    """Whether each of the reductions has something to reduce."""
+    chosen = range(self.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    return all(self.shape[each] for each in chosen)

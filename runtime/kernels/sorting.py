@@ -1,0 +1,54 @@
+"""Order along a dimension: stable throughout, so that it is also the stable sort."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .checks import Array, normalize_dim
+
+
+def sort(self: Array, dim: int, descending: bool) -> tuple[Any, Any]:
+    """The elements in order, nan counting as the largest, and where each came from."""
+    dim = normalize_dim(dim, self.ndim)
+    if not self.ndim:
+        return self.copy(), np.zeros((), np.int64)
+    if descending:
+        # The stable order of the mirror image, mirrored: equal elements stay in their order.
+        mirrored = np.flip(self, dim).argsort(dim, kind="stable")
+        indices = self.shape[dim] - 1 - np.flip(mirrored, dim)
+    else:
+        indices = self.argsort(dim, kind="stable")
+    return np.take_along_axis(self, indices, dim), indices
+
+
+def topk(self: Array, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
+    """The first `k` elements in descending order, or in ascending order."""
+    dim = normalize_dim(dim, self.ndim)
+    if not 0 <= k <= (self.shape[dim] if self.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    values, indices = sort(self, dim, largest)
+    if not self.ndim:
+        return values, indices
+    first = (*(slice(None),) * dim, slice(k))
+    return values[first], indices[first]
+
+
+def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The `k`-th smallest element, counted from one."""
+    dim = normalize_dim(dim, self.ndim)
+    if not 1 <= k <= (self.shape[dim] if self.ndim else 1):
+        raise RuntimeError("kthvalue(): selected number k out of range for dimension")
+    values, indices = sort(self, dim, False)
+    if not self.ndim:
+        return values, indices
+    place = (*(slice(None),) * dim, slice(k - 1, k) if keepdim else k - 1, ...)
+    return values[place], indices[place]
+
+
+def nonzero(self: Array) -> Any:
+    """The positions of the elements that are not zero, one row each."""
+    if not self.ndim:
+        return np.zeros((int(bool(self)), 0), np.int64)
+    return np.stack(self.nonzero(), axis=1)
