@@ -44,7 +44,6 @@ from .indexing import (
     select_backward,
     slice_backward,
     slice_view,
-    where,
 )
 from .layout import (
     diag_embed,
@@ -67,6 +66,7 @@ from .loss import (
     reduced,
     unreduced,
 )
+from .masking import where
 from .nn import gelu_form, log_softmax, softmax
 from .norms import vector_norm
 from .products import cumprod, delay, prod, recurrence

@@ -10,16 +10,6 @@ import numpy as np
 from .checks import Array, normalize_dim
 
 
-def where(condition: Array, self: Array, other: Array) -> Array:
-    """`np.where` of a bool condition."""
-    if condition.dtype.kind != "b":
-        raise RuntimeError(
-            "where expected condition to be a boolean tensor, but got a tensor with dtype "
-            f"{condition.dtype}"
-        )
-    return np.where(condition, self, other)
-
-
 def masked_fill(self: Array, mask: Array, value: Any) -> Array:
     """A copy with one value wherever the mask is true."""
     if mask.dtype.kind != "b":

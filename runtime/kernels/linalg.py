@@ -66,13 +66,14 @@ def dot(self: Array, tensor: Array) -> Any:
 def addmm(self: Array, mat1: Array, mat2: Array, beta: float, alpha: float) -> Any:
     """`beta * self + alpha * (mat1 @ mat2)`; `self` does not count at all if `beta` is zero."""
     product = mm(mat1, mat2)
-    same_dtype("addmm", self, product)
-    np.broadcast_to(self, product.shape)  # the sum must not be larger than the product
+    if self.dtype is not product.dtype:
+        same_dtype("addmm", self, product)
     if alpha != 1:
-        product = product * alpha
-    if beta == 1:
-        return product + self
-    return product if beta == 0 else product + self * beta
+        product *= alpha
+    # In place: the sum must not be larger than the product.
+    if beta != 0:
+        product += self if beta == 1 else self * beta
+    return product
 
 
 def broadcast_matmul(self: Array, other: Array) -> Array:

@@ -72,11 +72,11 @@ def _nll_loss(
     _check_reduction(reduction)
     _check_target(self.shape, target, ignore_index)
     place, factors = _picked(target, weight, ignore_index, self.dtype)
-    losses = -factors * self[place]
+    losses = -self[place] if factors is None else -factors * self[place]
     if reduction == "none":
         return losses
     total = np.add.reduce(losses, None)
-    return total / np.add.reduce(factors, None) if reduction == "mean" else total
+    return total / _total(factors, target) if reduction == "mean" else total
 
 
 def nll_loss_backward(
@@ -91,25 +91,40 @@ def nll_loss_backward(
     place, factors = _picked(target, weight, ignore_index, self.dtype)
     out = np.zeros_like(self, shape=shape)
     if reduction == "mean":
-        total = np.add.reduce(factors, None)
+        total = _total(factors, target)
         if total == 0:  # every row is ignored
             return out
         self = self / total
-    out[place] = -factors * self
+    out[place] = -self if factors is None else -factors * self
     return out
 
 
 def _picked(
     target: Array, weight: Array | None, ignore_index: int, dtype: Any
 ) -> tuple[tuple[Any, ...], Any]:
-    """The key of the target classes, and the weight of each, zero where ignored."""
+    """The key of the target classes, and the weight of each, zero where ignored.
+
+    None for the weights where all of them are one.
+    """
     kept = target != ignore_index
-    classes = np.where(kept, target, 0)
-    factors = kept.astype(dtype) if weight is None else np.where(kept, weight[classes], 0)
+    all_kept = bool(kept.all())
+    classes = target if all_kept else np.where(kept, target, 0)
+    factors = None
+    if weight is not None:
+        factors = weight[classes] if all_kept else np.where(kept, weight[classes], 0)
+    elif not all_kept:
+        factors = kept.astype(dtype)
     if not target.ndim:
         return (classes,), factors
+    if target.ndim == 1:
+        return (np.arange(len(target)), classes), factors
     grids: list[Any] = list(np.ogrid[tuple(slice(length) for length in target.shape)])
     return (grids[0], classes, *grids[1:]), factors
+
+
+def _total(factors: Any, target: Array) -> Any:
+    """What a mean divides by: the weights of the rows that count."""
+    return target.size if factors is None else np.add.reduce(factors, None)
 
 
 def _check_target(shape: Sequence[int], target: Array, ignore_index: int) -> None:

@@ -22,13 +22,15 @@ def gelu_form(approximate: str) -> str:
 def softmax(self: Array, dim: int) -> Any:
     """Exponentials along a dimension, scaled to sum to one."""
     powers = np.exp(_shifted("softmax", self, dim))
-    return powers / _add_reduce(powers, dim, keepdims=True)
+    powers /= _add_reduce(powers, dim, keepdims=True)
+    return powers
 
 
 def log_softmax(self: Array, dim: int) -> Any:
     """The logarithm of the softmax, without taking it."""
     shifted = _shifted("log_softmax", self, dim)
-    return shifted - np.log(_add_reduce(np.exp(shifted), dim, keepdims=True))
+    shifted -= np.log(_add_reduce(np.exp(shifted), dim, keepdims=True))
+    return shifted
 
 
 def _shifted(name: str, self: Array, dim: int) -> Any:
