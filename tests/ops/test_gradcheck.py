@@ -1,0 +1,79 @@
+"""Gradients, first and second, against finite differences; forward mode against reverse mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradspec as gs
+import numpy as np
+import pytest
+from gradspec.autograd import forward_ad
+
+from .cases import CASES, Arguments, Case, at, call_gradspec, convert, leaf, outputs, variables
+
+NOT_SMOOTH = {"sign", "floor", "ceil", "round", "trunc"}
+"""Piecewise constant: finite differences say nothing of them."""
+
+SMOOTH = [
+    case
+    for case in CASES
+    if variables(case.op, case.arguments())
+    and case.op.signature.name not in NOT_SMOOTH
+    and any(
+        item.requires_grad
+        for item in outputs(
+            case.op, call_gradspec(case.op, convert(case.op, case.arguments(), leaf))
+        )
+    )
+]
+
+
+def _function(case: Case, arguments: Arguments) -> tuple[Callable[..., Any], list[Any]]:
+    """The call as a function of its float arguments alone, and those."""
+    converted = convert(case.op, arguments, leaf)
+    places = variables(case.op, arguments)
+
+    def function(*tensors: Any) -> Any:
+        values = {k: list(v) if isinstance(v, list) else v for k, v in converted.items()}
+        for (name, position), tensor in zip(places, tensors, strict=True):
+            if position is None:
+                values[name] = tensor
+            else:
+                values[name][position] = tensor
+        found = outputs(case.op, call_gradspec(case.op, values))
+        return found[0] if len(found) == 1 else tuple(found)
+
+    return function, at(converted, places)
+
+
+@pytest.mark.parametrize("case", SMOOTH, ids=lambda case: case.label)
+def test_gradients(case: Case) -> None:
+    function, inputs = _function(case, case.arguments())
+    assert gs.autograd.gradcheck(function, inputs)
+
+
+@pytest.mark.parametrize("case", SMOOTH, ids=lambda case: case.label)
+def test_second_gradients(case: Case) -> None:
+    function, inputs = _function(case, case.arguments())
+    assert gs.autograd.gradgradcheck(function, inputs)
+
+
+@pytest.mark.parametrize("case", SMOOTH, ids=lambda case: case.label)
+def test_forward_mode_is_dual_to_reverse_mode(case: Case) -> None:
+    """`<g, J t> = <J^T g, t>` for random tangents `t` and cotangents `g`."""
+    function, inputs = _function(case, case.arguments())
+    rng = np.random.default_rng(7)
+    tangents = [leaf(rng.normal(size=x.shape), False) for x in inputs]
+    with forward_ad.dual_level():
+        duals = [forward_ad.make_dual(x.detach(), t) for x, t in zip(inputs, tangents, strict=True)]
+        results = function(*duals)
+        results = results if isinstance(results, tuple) else (results,)
+        found = [forward_ad.unpack_dual(item).tangent for item in results]
+    outs = function(*inputs)
+    outs = outs if isinstance(outs, tuple) else (outs,)
+    cotangents = [leaf(rng.normal(size=out.shape), False) for out in outs]
+    grads = gs.autograd.grad(outs, inputs, cotangents, materialize_grads=True)
+    forward = sum(float((g * t).sum()) for g, t in zip(cotangents, found, strict=True))
+    reverse = sum(float((g * t).sum()) for g, t in zip(grads, tangents, strict=True))
+    assert forward == pytest.approx(reverse, rel=1e-9, abs=1e-12)
