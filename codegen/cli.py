@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from .commands.derive import derive
 from .commands.explain import explain
 from .commands.generate import codegen, prove
 
@@ -17,5 +18,5 @@ def main() -> None:
     """PyTorch's autograd code generator in Python: wrong formulas are not generated."""
 
 
-for _command in (codegen, prove, explain):
+for _command in (codegen, prove, explain, derive):
     main.add_command(_command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,14 +119,21 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f"did you mean `{close[0]}`?" if close else ""
 
 
-def render(diagnostics: Sequence[Diagnostic], *, color: bool = False) -> str:
+def render(
+    diagnostics: Sequence[Diagnostic],
+    *,
+    color: bool = False,
+    texts: Mapping[str, str] | None = None,
+) -> str:
     """The mistakes as text: message, place, the line with a caret, help; a blank line between.
 
-    A line is shown only if its file can still be read. What is not printable is replaced, so that
-    a spec cannot write to the terminal by way of its mistakes.
+    A line is shown only if its file can still be read; `texts` has what was never in a file. What
+    is not printable is replaced, so that a spec cannot write to the terminal by way of its
+    mistakes.
     """
     paths = {diagnostic.span.path for diagnostic in diagnostics}
-    lines = {path: _file_lines(path) for path in paths}
+    lines: dict[str, Sequence[str]] = {path: _file_lines(path) for path in paths}
+    lines |= {path: _printable(text).split("\n") for path, text in (texts or {}).items()}
     style = _Style(color)
     return "\n\n".join(_render_one(found, lines[found.span.path], style) for found in diagnostics)
 

@@ -65,12 +65,14 @@ def target_of(spec: Path, out: Path | None = None, package: str | None = None) -
     return Target(spec, out.resolve(), package or out.resolve().name)
 
 
-def fail(error: SpecError, *, as_json: bool = False) -> NoReturn:
-    """Show the mistakes and leave with status 1."""
+def fail(
+    error: SpecError, *, as_json: bool = False, texts: Mapping[str, str] | None = None
+) -> NoReturn:
+    """Show the mistakes and leave with status 1; `texts` has what they are in, if not a file."""
     if as_json:
         show_json({"ok": False, "mistakes": [asdict(found) for found in error.diagnostics]})
     else:
-        click.echo(render(error.diagnostics, color=sys.stderr.isatty()), err=True)
+        click.echo(render(error.diagnostics, color=sys.stderr.isatty(), texts=texts), err=True)
         count = len(error.diagnostics)
         click.echo(f"\n{count} mistake{'s' if count > 1 else ''}; nothing was written.", err=True)
     sys.exit(1)
