@@ -127,7 +127,9 @@ def test_wrong_data(torch, data):
     )
 
 
-@pytest.mark.parametrize("data", [None, [None], {1}, object(), ["a"], b"a"], ids=repr)
+@pytest.mark.parametrize(
+    "data", [None, [None], {1}, pytest.param(object(), id="object"), ["a"], b"a"], ids=repr
+)
 def test_what_is_not_made_of_numbers(data):
     with pytest.raises(TypeError, match="invalid data type"):
         creation.tensor(data)
