@@ -65,6 +65,7 @@ from .modes import enable_grad as enable_grad
 from .modes import is_grad_enabled as is_grad_enabled
 from .modes import no_grad as no_grad
 from .modes import set_grad_enabled as set_grad_enabled
+from .overwrite import OverwriteMethods as _OverwriteMethods
 from .printing import set_printoptions as set_printoptions
 from .promotion import get_default_dtype as get_default_dtype
 from .promotion import set_default_dtype as set_default_dtype
@@ -84,6 +85,7 @@ from .tensor import Tensor as Tensor
 from .tensor import install as _install
 
 _install(_TensorMethods)
+_install(_OverwriteMethods)
 Tensor.__getitem__ = _getitem  # type: ignore[method-assign]
 Tensor.__setitem__ = _setitem  # type: ignore[method-assign]
 _copyreg.pickle(Tensor, _leaf_parts)

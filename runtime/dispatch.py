@@ -12,10 +12,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from .alias import share_memory
 from .forward_mode import Dual, call_with_tangents
+from .modes import is_grad_enabled
 from .promotion import LAST_INTEGER, result_dtype
 from .registry import OPS, Op, Param
-from .tensor import Tensor, share_alias, wrap
+from .stale_view import StaleView
+from .tensor import Tensor, wrap
 
 
 def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -92,10 +95,12 @@ def _lift_one(
 ) -> Tensor:
     if type(value) is Tensor or type(value) is Dual:
         return value
+    if isinstance(value, StaleView) and is_grad_enabled():
+        raise value.refusal()
     if isinstance(value, Tensor):
         plain = wrap(value.array)
         plain.edge = value.edge
-        share_alias(value, plain)
+        share_memory(value, plain)
         return plain
     if isinstance(value, np.ndarray | np.generic):
         return wrap(np.asanyarray(value))

@@ -247,6 +247,8 @@ def _call_node_hooks(
     """Node pre-hooks see and may replace what arrives, node hooks what leaves."""
     hooks = vertex.hooks
     assert hooks is not None
+    if hooks.guard is not None:
+        hooks.guard(vertex)
     several = vertex.has_several_outputs
     arriving = tuple(map(_as_optional_tensor, grad if several else (grad,)))
     for hook in list(hooks.before_node.values()):

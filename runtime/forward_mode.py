@@ -14,8 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from .alias import share_memory
 from .registry import Op
-from .tensor import Tensor, share_alias, wrap
+from .tensor import Tensor, wrap
 
 
 class Level:
@@ -76,7 +77,7 @@ def with_tangent(primal: Tensor, tangent: Tensor, level: Level) -> Dual:
     dual.array = primal.array
     dual.edge = primal.edge
     dual.alias = None
-    share_alias(primal, dual)
+    share_memory(primal, dual)
     dual.primal = primal
     dual.tangent = tangent
     dual.level = level

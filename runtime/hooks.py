@@ -38,11 +38,13 @@ class Hooks:
     once a leaf's gradient has been added.
     """
 
-    __slots__ = ("after_accumulate", "after_node", "before_node", "on_grad", "retain")
+    __slots__ = ("after_accumulate", "after_node", "before_node", "guard", "on_grad", "retain")
 
     def __init__(self) -> None:
         self.on_grad: dict[int, Callable[..., Any]] = {}
         self.retain: Callable[[Any], None] | None = None
+        self.guard: Callable[[Any], None] | None = None
+        """Called with the node, raises because what the node saved can no longer be used."""
         self.before_node: dict[int, Callable[..., Any]] = {}
         self.after_node: dict[int, Callable[..., Any]] = {}
         self.after_accumulate: dict[int, Callable[..., Any]] = {}

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .errors import failure
-from .inplace import mark_written
-from .modes import is_grad_enabled
-from .registry import OPS
+from .inplace import is_recorded, mark_written
+from .overwrite import copy_, fill_, index_put_
+from .registry import table_op
 from .tensor import Tensor, wrap
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -46,35 +45,30 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
     """`tensor[index]`; IndexError for an index that does not fit, ValueError for a step <= 0."""
     if type(index) is int and tensor.array.ndim:
         _check_bounds(index, 0, tensor.array.shape[0])
-        return _table_op("select")(tensor, 0, index)
+        return table_op("select")(tensor, 0, index)
     if type(index) is slice and index.step is None and tensor.array.ndim:
         start, stop = index.start, index.stop
         if type(start) in _BOUNDS and type(stop) in _BOUNDS:
-            return _table_op("slice")(tensor, 0, start, stop, 1)
+            return table_op("slice")(tensor, 0, start, stop, 1)
     plan = plan_index(index, tensor.array.shape)
     result = tensor
     for step in plan.steps:
-        result = _table_op(step.op)(result, *step.args)
+        result = table_op(step.op)(result, *step.args)
     if plan.gather:
         indices = [None if array is None else wrap(array) for array in plan.gather]
-        return _table_op("index")(result, indices)
-    return result if plan.steps else _table_op("alias")(tensor)
+        return table_op("index")(result, indices)
+    return result if plan.steps else table_op("alias")(tensor)
 
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     """`tensor[index] = value`, in place; `value` is cast to the tensor's dtype.
 
-    Raises RuntimeError where gradients flow to the tensor or the value: the write would have to
-    be recorded, which is not available.
+    Raises RuntimeError for a leaf that requires grad, as any recorded in-place op does.
     """
-    if is_grad_enabled() and (
-        tensor.requires_grad or (isinstance(value, Tensor) and value.requires_grad)
-    ):
-        raise RuntimeError(
-            "a write into a Tensor is an in-place operation that cannot be recorded: do it on a "
-            "leaf under no_grad(), or build the result with where() or cat()"
-        )
-    plan = plan_index(index, tensor.array.shape)
+    plan = plan_index(index, tensor.array.shape, keeps_full_slices=False)
+    if is_recorded(tensor, value):
+        _write_recorded(tensor, plan, value)
+        return
     view = tensor.array
     for step in plan.steps:
         view = _VIEWS[step.op](view, *step.args)
@@ -88,6 +82,24 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     except (ValueError, IndexError) as error:
         raise failure("setitem", error, tensor, value) from None
     mark_written(tensor)
+
+
+def _write_recorded(tensor: Tensor, plan: Plan, value: Any) -> None:
+    """Take the views of the plan, and write through the last with an in-place op."""
+    view = tensor
+    for step in plan.steps:
+        view = table_op(step.op)(view, *step.args)
+    source = value if isinstance(value, Tensor) else wrap(_source(tensor, value))
+    if plan.gather:
+        indices = [None if array is None else wrap(array) for array in plan.gather]
+        index_put_(view, indices, source)
+        return
+    while source.array.ndim > view.array.ndim and source.array.shape[0] == 1:
+        source = table_op("select")(source, 0, 0)
+    if source.array.ndim == 0 and (view.array.ndim or not isinstance(value, Tensor)):
+        fill_(view, source)
+    else:
+        copy_(view, source)
 
 
 def _source(tensor: Tensor, value: Any) -> Array:
@@ -126,17 +138,11 @@ _VIEWS: Final[dict[str, Callable[..., Array]]] = {
 """The steps on arrays, for writing through the view."""
 
 
-@cache
-def _table_op(base: str) -> Callable[..., Any]:
-    """The op of the table called `base`, without its overload name."""
-    for function, op in OPS.items():
-        if op.name.partition(".")[0] == base:
-            return function
-    raise LookupError(f"indexing needs the op {base!r}, which the table does not have")
+def plan_index(index: Any, shape: Sequence[int], *, keeps_full_slices: bool = True) -> Plan:
+    """Take an index apart; `shape` is that of the tensor.
 
-
-def plan_index(index: Any, shape: Sequence[int]) -> Plan:
-    """Take an index apart; `shape` is that of the tensor."""
+    With `keeps_full_slices` a lone `[:]` is a step, the view that reading it gives.
+    """
     items = [_normalize(item) for item in (index if type(index) is tuple else (index,))]
     specified = sum(map(_dims_taken, items))
     if specified > len(shape):
@@ -147,7 +153,7 @@ def plan_index(index: Any, shape: Sequence[int]) -> Plan:
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     if sum(item is Ellipsis for item in items) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
-    planner = _Planner(shape, keeps_full_slices=len(items) == 1)
+    planner = _Planner(shape, keeps_full_slices=keeps_full_slices and len(items) == 1)
     for item in items:
         if item is Ellipsis:
             planner.dim += len(shape) - specified

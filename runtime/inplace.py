@@ -10,57 +10,115 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .alias import base_of, own_alias
+from .errors import failure
 from .modes import is_grad_enabled
+from .node import Node, OutputEdge
 from .promotion import check_inplace_dtype
-from .tensor import Alias, Tensor, wrap
+from .saved import guard_saved_output, saved_output_slot
+from .tensor import Tensor, wrap
+from .view_history import check_recordable, rebase, refresh_views
 
 
 def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     """The in-place method of an op: `x.add_(y)` for `add(x, y)`.
 
-    Raises RuntimeError for a leaf that requires grad, for a view whose gradient is recorded, and
-    where the result has another shape or a dtype that the tensor cannot hold.
+    Raises RuntimeError for a leaf that requires grad or a view of one, for a view whose history
+    cannot be rewritten, and where the result has another shape or a dtype that the tensor cannot
+    hold.
     """
 
     @functools.wraps(function)
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        recording = is_grad_enabled()
-        if recording and self.edge is not None and self.is_leaf:
-            raise RuntimeError(
-                "a leaf Variable that requires grad is being used in an in-place operation: "
-                f"call {name}() under no_grad(), or on a clone()."
-            )
+        recording = is_recorded(self, *args, *kwargs.values())
         before = self
         if recording:
+            check_recordable(self, name)
             before = wrap(self.array.copy())
             before.edge = self.edge
         result = function(before, *args, **kwargs)
         _check(self, result, name)
-        if result.edge is not None and self.alias is not None and self.alias.is_shared:
-            raise RuntimeError(
-                f"{name}() on a tensor that shares its memory with a view cannot be recorded yet: "
-                "use the out-of-place op, or clone() the tensor first."
-            )
         write(self, result.array)
-        if recording:
-            self.edge = result.edge
+        if recording and result.edge is not None:
+            _keep_output(self, result)
+            take_over(self, result.edge)
         return self
 
     method.__name__ = method.__qualname__ = name
     return method
 
 
-def write(tensor: Tensor, values: Any) -> None:
-    """Overwrite the elements of `tensor`; whoever saved it can tell by the version."""
-    tensor.array[...] = values
+def is_recorded(*args: object) -> bool:
+    """Whether an op on `args` leaves a node behind."""
+    return is_grad_enabled() and any(_asks_for_gradient(arg) for arg in args)
+
+
+def _asks_for_gradient(value: object) -> bool:
+    return isinstance(value, Tensor) and value.edge is not None
+
+
+def take_over(tensor: Tensor, vertex: Node) -> None:
+    """From now on the values of `tensor` are those of the op of `vertex`, and so is its history.
+
+    The first edge of `vertex` leads to where the gradient of `tensor` went before.
+    """
+    base = base_of(tensor)
+    if base is not None:
+        rebase(tensor, base, vertex)
+        return
+    before = tensor.edge
+    if before is not None and before.hooks is not None and before.hooks.retain is not None:
+        vertex._own_hooks().retain = before.hooks.retain
+        before.hooks.retain = None
+    tensor.edge = vertex
+    refresh_views(tensor)
+
+
+def _keep_output(tensor: Tensor, result: Tensor) -> None:
+    """A node that saved its result has saved what `tensor` now holds: the same memory."""
+    vertex = result.edge
+    assert vertex is not None
+    node = vertex.node if isinstance(vertex, OutputEdge) else vertex
+    slot = saved_output_slot(node, result.array)
+    if slot is not None:
+        setattr(node, slot, tensor.array)
+        own_alias(tensor).add_saver(node, slot)
+
+
+def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
+    """Overwrite elements of `tensor`; whoever saved it can tell by the version."""
+    try:
+        tensor.array[where] = values
+    except (ValueError, IndexError) as error:
+        if not tensor.array.flags.writeable:
+            raise RuntimeError(
+                "unsupported operation: more than one element of the written-to tensor refers to "
+                "a single memory location. Please clone() the tensor before the operation."
+            ) from None
+        raise failure("write", error, tensor, values) from None
     mark_written(tensor)
 
 
 def mark_written(tensor: Tensor) -> None:
-    """Count a write to the memory of `tensor`."""
-    if tensor.alias is None:
-        tensor.alias = Alias()
-    tensor.alias.version += 1
+    """Count a write to the memory of `tensor`, and warn the nodes that saved it as their output."""
+    alias = own_alias(tensor)
+    base = base_of(tensor)
+    root = tensor if base is None else base
+    creator = None if alias.creator is None else alias.creator()
+    if creator is not None:
+        node = creator.node if isinstance(creator, OutputEdge) else creator
+        slot = saved_output_slot(node, root.array)
+        if slot is not None:
+            guard_saved_output(node, slot, alias, 0)
+    alias.creator = None
+    for saver, saved_in, version in alias.savers:
+        saved_by = saver()
+        if saved_by is not None:
+            guard_saved_output(saved_by, saved_in, alias, version)
+    alias.savers.clear()
+    alias.version += 1
+    if alias.views:
+        refresh_views(root)
 
 
 def _check(tensor: Tensor, result: Tensor, name: str) -> None:

@@ -14,6 +14,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, TypeVar, cast
 
+from .alias import UNDER_NO_GRAD, base_of, view_kind
+from .node import AccumulateGrad
+
 _Callable = TypeVar("_Callable", bound=Callable[..., Any])
 _Result = TypeVar("_Result")
 
@@ -78,7 +81,18 @@ def finish(result: _Result) -> _Result:
     if _thread.without_grad is not None:
         for tensor in result if isinstance(result, tuple) else (result,):
             tensor.edge = None
+            base = base_of(tensor)
+            if base is not None:
+                _restrict_view(tensor, base)
     return result
+
+
+def _restrict_view(view: Any, base: Any) -> None:
+    """A view made without gradients has no history, but asks for a gradient if its base does."""
+    if view_kind(view) is None:
+        view._view_kind = UNDER_NO_GRAD
+    if base.edge is not None:
+        view.edge = AccumulateGrad(view)
 
 
 class _GradMode:

@@ -177,12 +177,3 @@ def freed_graph() -> RuntimeError:
         "freed by the first pass. Pass retain_graph=True to the first .backward() or "
         "autograd.grad() if the graph is needed again."
     )
-
-
-def modified_in_place(node: Node, name: str, found: int, expected: int) -> RuntimeError:
-    """The error of a saved tensor that an in-place op has changed since."""
-    return RuntimeError(
-        f"one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: '{name}' saved by {node.name()} is at version {found}; expected version "
-        f"{expected} instead. Use the out-of-place op, or clone() the tensor first."
-    )

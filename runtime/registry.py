@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 
@@ -45,3 +46,12 @@ def register(ops: tuple[Op, ...]) -> None:
             raise ValueError(f"op {op.name!r} is already registered")
         taken.add(op.name)
         OPS[op.function] = op
+
+
+@cache
+def table_op(base: str) -> Callable[..., Any]:
+    """The op of the table called `base`, whatever its overload; LookupError if there is none."""
+    for function, op in OPS.items():
+        if op.name.partition(".")[0] == base:
+            return function
+    raise LookupError(f"the runtime needs the op {base!r}, which the table does not have")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from .node import FREED, Node, OutputEdge, freed_graph, modified_in_place
+from .alias import Alias
+from .node import FREED, AccumulateGrad, Node, OutputEdge, freed_graph
+from .promotion import type_name
 from .tensor import Tensor, wrap
 
 Likeness: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
@@ -23,7 +26,45 @@ def check_version(node: Node, name: str, saved: Tensor, version: int | None) -> 
     """Raise RuntimeError if `saved` was modified in place since `node` kept it."""
     expected = version or 0
     if saved._version != expected:
-        raise modified_in_place(node, name, saved._version, expected)
+        raise modified_in_place(saved.array, saved.edge, saved._version, expected, name, node)
+
+
+def modified_in_place(
+    array: Any, vertex: Node | None, found: int, expected: int, name: str, node: Node
+) -> RuntimeError:
+    """The error of a saved value that an in-place op has changed since `node` kept it as `name`."""
+    origin = ""
+    if vertex is not None and type(vertex) is not AccumulateGrad:
+        maker, nr = (vertex.node, vertex.output_nr) if type(vertex) is OutputEdge else (vertex, 0)
+        origin = f", which is output {nr} of {maker.name()},"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: [{type_name(array.dtype)}Tensor {list(array.shape)}]{origin} is at version "
+        f"{found}; expected version {expected} instead. Hint: {node.name()} saved it as "
+        f"'{name}'; use the out-of-place op or clone() first, or find the forward call with "
+        "autograd.set_detect_anomaly(True)."
+    )
+
+
+def saved_output_slot(node: Node, array: Any) -> str | None:
+    """The slot in which `node` keeps `array`, an output of its op; None if it does not."""
+    for slot in type(node).__slots__:
+        if slot.startswith("_saved_") and getattr(node, slot, None) is array:
+            return slot
+    return None
+
+
+def guard_saved_output(node: Node, slot: str, alias: Alias, expected: int) -> None:
+    """Make `node` refuse to run: the output that it keeps is about to be overwritten."""
+    node._own_hooks().guard = partial(_refuse, slot=slot, alias=alias, expected=expected)
+
+
+def _refuse(node: Node, *, slot: str, alias: Alias, expected: int) -> None:
+    array = getattr(node, slot)
+    if array is FREED:
+        raise freed_graph()
+    name = slot.removeprefix("_saved_")
+    raise modified_in_place(array, node, alias.version, expected, name, node)
 
 
 def versions(tensors: Sequence[Tensor | None]) -> list[int | None]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
 import numpy as np
 
+from .alias import Alias, base_of, own_alias, share_memory
+from .alias import share_alias as share_alias
+from .alias import share_alias_with_all as share_alias_with_all
 from .conversion import ConversionMethods
 from .hooks import RemovableHandle
 from .node import AccumulateGrad, Node, OutputEdge
+from .protocols import ValueMethods
 
 if TYPE_CHECKING:
     from .generated.methods import TensorMethods
@@ -34,18 +38,7 @@ class Size(tuple[int, ...]):
         return f"gradspec.Size({list(self)})"
 
 
-class Alias:
-    """What a tensor shares with its views: the base, and how often the memory was written to."""
-
-    __slots__ = ("is_shared", "version")
-
-    def __init__(self) -> None:
-        self.version = 0
-        self.is_shared = False
-        """Whether several tensors lie on the memory."""
-
-
-class Tensor(ConversionMethods, TensorMethods):
+class Tensor(ConversionMethods, ValueMethods, TensorMethods):
     """A multi-dimensional array that can remember how it was computed.
 
     Made by `gs.tensor`, `gs.from_numpy`, `gs.zeros` and so on, and by ops. The methods that are
@@ -62,7 +55,16 @@ class Tensor(ConversionMethods, TensorMethods):
         was never modified in place.
     """
 
-    __slots__ = ("__weakref__", "_grad", "_is_parameter", "alias", "array", "edge")
+    __slots__ = (
+        "__weakref__",
+        "_grad",
+        "_is_parameter",
+        "_view_base",
+        "_view_kind",
+        "alias",
+        "array",
+        "edge",
+    )
 
     # A tensor takes part in `array * tensor`: NumPy must leave the operator to us.
     __array_priority__ = 1000
@@ -72,6 +74,10 @@ class Tensor(ConversionMethods, TensorMethods):
     edge: Node | None
     alias: Alias | None
     _grad: Tensor | None
+    _view_base: Tensor
+    """Set for a view: the tensor, itself no view, on whose memory it lies."""
+    _view_kind: str
+    """Set for a view that must not be modified in place: why (see `alias`)."""
     _is_parameter: bool
     """Set for an `nn.Parameter`, which is of this class exactly, so that ops stay fast."""
 
@@ -235,8 +241,47 @@ class Tensor(ConversionMethods, TensorMethods):
     def detach(self) -> Tensor:
         """A tensor on the same memory through which no gradient flows."""
         out = wrap(self.array)
-        share_alias(self, out)
+        share_memory(self, out)
         return out
+
+    def detach_(self) -> Tensor:
+        """Cut this tensor off from the graph that made it; RuntimeError for a view."""
+        if base_of(self) is not None:
+            raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+        own_alias(self)  # by which the node that made the values learns of later writes
+        self.edge = None
+        return self
+
+    @property
+    def data(self) -> Tensor:
+        """The values as a tensor of their own, on the same memory, that no version counts.
+
+        Assigning replaces the memory.
+        """
+        return wrap(self.array)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        if self.edge is not None:
+            if value.array.dtype.kind not in "fcO":  # O: the symbols of a proof
+                raise RuntimeError(
+                    "data set to a tensor that requires gradients must be floating point or "
+                    f"complex dtype, not {value.array.dtype}"
+                )
+            if isinstance(self.edge, AccumulateGrad):
+                self.edge.array = value.array
+        self.array = value.array
+
+    @property
+    def _base(self) -> Tensor | None:
+        """The tensor that this one is a view of; None if it is no view."""
+        return base_of(self)
+
+    def _is_view(self) -> bool:
+        """Whether this tensor is a view of another."""
+        return base_of(self) is not None
 
     def retain_grad(self) -> None:
         """Keep `grad` for this result too; does nothing for a leaf, which always does."""
@@ -256,83 +301,6 @@ class Tensor(ConversionMethods, TensorMethods):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         hooks = edge._own_hooks()
         return hooks.add(hooks.on_grad, hook)
-
-    # ---- values
-
-    def numpy(self) -> np.ndarray[Any, Any]:
-        """The values as a NumPy array on the same memory.
-
-        Raises RuntimeError if gradients flow to this tensor: use `detach().numpy()`.
-        """
-        if self.edge is not None:
-            raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy()."
-            )
-        return self.array
-
-    def item(self) -> int | float | bool | complex:
-        """The value of a one-element tensor as a Python number."""
-        if self.array.size != 1:
-            raise RuntimeError(
-                f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
-            )
-        return cast("int | float | bool | complex", self.array.item())
-
-    def tolist(self) -> Any:
-        """The values as nested lists of Python numbers."""
-        return self.array.tolist()
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        array = self.numpy()
-        if dtype is not None and array.dtype != dtype:
-            return array.astype(dtype)
-        return array.copy() if copy else array
-
-    def __bool__(self) -> bool:
-        if self.array.size != 1:
-            raise RuntimeError(
-                "Boolean value of Tensor with "
-                + ("no values" if self.array.size == 0 else "more than one value")
-                + " is ambiguous"
-            )
-        return bool(self.item())
-
-    def __float__(self) -> float:
-        return float(self.item())  # type: ignore[arg-type]
-
-    def __int__(self) -> int:
-        return int(self.item())  # type: ignore[arg-type]
-
-    def __index__(self) -> int:
-        if self.array.dtype.kind not in "iub" or self.array.size != 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.array.item())
-
-    def __len__(self) -> int:
-        if self.array.ndim == 0:
-            raise TypeError("len() of a 0-d tensor")
-        return len(self.array)
-
-    def __iter__(self) -> Iterator[Tensor]:
-        if self.array.ndim == 0:
-            raise TypeError("iteration over a 0-d tensor")
-        return (self[i] for i in range(len(self.array)))
-
-    if TYPE_CHECKING:  # set by the package: indexing is made of ops of the table
-
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...
-
-    def __hash__(self) -> int:
-        return id(self)
-
-    def __repr__(self) -> str:
-        from .printing import tensor_repr
-
-        return tensor_repr(self)
-
-    def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if self.array.ndim == 0 and spec else repr(self)
 
 
 def _retain_into(tensor: ref[Tensor]) -> Callable[[Tensor], None]:
@@ -356,14 +324,6 @@ def wrap(array: np.ndarray[Any, Any]) -> Tensor:
     out.array = array if isinstance(array, np.ndarray) else np.asanyarray(array)
     out.edge = out.alias = None
     return out
-
-
-def share_alias(base: Tensor, view: Tensor) -> None:
-    """`view` lies on the memory of `base`: one version counter for both."""
-    if base.alias is None:
-        base.alias = Alias()
-    base.alias.is_shared = True
-    view.alias = base.alias
 
 
 def normalize_dim(dim: int, ndim: int) -> int:

@@ -176,7 +176,10 @@ def _wrap(op: OpSpec) -> list[str]:
     """Lines that put tensors around the arrays; the first is always an ndarray afterwards."""
     outputs = op.signature.outputs
     if outputs[0].type.is_list:
-        return ["out = tuple(map(wrap, array))"]
+        lines = ["out = tuple(map(wrap, array))"]
+        if op.signature.view_of is not None:
+            lines.append(f"share_alias_with_all({spelled(op.signature.view_of)}, out)")
+        return lines
     if len(outputs) > 1:
         return [f"{o.name} = wrap({o.name}_array)" for o in outputs]
     lines = [

@@ -51,7 +51,7 @@ _RUNTIME_NAMES = {
         "output_of",
         "versions",
     ),
-    "gradspec.tensor": ("Tensor", "share_alias", "wrap"),
+    "gradspec.tensor": ("Tensor", "share_alias", "share_alias_with_all", "wrap"),
     "gradspec.types": ("DTypeLike", "Number", "Primals", "Tangents"),
 }
 """What generated code may need of the runtime."""

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ..node import Node, freed_graph, modified_in_place
-from ..tensor import Alias, Tensor, wrap
+from ..alias import Alias, own_alias
+from ..node import Node, freed_graph
+from ..saved import modified_in_place
+from ..tensor import Tensor, wrap
 
 
 class ContextNode(Node):
@@ -96,7 +98,10 @@ class FunctionCtx:
         if saved.tensor is not None:
             found = saved.tensor._version
         if found != saved.version and node is not None:
-            raise modified_in_place(node, f"saved_tensors[{index}]", found, saved.version)
+            vertex = node if saved.tensor is None else saved.tensor.edge
+            raise modified_in_place(
+                saved.array, vertex, found, saved.version, f"saved_tensors[{index}]", node
+            )
         if saved.tensor is not None:
             return saved.tensor
         tensor = wrap(saved.array)
@@ -119,7 +124,7 @@ def _pack(tensor: Tensor | None, positions: dict[int, int]) -> Saved:
     if tensor is None:
         return Saved(None, None, None, 0, -1)
     output_nr = positions.get(id(tensor), -1)
-    if output_nr >= 0 and tensor.alias is None:
-        tensor.alias = Alias()  # by which a later modification of the output will be seen
+    if output_nr >= 0:
+        own_alias(tensor)  # by which a later modification of the output will be seen
     kept = None if output_nr >= 0 else tensor
     return Saved(kept, tensor.array, tensor.alias, tensor._version, output_nr)

@@ -10,11 +10,12 @@ from weakref import ref
 
 import numpy as np
 
+from ..alias import share_memory
 from ..broadcast import Like, reduce_to, reduce_to_differentiable
 from ..forward_mode import Dual, Level, split, with_tangent
 from ..modes import is_grad_enabled, no_grad
 from ..node import Node, OutputEdge, next_sequence_nr
-from ..tensor import Tensor, share_alias, wrap
+from ..tensor import Tensor, wrap
 from .context import ContextNode, FunctionCtx
 
 
@@ -270,7 +271,7 @@ def _innermost_level(args: tuple[Any, ...]) -> Level | None:
 
 def _alias_of(tensor: Tensor) -> Tensor:
     alias = wrap(tensor.array)
-    share_alias(tensor, alias)
+    share_memory(tensor, alias)
     return alias
 
 

@@ -208,12 +208,10 @@ def test_values_that_cannot_be_written(value, error, words):
     assert ours._version == 0
 
 
-def test_a_write_that_would_be_recorded_is_refused():
+def test_a_write_into_a_leaf_that_requires_grad_is_refused():
     leaf = wrap(VALUES.copy()).requires_grad_()
-    with pytest.raises(RuntimeError, match="in-place operation"):
+    with pytest.raises(RuntimeError, match="view of a leaf .* in-place operation"):
         setitem(leaf, 0, 1.0)
-    with pytest.raises(RuntimeError, match="in-place operation"):
-        setitem(wrap(VALUES.copy()), 0, getitem(leaf, 0))
     with no_grad():
         setitem(leaf, 0, 1.0)
     assert leaf.array[0].tolist() == np.ones((3, 4)).tolist()

@@ -1,0 +1,105 @@
+"""Memory that several tensors lie on: how often it was written to, and who must be told.
+
+A tensor that was never viewed nor written to has no `Alias`. Its first view, or the first write,
+makes one; every further view shares it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from weakref import ref
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .node import Node
+    from .tensor import Tensor
+
+UNDER_NO_GRAD: Final = "no_grad"
+SEVERAL_VIEWS: Final = "several"
+INFERENCE: Final = "inference"
+BY_FUNCTION: Final = "function"
+"""How a view was made, where that restricts what may be done to it (`Tensor._view_kind`)."""
+
+_FIRST_SWEEP: Final = 16
+
+
+class Alias:
+    """What a tensor shares with its views and with what was detached from it."""
+
+    __slots__ = ("_sweep_at", "creator", "savers", "version", "views")
+
+    def __init__(self, edge: Node | None) -> None:
+        self.version = 0
+        self.creator = None if edge is None else ref(edge)
+        """The vertex of the op that computed the values, which may have saved them."""
+        self.savers: list[tuple[ref[Node], str, int]] = []
+        """Nodes of in-place ops that saved their result: in which slot, and at which version."""
+        self.views: list[ref[Tensor]] = []
+        """Every view there is, and some that are no more: see `add_view`."""
+        self._sweep_at = _FIRST_SWEEP
+
+    def add_view(self, view: Tensor) -> None:
+        """Remember a view, weakly; dead ones are swept out when their number has doubled."""
+        views = self.views
+        views.append(ref(view))
+        if len(views) > self._sweep_at:
+            self.views = [view for view in views if view() is not None]
+            self._sweep_at = 2 * len(self.views) + _FIRST_SWEEP
+
+    def add_saver(self, node: Node, slot: str) -> None:
+        """Remember a node that keeps the memory as it is now in one of its slots."""
+        self.savers.append((ref(node), slot, self.version))
+
+    def views_of(self, root: Tensor) -> list[Tensor]:
+        """The views of `root`; what was detached from it has views of its own."""
+        found = (view() for view in self.views)
+        return [view for view in found if view is not None and base_of(view) is root]
+
+
+def own_alias(tensor: Tensor) -> Alias:
+    """The alias of `tensor`, made if there is none yet."""
+    alias = tensor.alias
+    if alias is None:
+        alias = tensor.alias = Alias(tensor.edge)
+    return alias
+
+
+def base_of(tensor: Tensor) -> Tensor | None:
+    """The tensor that `tensor` is a view of; None if it is none."""
+    base: Tensor | None = getattr(tensor, "_view_base", None)
+    return base
+
+
+def view_kind(tensor: Tensor) -> str | None:
+    """How a view was made, if that matters."""
+    kind: str | None = getattr(tensor, "_view_kind", None)
+    return kind
+
+
+def share_memory(tensor: Tensor, other: Tensor) -> None:
+    """`other` lies on the memory of `tensor`, but is no view: it has a history of its own."""
+    other.alias = own_alias(tensor)
+
+
+def share_alias(base: Tensor, view: Tensor) -> None:
+    """`view` was made from `base` by an op that takes views where it can."""
+    array = base.array
+    owner = array if array.base is None else array.base
+    if view.array.base is not owner and not np.may_share_memory(view.array, array):
+        return  # NumPy had to copy
+    alias = base.alias
+    if alias is None:
+        alias = base.alias = Alias(base.edge)
+        view._view_base = base
+    else:
+        view._view_base = getattr(base, "_view_base", base)
+    view.alias = alias
+    alias.add_view(view)
+
+
+def share_alias_with_all(base: Tensor, views: tuple[Tensor, ...]) -> None:
+    """`views` were made from `base` by one op, which is why none may be modified in place."""
+    for view in views:
+        share_alias(base, view)
+        view._view_kind = SEVERAL_VIEWS

@@ -1,0 +1,216 @@
+"""Ops that replace what a tensor holds: `copy_`, `fill_`, `zero_`, `index_put_`, random numbers.
+
+No gradient flows to the values that were there before; it flows to the values written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .broadcast import Like, reduce_to, reduce_to_differentiable
+from .inplace import is_recorded, take_over, write
+from .node import Node, next_sequence_nr
+from .random import generator
+from .registry import table_op
+from .tensor import Tensor, wrap
+from .view_history import check_recordable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class OverwriteNode(Node):
+    """The node of an op that replaces every element: zeros for what was there before."""
+
+    __slots__ = ()
+
+    def __init__(self, *edges: Node | None) -> None:
+        self.edges = edges
+        self.hooks = None
+        self.sequence_nr = next_sequence_nr()
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on arrays."""
+        return (np.zeros_like(grad),)
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on tensors."""
+        return (wrap(np.zeros_like(grad.array)),)
+
+
+class ZeroBackward0(OverwriteNode):
+    """The node of `zero_`."""
+
+    __slots__ = ()
+
+
+class NormalBackward0(OverwriteNode):
+    """The node of `normal_`."""
+
+    __slots__ = ()
+
+
+class UniformBackward0(OverwriteNode):
+    """The node of `uniform_`."""
+
+    __slots__ = ()
+
+
+class FillBackward2(OverwriteNode):
+    """The node of `fill_` with a number."""
+
+    __slots__ = ()
+
+
+class _CopyNode(OverwriteNode):
+    """The node of an op that writes the elements of a tensor."""
+
+    __slots__ = ("_like",)
+
+    def __init__(self, edge: Node | None, source: Tensor) -> None:
+        super().__init__(edge, source.edge)
+        self._like: Like = (source.array.shape, source.array.dtype)
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on arrays."""
+        return (np.zeros_like(grad), reduce_to(grad, self._like) if needs[1] else None)
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on tensors."""
+        before = wrap(np.zeros_like(grad.array))
+        return (before, reduce_to_differentiable(grad, self._like) if needs[1] else None)
+
+
+class FillBackward3(_CopyNode):
+    """The node of `fill_` with a 0-dim tensor."""
+
+    __slots__ = ()
+
+
+class CopyBackwards(_CopyNode):
+    """The node of `copy_`."""
+
+    __slots__ = ()
+
+
+class IndexPutBackward0(OverwriteNode):
+    """The node of `index_put_`: the gradient of the places written goes to the values."""
+
+    __slots__ = ("_accumulate", "_indices", "_like")
+
+    def __init__(
+        self, edge: Node | None, values: Tensor, indices: tuple[Any, ...], accumulate: bool
+    ) -> None:
+        super().__init__(edge, values.edge)
+        self._like: Like = (values.array.shape, values.array.dtype)
+        self._indices = indices
+        self._accumulate = accumulate
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on arrays."""
+        before = grad
+        if not self._accumulate:
+            before = grad.copy()
+            before[self._indices] = 0
+        return (before, reduce_to(grad[self._indices], self._like) if needs[1] else None)
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on tensors."""
+        before = grad
+        if not self._accumulate:
+            kept = np.ones(grad.array.shape, grad.array.dtype)
+            kept[self._indices] = 0
+            before = grad * wrap(kept)
+        if not needs[1]:
+            return (before, None)
+        indices = [None if isinstance(i, slice) else wrap(i) for i in self._indices]
+        return (before, reduce_to_differentiable(table_op("index")(grad, indices), self._like))
+
+
+def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """Write the elements of `src`, broadcast and cast to this tensor."""
+    return _overwrite(self, "copy_", src.array, [src], lambda edge: CopyBackwards(edge, src))
+
+
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Write one number, or the only element of a 0-dim tensor, everywhere."""
+    if not isinstance(value, Tensor):
+        return _overwrite(self, "fill_", value, [], FillBackward2)
+    if value.array.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.array.ndim} dimensions."
+        )
+    return _overwrite(self, "fill_", value.array, [value], lambda edge: FillBackward3(edge, value))
+
+
+def zero_(self: Tensor) -> Tensor:
+    """Write zeros."""
+    return _overwrite(self, "zero_", 0, [], ZeroBackward0)
+
+
+def normal_(self: Tensor, mean: float = 0, std: float = 1) -> Tensor:
+    """Write random numbers of a normal distribution."""
+    values = generator().normal(mean, std, self.array.shape)
+    return _overwrite(self, "normal_", values, [], NormalBackward0)
+
+
+def uniform_(self: Tensor, from_: float = 0, to: float = 1) -> Tensor:
+    """Write random numbers that are uniform in `[from_, to)`."""
+    values = generator().uniform(from_, to, self.array.shape)
+    return _overwrite(self, "uniform_", values, [], UniformBackward0)
+
+
+def index_put_(
+    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """Write (or add) `values` at the places that `indices` pick, one array per dimension."""
+    where = tuple(slice(None) if index is None else index.array for index in indices)
+    written = values.array.astype(self.array.dtype, copy=False)
+    if accumulate:
+        total = self.array.copy()
+        np.add.at(total, where, written)
+        return _overwrite(
+            self, "index_put_", total, [values], lambda e: IndexPutBackward0(e, values, where, True)
+        )
+    return _overwrite(
+        self,
+        "index_put_",
+        written,
+        [values],
+        lambda edge: IndexPutBackward0(edge, values, where, False),
+        where,
+    )
+
+
+def _overwrite(
+    tensor: Tensor,
+    name: str,
+    values: Any,
+    sources: Sequence[Tensor],
+    make_node: Callable[[Node | None], Node],
+    where: Any = ...,
+) -> Tensor:
+    """Write `values`, and record it with the node that `make_node(edge of tensor)` makes."""
+    recording = is_recorded(tensor, *sources)
+    if recording:
+        check_recordable(tensor, name)
+    before = tensor.edge
+    write(tensor, values, where)
+    if recording:
+        take_over(tensor, make_node(before))
+    return tensor
+
+
+class OverwriteMethods:
+    """Copied onto `Tensor` when the package is imported."""
+
+    copy_ = copy_
+    fill_ = fill_
+    zero_ = zero_
+    normal_ = normal_
+    uniform_ = uniform_
+    index_put_ = index_put_

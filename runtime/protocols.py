@@ -1,0 +1,97 @@
+"""The values of a tensor as NumPy and Python see them: arrays, numbers, lists, text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .node import Node
+    from .tensor import Tensor
+
+
+class ValueMethods:
+    """Mixed into `Tensor`."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        array: np.ndarray[Any, Any]
+        edge: Node | None
+
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The values as a NumPy array on the same memory.
+
+        Raises RuntimeError if gradients flow to this tensor: use `detach().numpy()`.
+        """
+        if self.edge is not None:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy()."
+            )
+        return self.array
+
+    def item(self) -> int | float | bool | complex:
+        """The value of a one-element tensor as a Python number."""
+        if self.array.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
+            )
+        return cast("int | float | bool | complex", self.array.item())
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python numbers."""
+        return self.array.tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            raise RuntimeError(
+                "Boolean value of Tensor with "
+                + ("no values" if self.array.size == 0 else "more than one value")
+                + " is ambiguous"
+            )
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())  # type: ignore[arg-type]
+
+    def __int__(self) -> int:
+        return int(self.item())  # type: ignore[arg-type]
+
+    def __index__(self) -> int:
+        if self.array.dtype.kind not in "iub" or self.array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.array.item())
+
+    def __len__(self) -> int:
+        if self.array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self.array)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.array.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return (self[i] for i in range(len(self.array)))
+
+    if TYPE_CHECKING:  # set by the package: indexing is made of ops of the table
+
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        from .printing import tensor_repr
+
+        return tensor_repr(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if self.array.ndim == 0 and spec else repr(self)

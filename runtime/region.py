@@ -1,0 +1,75 @@
+"""Where a view lies in its base: which elements, in which order."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+class Region:
+    """The elements of a base that a view shows, as positions in the flattened base.
+
+    The positions are computed when a gradient first needs them.
+    """
+
+    def __init__(self, base: Array, view: Array) -> None:
+        if base.dtype.itemsize != view.dtype.itemsize:
+            raise RuntimeError(
+                f"a view of dtype {view.dtype} of a tensor of dtype {base.dtype} cannot be "
+                "modified by a recorded in-place operation: use the out-of-place op"
+            )
+        item = max(base.dtype.itemsize, 1)
+        self.base_shape = base.shape
+        self.view_shape = view.shape
+        self._base_strides = tuple(stride // item for stride in base.strides)
+        self._view_strides = tuple(stride // item for stride in view.strides)
+        self._offset = (_address(view) - _address(base)) // item
+
+    @cached_property
+    def positions(self) -> Array:
+        """For each element of the view its place in the base, counted in row-major order."""
+        spans = [
+            (length - 1) * stride
+            for length, stride in zip(self.base_shape, self._base_strides, strict=True)
+        ]
+        first = -sum(span for span in spans if span < 0)
+        memory = np.zeros(first + 1 + sum(span for span in spans if span > 0), np.int64)
+        count = np.arange(np.prod(self.base_shape, dtype=np.int64))
+        _laid(memory, first, self.base_shape, self._base_strides)[...] = count.reshape(
+            self.base_shape
+        )
+        start = first + self._offset
+        return _laid(memory, start, self.view_shape, self._view_strides).copy()
+
+    def take(self, array: Array) -> Array:
+        """The elements of the region, in the shape of the view; a copy."""
+        return np.asanyarray(array.reshape(-1)[self.positions])
+
+    def put(self, array: Array, values: Any) -> Array:
+        """A copy of `array` with other values in the region."""
+        flat = array.reshape(-1).copy()
+        flat[self.positions] = values
+        return flat.reshape(self.base_shape)
+
+    def scatter(self, values: Array) -> Array:
+        """Zeros of the base's shape with `values` added in the region."""
+        flat = np.zeros_like(values, shape=int(np.prod(self.base_shape)))
+        np.add.at(flat, self.positions.reshape(-1), values.reshape(-1))
+        return flat.reshape(self.base_shape)
+
+
+def _address(array: Array) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def _laid(memory: Array, start: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    """The elements of `memory` from `start` on, seen through strides counted in elements."""
+    if 0 in shape:
+        return np.zeros(shape, memory.dtype)
+    return as_strided(memory[start:], shape, [stride * memory.itemsize for stride in strides])

@@ -1,0 +1,145 @@
+"""Views that take part in in-place ops: how the histories of base and views follow the write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .alias import SEVERAL_VIEWS, UNDER_NO_GRAD, base_of, view_kind
+from .node import Node, next_sequence_nr
+from .region import Region
+from .registry import table_op
+from .stale_view import StaleView
+from .tensor import Tensor, wrap
+
+
+class AsStridedBackward0(Node):
+    """Gradient of a view with respect to its base, wherever in it the view lies."""
+
+    __slots__ = ("_region",)
+    op = "as_strided"
+
+    def __init__(self, base_edge: Node, region: Region) -> None:
+        self.edges = (base_edge,)
+        self.hooks = None
+        self.sequence_nr = next_sequence_nr()
+        self._region = region
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """Zeros but for the view's elements."""
+        return (self._region.scatter(grad),)
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The same, recorded."""
+        return (_scatter(self._region, grad),)
+
+
+class CopySlices(Node):
+    """Gradient of a base one of whose views was modified in place by the op of `fn`.
+
+    The gradient of the elements that the view shows goes through `fn`; that of the others passes.
+    """
+
+    __slots__ = ("_region", "fn")
+
+    def __init__(self, base_edge: Node | None, fn: Node, region: Region) -> None:
+        self.fn = fn
+        self.edges = (base_edge, *fn.edges[1:])
+        self.hooks = None
+        self.sequence_nr = next_sequence_nr()
+        self._region = region
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on arrays."""
+        self._check()
+        first, *others = self.fn.apply(self._region.take(grad), needs)
+        if not needs[0]:
+            return (None, *others)
+        return (self._region.put(grad, 0 if first is None else first), *others)
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on tensors."""
+        self._check()
+        inside = _take(self._region, grad)
+        first, *others = self.fn.apply_differentiable(inside, needs)
+        if not needs[0]:
+            return (None, *others)
+        rest = grad - _scatter(self._region, inside)
+        return (rest if first is None else rest + _scatter(self._region, first), *others)
+
+    def _check(self) -> None:
+        hooks = self.fn.hooks
+        if hooks is not None and hooks.guard is not None:
+            hooks.guard(self.fn)
+
+    def release(self) -> None:
+        """Let go of what the in-place op saved."""
+        self.fn.release()
+
+
+def _take(region: Region, tensor: Tensor) -> Tensor:
+    flat = table_op("view")(tensor, (-1,), copy=True)
+    return table_op("index")(flat, [wrap(region.positions)])
+
+
+def _scatter(region: Region, values: Tensor) -> Tensor:
+    size = 1
+    for length in region.base_shape:
+        size *= length
+    flat = table_op("_index_backward")(values, (size,), [wrap(region.positions)])
+    return table_op("view")(flat, region.base_shape)
+
+
+def rebase(view: Tensor, base: Tensor, fn: Node) -> None:
+    """The base, and with it every view, takes over what an in-place op did to `view`."""
+    base.edge = CopySlices(base.edge, fn, Region(base.array, view.array))
+    refresh_views(base)
+
+
+def refresh_views(base: Tensor) -> None:
+    """Give every view of `base` the history that the base has by now."""
+    if base.alias is None or base.edge is None:
+        return
+    for view in base.alias.views_of(base):
+        if view_kind(view) in (UNDER_NO_GRAD, SEVERAL_VIEWS):
+            view.__class__ = StaleView
+        else:
+            view.edge = AsStridedBackward0(base.edge, Region(base.array, view.array))
+
+
+def check_recordable(tensor: Tensor, name: str) -> None:
+    """Raise RuntimeError if an in-place op on `tensor` must not be recorded.
+
+    A leaf that requires grad would no longer be one; a view that was made under `no_grad`, or as
+    one of several, has no history that could be rewritten.
+    """
+    base = base_of(tensor)
+    if base is not None:
+        _check_view(tensor, name)
+        if base.edge is not None and base.is_leaf:
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place "
+                f"operation. Call {name}() under no_grad(), or on a clone()."
+            )
+    if tensor.edge is not None and tensor.is_leaf:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation. "
+            f"Call {name}() under no_grad(), or on a clone()."
+        )
+
+
+def _check_view(view: Tensor, name: str) -> None:
+    kind = view_kind(view)
+    if kind == SEVERAL_VIEWS:
+        made_by = "a function" if view.edge is None else view.edge.next_functions[0][0]
+        raise RuntimeError(
+            f"Output {view.output_nr} of {made_by} is a view and is being modified inplace by "
+            f"{name}(). The function returns several views at once, which forbids that: use the "
+            "out-of-place op, or clone() the view."
+        )
+    if kind == UNDER_NO_GRAD:
+        raise RuntimeError(
+            f"A view was created in no_grad mode and is being modified inplace by {name}() with "
+            "grad mode enabled: whether gradients should flow is unclear. Make the view and "
+            "modify it both inside of no_grad, or both outside."
+        )
