@@ -69,8 +69,18 @@ from .loss import (
 from .masking import where
 from .nn import gelu_form, log_softmax, softmax
 from .norms import vector_norm
+from .padding import constant_pad_nd, constant_unpad_nd, pad_by_index, pad_by_index_backward
+from .pooling import (
+    adaptive_avg_pool,
+    adaptive_avg_pool_backward,
+    avg_pool,
+    avg_pool_backward,
+    max_pool_backward,
+    max_pool_take,
+    max_pool_with_indices,
+)
 from .products import cumprod, delay, prod, recurrence
-from .reduction import cumsum, logsumexp, mean, over_freedom, sum, unmean, unreduce, var
+from .reduction import all, any, cumsum, logsumexp, mean, over_freedom, sum, unmean, unreduce, var
 from .scatter import gather, gather_backward, scatter, scatter_add
 from .shape import (
     alias,
@@ -96,16 +106,22 @@ from .sorting import kthvalue, nonzero, sort, topk
 from .special import polygamma
 
 __all__ = [
+    "adaptive_avg_pool",
+    "adaptive_avg_pool_backward",
     "addbmm",
     "addcdiv",
     "addmm",
     "addmv",
     "addr",
     "alias",
+    "all",
     "amax",
     "amin",
+    "any",
     "argmax",
     "argmin",
+    "avg_pool",
+    "avg_pool_backward",
     "baddbmm",
     "binary_cross_entropy_with_logits",
     "bmm",
@@ -114,6 +130,8 @@ __all__ = [
     "cat_backward",
     "channel_sum",
     "clamp",
+    "constant_pad_nd",
+    "constant_unpad_nd",
     "convolution",
     "convolution_input",
     "convolution_weight",
@@ -141,6 +159,9 @@ __all__ = [
     "logsumexp",
     "masked_fill",
     "max",
+    "max_pool_backward",
+    "max_pool_take",
+    "max_pool_with_indices",
     "max_with_indices",
     "mean",
     "min",
@@ -152,6 +173,8 @@ __all__ = [
     "nll_loss_backward",
     "nonzero",
     "over_freedom",
+    "pad_by_index",
+    "pad_by_index_backward",
     "per_channel",
     "permute",
     "permute_backward",

@@ -8,9 +8,8 @@ import numpy as np
 
 from .. import constants
 from ..promotion import LAST_INTEGER, to_float
+from ..types import Number
 from .checks import Array
-
-Number = bool | int | float
 
 
 def _with(self: Array, *numbers: Number | None) -> Array:
@@ -48,7 +47,7 @@ def pow_of_scalar(self: Number, exponent: Array) -> Any:
     return self ** _with(exponent, self)
 
 
-def times_log(self: Array, base: Number) -> Any:
+def times_log(self: Array, base: Any) -> Any:
     """Each element times the logarithm of a number; the limits at and below zero are IEEE's."""
     if base > 0:
         return self * constants.log(base)

@@ -10,17 +10,20 @@ import numpy as np
 from .checks import Array, normalize_dim
 from .reduction import Dims, axes
 
+_max_reduce: Any = np.maximum.reduce
+_min_reduce: Any = np.minimum.reduce
+
 
 def amax(self: Array, dim: Dims, keepdim: bool) -> Any:
     """The largest elements over some dimensions."""
     _not_empty("amax", self)
-    return np.maximum.reduce(self, axes(dim), None, None, keepdim)
+    return _max_reduce(self, axes(dim), None, None, keepdim)
 
 
 def amin(self: Array, dim: Dims, keepdim: bool) -> Any:
     """The smallest elements over some dimensions."""
     _not_empty("amin", self)
-    return np.minimum.reduce(self, axes(dim), None, None, keepdim)
+    return _min_reduce(self, axes(dim), None, None, keepdim)
 
 
 def max(self: Array) -> Any:

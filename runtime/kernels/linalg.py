@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..types import Number
 from .checks import Array, same_dtype
 
 _matmul = np.matmul
@@ -63,7 +64,7 @@ def dot(self: Array, tensor: Array) -> Any:
     return _matmul(self, tensor)
 
 
-def addmm(self: Array, mat1: Array, mat2: Array, beta: float, alpha: float) -> Any:
+def addmm(self: Array, mat1: Array, mat2: Array, beta: Number, alpha: Number) -> Any:
     """`beta * self + alpha * (mat1 @ mat2)`; `self` does not count at all if `beta` is zero."""
     product = mm(mat1, mat2)
     if self.dtype is not product.dtype:

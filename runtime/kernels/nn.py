@@ -8,8 +8,8 @@ import numpy as np
 
 from .checks import Array, floating
 
-_add_reduce = np.add.reduce
-_max_reduce = np.maximum.reduce
+_add_reduce: Any = np.add.reduce
+_max_reduce: Any = np.maximum.reduce
 
 
 def gelu_form(approximate: str) -> str:

@@ -12,7 +12,9 @@ from .checks import Array, normalize_dim
 
 Dims = int | Sequence[int] | None
 
-_add_reduce = np.add.reduce
+_add_reduce: Any = np.add.reduce
+_and_reduce: Any = np.logical_and.reduce
+_or_reduce: Any = np.logical_or.reduce
 
 
 def axes(dim: Dims) -> int | tuple[int, ...] | None:
@@ -72,7 +74,7 @@ def unmean(self: Array, shape: Sequence[int], dim: Dims, keepdim: bool) -> Array
     return unreduce(self / _count(shape, dim), shape, dim, keepdim)
 
 
-def var(self: Array, dim: Dims, correction: float | None, keepdim: bool) -> Any:
+def var(self: Array, dim: Dims, correction: Any, keepdim: bool) -> Any:
     """Squared deviations from the mean, summed and divided by the degrees of freedom."""
     if self.dtype.kind in "iub":
         raise RuntimeError("std and var only support floating point and complex dtypes")
@@ -81,10 +83,20 @@ def var(self: Array, dim: Dims, correction: float | None, keepdim: bool) -> Any:
     return over_freedom(squares, self.shape, dim, correction)
 
 
-def over_freedom(self: Array, shape: Sequence[int], dim: Dims, correction: float | None) -> Array:
+def over_freedom(self: Array, shape: Sequence[int], dim: Dims, correction: Any) -> Array:
     """Divide by the degrees of freedom, which are not negative."""
     freedom = _count(shape, dim) - (1 if correction is None else correction)
     return self / max(freedom, 0)
+
+
+def all(self: Array, dim: int | None, keepdim: bool) -> Any:
+    """Whether every element is true."""
+    return _and_reduce(self, dim, None, None, keepdim)
+
+
+def any(self: Array, dim: int | None, keepdim: bool) -> Any:
+    """Whether an element is true."""
+    return _or_reduce(self, dim, None, None, keepdim)
 
 
 def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Any:

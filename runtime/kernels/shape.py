@@ -114,7 +114,7 @@ def squeeze(self: Array, dim: int | Sequence[int] | None) -> Array:
 def flip(self: Array, dims: int | Sequence[int]) -> Array:
     """A copy with some dimensions in reverse order."""
     chosen = [dims] if isinstance(dims, int) else dims
-    key = [slice(None)] * self.ndim
+    key: list[Any] = [slice(None)] * self.ndim
     for dim in (normalize_dim(each, self.ndim) for each in chosen):
         if self.ndim:
             key[dim] = slice(None, None, -1)
@@ -184,7 +184,7 @@ def unbind(self: Array, dim: int) -> list[Array]:
     """Views of all the slices of a dimension."""
     if not self.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    before = (slice(None),) * normalize_dim(dim, self.ndim)
+    before: tuple[Any, ...] = (slice(None),) * normalize_dim(dim, self.ndim)
     return [self[(*before, index, ...)] for index in range(self.shape[dim])]
 
 

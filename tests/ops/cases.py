@@ -13,6 +13,7 @@ import gradspec.nn.functional as nn_functional
 import gradspec_codegen.specs
 import numpy as np
 from gradspec.tensor import Tensor, wrap
+from gradspec_codegen.prove import domain
 from gradspec_codegen.prove.inputs import examples_of
 from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import Example, OpSpec, Param
@@ -21,16 +22,6 @@ TABLE = load_table(Path(gradspec_codegen.specs.__file__).with_name("derivatives.
 
 Arguments: TypeAlias = dict[str, Any]
 """Arrays, lists of arrays and plain values, by parameter."""
-
-_RANGES = {
-    "positive": (0.2, 2.0),
-    "nonnegative": (0.2, 2.0),
-    "nonzero": (0.2, 2.0),
-    "negative": (-2.0, -0.2),
-    "unit": (-0.9, 0.9),
-    "self > -1": (-0.9, 2.0),
-    "self > 1": (1.1, 3.0),
-}
 
 
 @dataclass(frozen=True)
@@ -70,8 +61,19 @@ def _array(name: str, given: Any, op: OpSpec, rng: np.random.Generator) -> Any:
     if isinstance(given, dict):
         ((kind, data),) = given.items()
         return np.array(data, {"int": np.int64, "bool": np.bool_, "float": np.float64}[kind])
-    low, high = _RANGES[dict(op.domain).get(name, "")] if name in dict(op.domain) else (-2.0, 2.0)
-    return rng.uniform(low, high, given)
+    return np.asarray(_uniform(name, given, op, rng))
+
+
+def _uniform(name: str, given: list[int], op: OpSpec, rng: np.random.Generator) -> Any:
+    low, high = domain.bounds(name, [text for argument, text in op.domain if argument == name])
+    if np.isinf(low) and np.isinf(high):
+        # Away from zero, where some ops are not defined.
+        return rng.uniform(0.2, 2.0, given) * rng.choice([-1.0, 1.0], given)
+    if np.isinf(high):
+        return low + rng.uniform(0.2, 2.0, given)
+    if np.isinf(low):
+        return high - rng.uniform(0.2, 2.0, given)
+    return low + (high - low) * rng.uniform(0.1, 0.9, given)
 
 
 def cases() -> Iterator[Case]:
