@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import gradspec.generated.arithmetic as arithmetic_ops
+import gradspec.generated.comparison as comparison_ops
 from gradspec import constants, kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
@@ -264,7 +265,7 @@ def log1p(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        node = Log1pBackward0()
+        node = Log1PBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
@@ -274,7 +275,7 @@ def log1p(input: Tensor | Number) -> Tensor:
     return finish(out) if mode.flags else out
 
 
-class Log1pBackward0(Node):
+class Log1PBackward0(Node):
     """Gradient of `log1p`."""
 
     __slots__ = (
@@ -876,14 +877,15 @@ class PowBackward1(Node):
         grad_self = grad_exponent = None
         if needs[0]:
             grad_self = arithmetic_ops.where(
-                exponent == 0, 0, grad * (exponent * self ** (exponent - 1))
+                comparison_ops.eq(exponent, 0), 0, grad * (exponent * self ** (exponent - 1))
             )
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             result = output_of(node, node._saved_result)
             grad_exponent = grad * (
-                result * log(arithmetic_ops.where((self == 0) & (exponent >= 0), 1, self))
+                result
+                * log(arithmetic_ops.where(comparison_ops.eq(self, 0) & (exponent >= 0), 1, self))
             )
             if node._like_exponent is not None:
                 grad_exponent = reduce_to_differentiable(grad_exponent, node._like_exponent)
@@ -900,9 +902,10 @@ def pow_tensor_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
     exponent_p = primals["exponent"]
     exponent_t = tangents["exponent"]
     return arithmetic_ops.where(
-        exponent_p == 0, 0, self_t * (exponent_p * self_p ** (exponent_p - 1))
+        comparison_ops.eq(exponent_p, 0), 0, self_t * (exponent_p * self_p ** (exponent_p - 1))
     ) + exponent_t * (
-        result * log(arithmetic_ops.where((self_p == 0) & (exponent_p >= 0), 1, self_p))
+        result
+        * log(arithmetic_ops.where(comparison_ops.eq(self_p, 0) & (exponent_p >= 0), 1, self_p))
     )
 
 
@@ -1140,7 +1143,9 @@ class XlogyBackward0(Node):
             check_version(node, "self", self, node._version_self)
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad * log(arithmetic_ops.where((self == 0) & (other <= 0), 1, other))
+            grad_self = grad * log(
+                arithmetic_ops.where(comparison_ops.eq(self, 0) & (other <= 0), 1, other)
+            )
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
@@ -1160,7 +1165,8 @@ def xlogy_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     other_p = primals["other"]
     other_t = tangents["other"]
     return (
-        self_t * log(arithmetic_ops.where((self_p == 0) & (other_p <= 0), 1, other_p))
+        self_t
+        * log(arithmetic_ops.where(comparison_ops.eq(self_p, 0) & (other_p <= 0), 1, other_p))
         + other_t * self_p / other_p
     )
 

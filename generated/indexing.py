@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import gradspec.generated.arithmetic as arithmetic_ops
+import gradspec.generated.reduction as reduction_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
-from gradspec.dispatch import all_tensors, dispatch, lift_number
+from gradspec.dispatch import all_tensors, dispatch
 from gradspec.errors import failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
-from gradspec.promotion import promote
 from gradspec.saved import arrays_of, check_version, check_versions, likeness, versions
 from gradspec.tensor import Tensor, share_alias
 from gradspec.types import Number, Primals, Tangents
@@ -134,14 +134,20 @@ def select_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> An
 
 
 def slice(
-    input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+    input: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+    *,
+    exact: bool = False,
 ) -> Tensor:
-    """A view of some of the slices of a dimension."""
+    """A view of some of the slices of a dimension; if `exact`, one that does not exist is an error."""
     if type(input) is not Tensor:
-        return dispatch(slice, input, dim, start, end, step)
+        return dispatch(slice, input, dim, start, end, step, exact=exact)
     input_array = input.array
     try:
-        array = kernels.slice_view(input_array, dim, start, end, step)
+        array = kernels.slice_view(input_array, dim, start, end, step, exact)
     except Exception as error:
         raise failure("slice", error, input) from None
     out = Tensor()
@@ -199,7 +205,12 @@ class SliceBackward0(Node):
 def slice_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `slice.Tensor`."""
     return slice(
-        tangents["self"], primals["dim"], primals["start"], primals["end"], primals["step"]
+        tangents["self"],
+        primals["dim"],
+        primals["start"],
+        primals["end"],
+        primals["step"],
+        exact=primals["exact"],
     )
 
 
@@ -255,7 +266,7 @@ class SliceBackwardBackward0(Node):
         end = node._saved_end
         start = node._saved_start
         step = node._saved_step
-        return (kernels.slice_view(grad, dim, start, end, step),)
+        return (kernels.slice_view(grad, dim, start, end, step, False),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
@@ -279,7 +290,8 @@ def slice_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any
 
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """A view of `length` neighbouring slices of a dimension."""
-    return slice(input, dim, start, start + length)
+    first = start + input.shape[dim] if start < 0 else start
+    return slice(input, dim, first, first + length, exact=True)
 
 
 def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
@@ -955,18 +967,13 @@ def masked_fill_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) ->
     return masked_fill_scalar(self_t, mask, 0)
 
 
-def masked_fill_tensor(input: Tensor | Number, mask: Tensor, value: Tensor | Number) -> Tensor:
+def masked_fill_tensor(input: Tensor | Number, mask: Tensor, value: Tensor) -> Tensor:
     """A copy with the value of a 0-dim tensor wherever `mask` is true."""
     if type(input) is not Tensor or type(mask) is not Tensor or type(value) is not Tensor:
-        lifted = lift_number(value, input)
-        if lifted is None:
-            return dispatch(masked_fill_tensor, input, mask, value)
-        value = lifted
+        return dispatch(masked_fill_tensor, input, mask, value)
     input_array = input.array
     mask_array = mask.array
     value_array = value.array
-    if input_array.dtype is not value_array.dtype:
-        input_array, value_array = promote(input_array, value_array)
     try:
         array = kernels.masked_fill(input_array, mask_array, value_array)
     except Exception as error:
@@ -981,17 +988,13 @@ def masked_fill_tensor(input: Tensor | Number, mask: Tensor, value: Tensor | Num
         node.hooks = None
         node._saved_mask = mask
         node._version_mask = mask.alias and mask.alias.version
+        if value.edge is not None:
+            node._saved_value_dtype = value.array.dtype
         if input.edge is not None:
             node._like_self = (
                 None
                 if input_array.shape == array.shape and input_array is input.array
                 else likeness(input)
-            )
-        if value.edge is not None:
-            node._like_value = (
-                None
-                if value_array.shape == array.shape and value_array is value.array
-                else likeness(value)
             )
         out.edge = node
     return finish(out) if mode.flags else out
@@ -1002,13 +1005,13 @@ class MaskedFillBackward1(Node):
 
     __slots__ = (
         "_like_self",
-        "_like_value",
         "_saved_mask",
+        "_saved_value_dtype",
         "_version_mask",
     )
     _like_self: Any
-    _like_value: Any
     _saved_mask: Any
+    _saved_value_dtype: Any
     _version_mask: Any
     op = "masked_fill.Tensor"
 
@@ -1023,9 +1026,10 @@ class MaskedFillBackward1(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            grad_value = kernels.where(mask, grad, 0)
-            if node._like_value is not None:
-                grad_value = reduce_to(grad_value, node._like_value)
+            value_dtype = node._saved_value_dtype
+            grad_value = kernels.to_copy(
+                kernels.sum(kernels.where(mask, grad, 0), None, False, None), value_dtype
+            )
         return (grad_self, grad_value)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -1038,9 +1042,10 @@ class MaskedFillBackward1(Node):
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            grad_value = arithmetic_ops.where(mask, grad, 0)
-            if node._like_value is not None:
-                grad_value = reduce_to_differentiable(grad_value, node._like_value)
+            value_dtype = node._saved_value_dtype
+            grad_value = arithmetic_ops._to_copy(
+                reduction_ops.sum_default(arithmetic_ops.where(mask, grad, 0)), dtype=value_dtype
+            )
         return (grad_self, grad_value)
 
     def release(node) -> None:
@@ -1049,10 +1054,11 @@ class MaskedFillBackward1(Node):
 
 def masked_fill_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `masked_fill.Tensor`."""
+    self_p = primals["self"]
     self_t = tangents["self"]
     mask = primals["mask"]
     value_t = tangents["value"]
-    return arithmetic_ops.where(mask, value_t, self_t)
+    return arithmetic_ops.where(mask, arithmetic_ops._to_copy(value_t, dtype=self_p.dtype), self_t)
 
 
 scatter = overloaded("scatter", scatter_src, scatter_value)

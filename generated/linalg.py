@@ -631,14 +631,14 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
                 if input.ndim == 1 and other.ndim == 2:
                     return shape_ops.squeeze_dim(mm(shape_ops.unsqueeze(input, 0), other), 0)
                 else:
-                    if input.ndim > 2 and other.ndim == 2 and other.shape[0] != 0:
-                        rows = shape_ops.view(input, (-1, other.shape[0]), copy=True)
+                    if input.ndim > 2 and other.ndim == 2 and input.shape[-1] != 0:
+                        rows = shape_ops.view(input, (-1, input.shape[-1]), copy=True)
                         return shape_ops._unsafe_view(
                             mm(rows, other), (*input.shape[:-1], other.shape[1])
                         )
                     else:
-                        if input.ndim > 2 and other.ndim == 1 and other.shape[0] != 0:
-                            rows = shape_ops.view(input, (-1, other.shape[0]), copy=True)
+                        if input.ndim > 2 and other.ndim == 1 and input.shape[-1] != 0:
+                            rows = shape_ops.view(input, (-1, input.shape[-1]), copy=True)
                             return shape_ops._unsafe_view(mv(rows, other), input.shape[:-1])
                         else:
                             if (

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import gradspec.generated.arithmetic as arithmetic_ops
+import gradspec.generated.comparison as comparison_ops
 import gradspec.generated.indexing as indexing_ops
 import gradspec.generated.nn as nn_ops
 import gradspec.generated.reduction as reduction_ops
@@ -1019,7 +1020,7 @@ def _smoothed_cross_entropy(
     """The negative log likelihood, mixed with the loss of a uniform distribution over the classes."""
     dim = 0 if input.ndim == 1 else 1
     likelihood = _nll_loss_nd(input, target, weight, ignore_index, reduction)
-    ignored = target == ignore_index
+    ignored = comparison_ops.eq(target, ignore_index)
     uniform = arithmetic_ops.where(
         ignored, 0, -reduction_ops.sum_dim_intlist(_times_class_weight(input, weight, dim), dim)
     )

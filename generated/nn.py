@@ -589,13 +589,13 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if bias is None:
         return linalg_ops.matmul(input, shape_ops.t(weight))
     else:
-        if weight.ndim != 2:
+        if weight.ndim != 2 or input.ndim == 0 or input.shape[-1] == 0:
             return linalg_ops.matmul(input, shape_ops.t(weight)) + bias
         else:
             if input.ndim == 2:
                 return linalg_ops.addmm(bias, input, shape_ops.t(weight))
             else:
-                rows = shape_ops.view(input, (-1, weight.shape[1]), copy=True)
+                rows = shape_ops.view(input, (-1, input.shape[-1]), copy=True)
                 return shape_ops.view(
                     linalg_ops.addmm(bias, rows, shape_ops.t(weight)),
                     (*input.shape[:-1], weight.shape[0]),

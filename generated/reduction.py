@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import gradspec.generated.arithmetic as arithmetic_ops
+import gradspec.generated.comparison as comparison_ops
 import gradspec.generated.exp_log as exp_log_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import constants, kernels
@@ -706,7 +707,7 @@ class StdBackward0(Node):
         return (
             _unreduce(
                 _over_freedom(
-                    grad / arithmetic_ops.where(result == 0, INF, result),
+                    grad / arithmetic_ops.where(comparison_ops.eq(result, 0), INF, result),
                     self.shape,
                     dim,
                     correction,
@@ -734,7 +735,7 @@ def std_correction_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any
         self_p.shape,
         dim,
         correction,
-    ) / arithmetic_ops.where(result == 0, INF, result)
+    ) / arithmetic_ops.where(comparison_ops.eq(result, 0), INF, result)
 
 
 def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) -> Tensor:

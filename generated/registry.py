@@ -1414,6 +1414,7 @@ OPS: tuple[Op, ...] = (
             Param("start", "int?", required=False),
             Param("end", "int?", required=False),
             Param("step", "int", required=False),
+            Param("exact", "bool", keyword_only=True, required=False),
         ),
         jvp=indexing.slice_jvp,
     ),
@@ -1554,10 +1555,7 @@ OPS: tuple[Op, ...] = (
             Param("mask", "Tensor"),
             Param("value", "Tensor"),
         ),
-        promotes=(
-            "input",
-            "value",
-        ),
+        promotes=("input",),
         jvp=indexing.masked_fill_tensor_jvp,
     ),
     Op(

@@ -22,7 +22,7 @@ from gradspec.saved import (
     materialize_tensors,
     versions,
 )
-from gradspec.tensor import Tensor, share_alias, wrap
+from gradspec.tensor import Tensor, share_alias, share_alias_with_all, wrap
 from gradspec.types import Primals, Tangents
 from numpy import asanyarray, ndarray
 from numpy import reshape as np_reshape
@@ -927,6 +927,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     except Exception as error:
         raise failure("unbind", error, input) from None
     out = tuple(map(wrap, array))
+    share_alias_with_all(input, out)
     if input.edge is not None:
         node = UnbindBackward0()
         node.edges = (input.edge,)

@@ -32,7 +32,7 @@ def node_names(table: Table) -> dict[str, str]:
     for op in table.ops:
         if op.forward is None or not op.differentiable_params:
             continue
-        stem = "".join(word[:1].upper() + word[1:] for word in op.signature.name.split("_"))
+        stem = "".join(word.title() for word in op.signature.name.split("_"))
         number = counts.get(stem, 0)
         counts[stem] = number + 1
         names[op.name] = f"{stem}Backward{number}"

@@ -197,8 +197,9 @@ class PackageBuilder:
                 yield name, tuple(context.function(op) for op in siblings)
 
     def _imports(self, context: ModuleContext, body: str) -> Iterable[str]:
-        yield from _standard_imports(body)
-        names = [name for name in ("asanyarray", "ndarray") if _reads(body, name)]
+        read = set(re.findall(r"[A-Za-z_]\w*", body))
+        yield from _standard_imports(read)
+        names = [name for name in ("asanyarray", "ndarray") if name in read]
         names += sorted(f"{name} as np_{name}" for name in context.numpy)
         yield ""
         if names:
@@ -206,7 +207,7 @@ class PackageBuilder:
             yield ""
         yield from sorted(_RUNTIME_MODULES[module] for module in context.modules)
         for module, runtime_names in _RUNTIME_NAMES.items():
-            used = [name for name in runtime_names if _reads(body, name)]
+            used = [name for name in runtime_names if name in read]
             if used:
                 yield f"from {module} import {', '.join(used)}"
         for package, family in sorted(context.families):
@@ -280,16 +281,12 @@ class PackageBuilder:
         return NameView(name, first.family, base, is_variadic, is_in_place, overrides)
 
 
-def _standard_imports(body: str) -> Iterable[str]:
-    if "Sequence" in body:
+def _standard_imports(read: set[str]) -> Iterable[str]:
+    if "Sequence" in read:
         yield "from collections.abc import Sequence"
-    typing = [name for name in ("Any", "NamedTuple") if _reads(body, name)]
+    typing = [name for name in ("Any", "NamedTuple") if name in read]
     if typing:
         yield f"from typing import {', '.join(typing)}"
-
-
-def _reads(body: str, name: str) -> bool:
-    return re.search(rf"\b{name}\b", body) is not None
 
 
 def _is_variadic(op: OpSpec) -> bool:

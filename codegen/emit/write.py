@@ -1,6 +1,6 @@
 """Staging and replacing the generated tree: all of it, or nothing.
 
-A run writes into a staging directory beside the target, formats and compiles it there, and at the
+A run writes into a staging directory beside the target, formats and proves it there, and at the
 very end the two directories change places in one system call. Killed at any moment it leaves
 either the old tree or the new one.
 """
@@ -24,7 +24,7 @@ _RENAME_EXCHANGE = 2
 
 @contextmanager
 def staged(target: Path, files: Mapping[str, str]) -> Iterator[Path]:
-    """A directory beside `target` with formatted, compiled `files`, gone when the block ends."""
+    """A directory beside `target` with formatted `files`, gone when the block ends."""
     target.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(target)
     staging = Path(tempfile.mkdtemp(prefix=f"{_prefix(target)}{os.getpid()}-", dir=target.parent))
@@ -32,8 +32,6 @@ def staged(target: Path, files: Mapping[str, str]) -> Iterator[Path]:
         for name, text in files.items():
             (staging / name).write_text(text, encoding="utf-8")
         format_tree(staging)
-        for path in staging.glob("*.py"):
-            compile(path.read_text(encoding="utf-8"), str(path), "exec")
         yield staging
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -45,7 +43,9 @@ def is_same(staging: Path, target: Path) -> bool:
 
 
 def replace(target: Path, staging: Path) -> None:
-    """Put the staged tree in the place of `target`; the old tree is left in `staging`."""
+    """Put the staged tree, if it compiles, in the place of `target`, which `staging` then holds."""
+    for path in staging.glob("*.py"):
+        compile(path.read_text(encoding="utf-8"), str(path), "exec")
     staging.chmod(0o755)  # mkdtemp makes private directories
     for path in staging.rglob("__pycache__"):
         shutil.rmtree(path)

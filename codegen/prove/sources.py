@@ -35,7 +35,9 @@ def prover_digest() -> str:
     return digest.hexdigest()
 
 
-_NOT_THE_PROOF = ("lock.py", "sources.py", "workers.py", "verdict.py", "derive.py")
+_NOT_THE_PROOF = (
+    *("lock.py", "sources.py", "workers.py", "verdict.py", "derive.py", "difference.py"),
+)
 """Parts that decide nothing about whether a formula is right."""
 
 
@@ -45,29 +47,34 @@ def _read(file: Path) -> bytes:
 
 def kernel_sources(names: Iterable[str]) -> str:
     """The source of the kernels that a block calls, with the kernels and helpers they call."""
-    functions = _kernel_functions()
+    definitions = _kernel_definitions()
     found: dict[str, str] = {}
     stack = sorted(names)
     while stack:
         name = stack.pop()
-        if name in functions and name not in found:
-            source, mentioned = functions[name]
+        if name in definitions and name not in found:
+            source, mentioned = definitions[name]
             found[name] = source
             stack += sorted(mentioned)
     return "\n".join(found[name] for name in sorted(found))
 
 
 @functools.cache
-def _kernel_functions() -> dict[str, tuple[str, frozenset[str]]]:
-    """Every top-level definition of the kernels: its source, and the names it mentions."""
-    return {
-        name: (source, mentioned)
-        for file in sorted((runtime_directory() / "kernels").glob("*.py"))
-        for name, source, mentioned in _definitions(file.read_text(encoding="utf-8"))
-    }
+def _kernel_definitions() -> dict[str, tuple[str, frozenset[str]]]:
+    """Every top-level name of the kernels: its source, and the names that it mentions.
+
+    Where two files define the same name, both definitions stand for it.
+    """
+    found: dict[str, tuple[str, frozenset[str]]] = {}
+    for file in sorted((runtime_directory() / "kernels").glob("*.py")):
+        for name, source, mentioned in _definitions(file.read_text(encoding="utf-8")):
+            before, mentioned_before = found.get(name, ("", frozenset()))
+            found[name] = (before + source, mentioned_before | mentioned)
+    return found
 
 
 def _definitions(text: str) -> Iterator[tuple[str, str, frozenset[str]]]:
+    lines = text.splitlines()
     for node in ast.parse(text).body:
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
@@ -79,7 +86,7 @@ def _definitions(text: str) -> Iterator[tuple[str, str, frozenset[str]]]:
             case _:
                 continue
         mentioned = frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
-        source = ast.get_source_segment(text, node) or ""
+        source = "\n".join(lines[node.lineno - 1 : node.end_lineno])
         yield from ((name, source, mentioned - {name}) for name in names)
 
 
