@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from . import auto
-from .diagnostics import SpecError
+from .diagnostics import Diagnostic, SpecError
 from .emit.package import GENERATED_PACKAGE, GeneratedPackage, PackageBuilder
 from .emit.write import is_same, replace, staged
 from .prove import lock, sources
@@ -83,8 +83,23 @@ class ProofFailure(Exception):
         self.failures = failures
 
     def as_spec_error(self) -> SpecError:
-        """The refutations as diagnostics at the formulas they are about."""
-        return SpecError([d for op, verdict in self.failures for d in explain(verdict, op)])
+        """The refutations as diagnostics at the formulas they are about.
+
+        Ops that fail for one and the same reason, such as a broken runtime, are told once.
+        """
+        alike: dict[object, list[str]] = {}
+        told: dict[object, list[Diagnostic]] = {}
+        for op, verdict in self.failures:
+            reason = verdict.counterexample or verdict.notes
+            if reason in told:
+                alike.setdefault(reason, []).append(op.name)
+            else:
+                told[reason] = explain(verdict, op)
+        for reason, names in alike.items():
+            others = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+            note = f"{len(names)} more fail in the same way: {others}"
+            told[reason] = [dataclasses.replace(d, help=note) for d in told[reason]]
+        return SpecError([diagnostic for found in told.values() for diagnostic in found])
 
 
 def causes(
