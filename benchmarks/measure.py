@@ -19,10 +19,13 @@ class Effort:
 
     rounds: int
     seconds_per_round: float
+    seconds: float
+    """Of a whole case: a slow one gets fewer rounds, though never less than `FEWEST_ROUNDS`."""
 
 
-QUICK = Effort(rounds=9, seconds_per_round=0.004)
-THOROUGH = Effort(rounds=41, seconds_per_round=0.02)
+FEWEST_ROUNDS = 5
+QUICK = Effort(rounds=9, seconds_per_round=0.004, seconds=2)
+THOROUGH = Effort(rounds=41, seconds_per_round=0.02, seconds=10)
 
 
 def check_agreement(workloads: Mapping[str, Workload]) -> None:
@@ -38,16 +41,17 @@ def check_agreement(workloads: Mapping[str, Workload]) -> None:
 
 def measure(workloads: Mapping[str, Workload], effort: Effort) -> dict[str, float]:
     """The median time of a call in seconds, by library."""
-    calls = {
-        name: _calls_within(workload, effort.seconds_per_round)
-        for name, workload in workloads.items()
-    }
+    calls, round_seconds = {}, 0.0
+    for name, workload in workloads.items():
+        calls[name], taken = _calls_within(workload, effort.seconds_per_round)
+        round_seconds += calls[name] * taken
+    rounds = max(FEWEST_ROUNDS, min(effort.rounds, int(effort.seconds / round_seconds)))
     times: dict[str, list[float]] = {name: [] for name in workloads}
     names = list(workloads)
     gc.collect()
     gc.disable()  # as timeit does
     try:
-        for number in range(effort.rounds):
+        for number in range(rounds):
             first = number % len(names)
             for name in names[first:] + names[:first]:
                 times[name].append(_time(workloads[name], calls[name]))
@@ -56,12 +60,12 @@ def measure(workloads: Mapping[str, Workload], effort: Effort) -> dict[str, floa
     return {name: median(samples) for name, samples in times.items()}
 
 
-def _calls_within(workload: Workload, seconds: float) -> int:
-    """How many calls fill a round; warms caches up on the way."""
+def _calls_within(workload: Workload, seconds: float) -> tuple[int, float]:
+    """How many calls fill a round, and the time of one; warms caches up on the way."""
     calls = 1
-    while (taken := _time(workload, calls) * calls) < seconds / 2:
+    while (taken := _time(workload, calls)) * calls < seconds / 2:
         calls *= 2
-    return max(1, round(calls * seconds / taken))
+    return max(1, round(seconds / taken)), taken
 
 
 def _time(workload: Workload, calls: int) -> float:

@@ -33,7 +33,7 @@ def graph_text(y: Tensor, params: Named | None = None) -> str:
             lines.append(f"{before}(no gradient)")
             continue
         if node in numbers:
-            lines.append(f"{before}{node.name()} #{numbers[node]}, see above")
+            lines.append(f"{before}{_label(node, names)} #{numbers[node]}, see above")
             continue
         mark = ""
         if node in shared:

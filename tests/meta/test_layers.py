@@ -70,7 +70,8 @@ PUBLIC_NAMESPACES = (
 """The modules that show generated functions to users; the rest of the runtime knows none."""
 
 MAX_FILE = 400
-MAX_FUNCTION = 55
+MAX_TEMPLATE = 45
+MAX_FUNCTION = 60
 
 
 def violations(imported: str, allowed: tuple[str, ...], importers: str) -> list[Import]:
@@ -186,7 +187,7 @@ def test_templates_are_short() -> None:
     templates = list((ROOT / "codegen" / "templates").glob("*.j2"))
     assert templates
     lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in templates}
-    assert {name: length for name, length in lengths.items() if length > 40} == {}
+    assert {name: length for name, length in lengths.items() if length > MAX_TEMPLATE} == {}
 
 
 def test_no_module_is_a_drawer_for_everything() -> None:
