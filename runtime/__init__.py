@@ -62,7 +62,9 @@ from .generated.methods import TensorMethods as _TensorMethods
 from .indexing import getitem as _getitem
 from .indexing import setitem as _setitem
 from .modes import enable_grad as enable_grad
+from .modes import inference_mode as inference_mode
 from .modes import is_grad_enabled as is_grad_enabled
+from .modes import is_inference_mode_enabled as is_inference_mode_enabled
 from .modes import no_grad as no_grad
 from .modes import set_grad_enabled as set_grad_enabled
 from .overwrite import OverwriteMethods as _OverwriteMethods

@@ -57,6 +57,33 @@ class Alias:
         return [view for view in found if view is not None and base_of(view) is root]
 
 
+class _InferenceAlias(Alias):
+    """What all tensors made in inference mode share: nothing about them is counted."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def add_view(self, view: Tensor) -> None:
+        """Views of inference tensors have no history to keep."""
+
+    @property
+    def version(self) -> int:
+        """Read when a node saves the tensor: RuntimeError."""
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward: this one was created in inference "
+            "mode. clone() it outside of the mode to get a normal tensor."
+        )
+
+    @version.setter
+    def version(self, value: int) -> None:
+        pass
+
+
+INFERENCE_ALIAS: Final[Alias] = _InferenceAlias()
+
+
 def own_alias(tensor: Tensor) -> Alias:
     """The alias of `tensor`, made if there is none yet."""
     alias = tensor.alias

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .modes import finish_leaf, mode
 from .promotion import default_complex_dtype, get_default_dtype, promote_types
 from .tensor import Tensor, wrap
 
@@ -172,6 +173,8 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool 
 def leaf(array: Array, requires_grad: bool) -> Tensor:
     """A new leaf on `array`; RuntimeError if its dtype cannot require a gradient."""
     made = wrap(array)
+    if mode.flags:
+        finish_leaf(made)
     return made.requires_grad_() if requires_grad else made
 
 

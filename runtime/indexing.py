@@ -16,6 +16,7 @@ import numpy as np
 
 from .errors import failure
 from .inplace import is_recorded, mark_written
+from .modes import refuse_inference
 from .overwrite import copy_, fill_, index_put_
 from .registry import table_op
 from .tensor import Tensor, wrap
@@ -69,6 +70,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     if is_recorded(tensor, value):
         _write_recorded(tensor, plan, value)
         return
+    refuse_inference(tensor, "Inplace update")
     view = tensor.array
     for step in plan.steps:
         view = _VIEWS[step.op](view, *step.args)

@@ -10,9 +10,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .alias import base_of, own_alias
+from .alias import INFERENCE_ALIAS, base_of, own_alias
 from .errors import failure
-from .modes import is_grad_enabled
+from .modes import is_grad_enabled, refuse_inference
 from .node import Node, OutputEdge
 from .promotion import check_inplace_dtype
 from .saved import guard_saved_output, saved_output_slot
@@ -87,6 +87,7 @@ def _keep_output(tensor: Tensor, result: Tensor) -> None:
 
 def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
     """Overwrite elements of `tensor`; whoever saved it can tell by the version."""
+    refuse_inference(tensor, "Inplace update")
     try:
         tensor.array[where] = values
     except (ValueError, IndexError) as error:
@@ -102,6 +103,8 @@ def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
 def mark_written(tensor: Tensor) -> None:
     """Count a write to the memory of `tensor`, and warn the nodes that saved it as their output."""
     alias = own_alias(tensor)
+    if alias is INFERENCE_ALIAS:
+        return
     base = base_of(tensor)
     root = tensor if base is None else base
     creator = None if alias.creator is None else alias.creator()

@@ -7,18 +7,24 @@ thread. So a mode costs nothing while nobody uses it.
 
 from __future__ import annotations
 
-import functools
-import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from .alias import UNDER_NO_GRAD, base_of, view_kind
+from .alias import INFERENCE, INFERENCE_ALIAS, UNDER_NO_GRAD, base_of, view_kind
+from .mode_decorator import ModeDecorator
 from .node import AccumulateGrad
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
 _Callable = TypeVar("_Callable", bound=Callable[..., Any])
 _Result = TypeVar("_Result")
+
+Observer: TypeAlias = Callable[["tuple[Tensor, ...]"], None]
+"""Called with the results of every op of a thread."""
 
 
 class Mode:
@@ -55,6 +61,9 @@ class _ThreadModes(threading.local):
     """The modes of one thread."""
 
     without_grad: _Unusual | None = None
+    inference: _Unusual | None = None
+    observed: _Unusual | None = None
+    observers: tuple[Observer, ...] = ()
 
 
 _thread: Final = _ThreadModes()
@@ -65,6 +74,11 @@ def is_grad_enabled() -> bool:
     return _thread.without_grad is None
 
 
+def is_inference_mode_enabled() -> bool:
+    """Whether this thread makes inference tensors."""
+    return _thread.inference is not None
+
+
 def _switch_grad(enabled: bool) -> bool:
     """Switch recording in this thread; returns what it was."""
     before = _thread.without_grad is None
@@ -73,29 +87,67 @@ def _switch_grad(enabled: bool) -> bool:
     return before
 
 
+@contextmanager
+def observe(observer: Observer) -> Iterator[None]:
+    """Inside the block `observer` sees the results of every op of this thread."""
+    before = _thread.observers
+    _thread.observers = (*before, observer)
+    if not before:
+        _thread.observed = _Unusual()
+    try:
+        yield
+    finally:
+        _thread.observers = before
+        if not before:
+            _thread.observed = None
+
+
 def finish(result: _Result) -> _Result:
     """Apply this thread's modes to the result of an op (a tensor or a tuple of them).
 
     With gradients disabled the result leaves the graph, and what its node saved goes with it.
     """
-    if _thread.without_grad is not None:
-        for tensor in result if isinstance(result, tuple) else (result,):
+    tensors: Any = result if isinstance(result, tuple) else (result,)
+    if _thread.without_grad is not None or _thread.inference is not None:
+        for tensor in tensors:
             tensor.edge = None
-            base = base_of(tensor)
-            if base is not None:
-                _restrict_view(tensor, base)
+            if tensor.alias is not None:
+                _restrict_view(tensor)
+            elif _thread.inference is not None:
+                tensor.alias = INFERENCE_ALIAS
+    for observer in _thread.observers:
+        observer(tensors)
     return result
 
 
-def _restrict_view(view: Any, base: Any) -> None:
+def finish_leaf(tensor: Tensor) -> Tensor:
+    """Apply this thread's modes to a tensor that no op made."""
+    if _thread.inference is not None:
+        tensor.alias = INFERENCE_ALIAS
+    return tensor
+
+
+def refuse_inference(tensor: Tensor, what: str) -> None:
+    """Raise RuntimeError for an inference tensor, outside of inference mode."""
+    if tensor.alias is INFERENCE_ALIAS and _thread.inference is None:
+        raise RuntimeError(
+            f"{what} on an inference tensor outside InferenceMode is not allowed: clone() it "
+            "outside of the mode to get a normal tensor."
+        )
+
+
+def _restrict_view(view: Tensor) -> None:
     """A view made without gradients has no history, but asks for a gradient if its base does."""
+    base = base_of(view)
+    if base is None or view.alias is INFERENCE_ALIAS:
+        return
     if view_kind(view) is None:
-        view._view_kind = UNDER_NO_GRAD
+        view._view_kind = UNDER_NO_GRAD if _thread.inference is None else INFERENCE
     if base.edge is not None:
         view.edge = AccumulateGrad(view)
 
 
-class _GradMode:
+class _GradMode(ModeDecorator):
     """A context manager that is a decorator too: of functions, generators and coroutines."""
 
     def __init__(self, enabled: bool) -> None:
@@ -113,82 +165,30 @@ class _GradMode:
     ) -> None:
         _switch_grad(self._before.pop())
 
-    def __call__(self, function: _Callable) -> _Callable:
-        if inspect.isgeneratorfunction(function):
-            return cast(_Callable, _wrap_generator(function, self._enabled))
-
-        if inspect.iscoroutinefunction(function):
-
-            @functools.wraps(function)
-            async def run_coroutine(*args: Any, **kwargs: Any) -> Any:
-                with _GradMode(self._enabled):
-                    return await function(*args, **kwargs)
-
-            return cast(_Callable, run_coroutine)
-
-        @functools.wraps(function)
-        def run(*args: Any, **kwargs: Any) -> Any:
-            with _GradMode(self._enabled):
-                return function(*args, **kwargs)
-
-        return cast(_Callable, run)
-
-
-def _wrap_generator(function: Callable[..., Any], enabled: bool) -> Callable[..., Any]:
-    """The mode holds while the generator runs, not while its consumer does."""
-
-    @functools.wraps(function)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        generator = function(*args, **kwargs)
-        try:
-            with _GradMode(enabled):
-                item = next(generator)
-            while True:
-                try:
-                    sent = yield item
-                except GeneratorExit:
-                    with _GradMode(enabled):
-                        generator.close()
-                    raise
-                except BaseException as error:
-                    with _GradMode(enabled):
-                        item = generator.throw(error)
-                else:
-                    with _GradMode(enabled):
-                        item = generator.send(sent)
-        except StopIteration as stop:
-            return stop.value
-
-    return run
+    def clone(self) -> _GradMode:
+        """The same mode, not entered."""
+        return _GradMode(self._enabled)
 
 
 class no_grad(_GradMode):
     """Do not record ops: results have `requires_grad=False`. Context manager and decorator."""
 
-    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__(False)
 
     def __new__(cls, function: _Callable | None = None) -> Any:
         # `@no_grad` without parentheses decorates at once, as in PyTorch.
-        made = super().__new__(cls)
-        if function is None:
-            return made
-        made.__init__()
-        return made(function)
+        return super().__new__(cls) if function is None else cls()(function)
 
 
 class enable_grad(_GradMode):
     """Record ops, also inside `no_grad`. Context manager and decorator."""
 
-    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__(True)
 
     def __new__(cls, function: _Callable | None = None) -> Any:
-        made = super().__new__(cls)
-        if function is None:
-            return made
-        made.__init__()
-        return made(function)
+        return super().__new__(cls) if function is None else cls()(function)
 
 
 class set_grad_enabled(_GradMode):
@@ -206,3 +206,30 @@ class set_grad_enabled(_GradMode):
         # Used as a decorator the switch belongs to the function, not to the module.
         _switch_grad(self._before.pop())
         return super().__call__(function)
+
+
+class inference_mode(ModeDecorator):
+    """Like `no_grad`, and the results can never take part in a recorded op. Also a decorator.
+
+    With `mode=False` it lets ops be recorded again inside the block.
+    """
+
+    def __init__(self, mode: bool = True) -> None:
+        self._mode = mode
+        self._before: list[tuple[_Unusual | None, bool]] = []
+
+    def __new__(cls, mode: Any = True) -> Any:
+        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
+
+    def __enter__(self) -> None:
+        self._before.append((_thread.inference, _switch_grad(not self._mode)))
+        _thread.inference = _Unusual() if self._mode else None
+
+    def __exit__(self, *_: object) -> None:
+        _thread.inference, grad_enabled = self._before.pop()
+        _switch_grad(grad_enabled)
+
+    def clone(self) -> inference_mode:
+        """The same mode, not entered."""
+        made: inference_mode = inference_mode(self._mode)
+        return made

@@ -8,11 +8,12 @@ from weakref import ref
 
 import numpy as np
 
-from .alias import Alias, base_of, own_alias, share_memory
+from .alias import INFERENCE_ALIAS, Alias, base_of, own_alias, share_memory
 from .alias import share_alias as share_alias
 from .alias import share_alias_with_all as share_alias_with_all
 from .conversion import ConversionMethods
 from .hooks import RemovableHandle
+from .modes import refuse_inference
 from .node import AccumulateGrad, Node, OutputEdge
 from .protocols import ValueMethods
 
@@ -155,6 +156,7 @@ class Tensor(ConversionMethods, ValueMethods, TensorMethods):
                     "only Tensors of floating point and complex dtype can require gradients, "
                     f"not {self.array.dtype}"
                 )
+            refuse_inference(self, "Setting requires_grad=True")
             self.edge = AccumulateGrad(self)
         return self
 
@@ -220,6 +222,8 @@ class Tensor(ConversionMethods, ValueMethods, TensorMethods):
     @property
     def _version(self) -> int:
         """How often the memory was modified in place."""
+        if self.alias is INFERENCE_ALIAS:
+            raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if self.alias is None else self.alias.version
 
     def backward(
@@ -278,6 +282,10 @@ class Tensor(ConversionMethods, ValueMethods, TensorMethods):
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of; None if it is no view."""
         return base_of(self)
+
+    def is_inference(self) -> bool:
+        """Whether this tensor was made in inference mode."""
+        return self.alias is INFERENCE_ALIAS
 
     def _is_view(self) -> bool:
         """Whether this tensor is a view of another."""

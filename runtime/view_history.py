@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .alias import SEVERAL_VIEWS, UNDER_NO_GRAD, base_of, view_kind
+from .alias import INFERENCE, SEVERAL_VIEWS, UNDER_NO_GRAD, base_of, view_kind
 from .node import Node, next_sequence_nr
 from .region import Region
 from .registry import table_op
@@ -101,7 +101,7 @@ def refresh_views(base: Tensor) -> None:
     if base.alias is None or base.edge is None:
         return
     for view in base.alias.views_of(base):
-        if view_kind(view) in (UNDER_NO_GRAD, SEVERAL_VIEWS):
+        if view_kind(view) in (UNDER_NO_GRAD, INFERENCE, SEVERAL_VIEWS):
             view.__class__ = StaleView
         else:
             view.edge = AsStridedBackward0(base.edge, Region(base.array, view.array))
@@ -137,9 +137,14 @@ def _check_view(view: Tensor, name: str) -> None:
             f"{name}(). The function returns several views at once, which forbids that: use the "
             "out-of-place op, or clone() the view."
         )
-    if kind == UNDER_NO_GRAD:
+    if kind in (UNDER_NO_GRAD, INFERENCE):
+        made, used = (
+            ("no_grad mode", "with grad mode enabled")
+            if kind == UNDER_NO_GRAD
+            else ("inference mode", "in normal mode")
+        )
         raise RuntimeError(
-            f"A view was created in no_grad mode and is being modified inplace by {name}() with "
-            "grad mode enabled: whether gradients should flow is unclear. Make the view and "
-            "modify it both inside of no_grad, or both outside."
+            f"A view was created in {made} and is being modified inplace by {name}() {used}: "
+            "whether gradients should flow is unclear. Make the view and modify it both inside "
+            "of the mode, or both outside."
         )

@@ -1,6 +1,6 @@
 """Automatic differentiation: backward passes, custom functions, numerical checks."""
 
-from ..modes import enable_grad, no_grad, set_grad_enabled
+from ..modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import forward_ad
 from .backward import backward, grad
 from .function import Function
@@ -14,6 +14,7 @@ __all__ = [
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "inference_mode",
     "no_grad",
     "set_grad_enabled",
 ]

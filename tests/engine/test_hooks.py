@@ -1,8 +1,7 @@
 """Hooks of tensors and nodes."""
 
-import pytest
-
 import gradspec as gs
+import pytest
 
 
 def leaf(*values: float) -> gs.Tensor:
@@ -67,7 +66,7 @@ def test_without_retain_grad_a_result_has_none():
 def test_retain_grad_needs_a_gradient():
     with pytest.raises(RuntimeError, match="requires_grad=False"):
         gs.tensor([1.0]).retain_grad()
-    with pytest.raises(RuntimeError, match="requires? grad"):
+    with pytest.raises(RuntimeError, match=r"requires? grad"):
         gs.tensor([1.0]).register_hook(print)
 
 

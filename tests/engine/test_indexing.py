@@ -210,7 +210,7 @@ def test_values_that_cannot_be_written(value, error, words):
 
 def test_a_write_into_a_leaf_that_requires_grad_is_refused():
     leaf = wrap(VALUES.copy()).requires_grad_()
-    with pytest.raises(RuntimeError, match="view of a leaf .* in-place operation"):
+    with pytest.raises(RuntimeError, match=r"view of a leaf .* in-place operation"):
         setitem(leaf, 0, 1.0)
     with no_grad():
         setitem(leaf, 0, 1.0)

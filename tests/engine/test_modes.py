@@ -1,8 +1,10 @@
 """Grad mode: nesting, decorators, generators, threads."""
 
+import asyncio
 import threading
 
 import gradspec as gs
+import pytest
 from gradspec.modes import mode
 
 
@@ -99,3 +101,94 @@ def test_a_thread_that_ends_in_no_grad_leaves_no_trace():
     thread.join()
     assert mode.flags == 0
     assert requires()
+
+
+def test_a_decorated_coroutine_keeps_its_mode_to_itself():
+    seen = []
+
+    @gs.no_grad()
+    async def quiet(turn: asyncio.Event, other: asyncio.Event):
+        seen.append(("quiet", gs.is_grad_enabled()))
+        other.set()
+        await turn.wait()
+        seen.append(("quiet", gs.is_grad_enabled()))
+        return 7
+
+    async def loud(turn: asyncio.Event, other: asyncio.Event):
+        await turn.wait()
+        seen.append(("loud", gs.is_grad_enabled()))
+        other.set()
+
+    async def both():
+        one, two = asyncio.Event(), asyncio.Event()
+        return await asyncio.gather(quiet(one, two), loud(two, one))
+
+    assert asyncio.run(both()) == [7, None]
+    assert seen == [("quiet", False), ("loud", True), ("quiet", False)]
+    assert mode.flags == 0
+
+
+def test_a_generator_that_is_thrown_into_has_its_mode():
+    @gs.no_grad()
+    def generate():
+        try:
+            yield 1
+        except KeyError:
+            yield gs.is_grad_enabled()
+
+    generator = generate()
+    next(generator)
+    assert generator.throw(KeyError()) is False
+    assert gs.is_grad_enabled()
+
+
+def test_inference_mode_makes_tensors_that_no_node_can_save():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    with gs.inference_mode():
+        assert gs.is_inference_mode_enabled()
+        assert not gs.is_grad_enabled()
+        made, created, view = x * 2, gs.ones(2), x.view(2)
+        made.add_(1)
+        with gs.enable_grad():
+            assert not (x * 2).requires_grad
+        with gs.inference_mode(False):
+            assert (x * 2).requires_grad
+    assert not gs.is_inference_mode_enabled()
+    assert [t.is_inference() for t in (made, created, made[:1], view)] == [True, True, True, False]
+    assert made.tolist() == [3, 5]
+    assert (made + x).requires_grad
+    assert not (made + 1).is_inference()
+    assert (made.clone() * x).requires_grad
+    for saving in (lambda: made * x, lambda: gs.exp(x) * created):
+        with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+            saving()
+    for writing in (lambda: made.add_(1), lambda: made.copy_(x), lambda: made.__setitem__(0, 1)):
+        with pytest.raises(RuntimeError, match="outside InferenceMode is not allowed"):
+            writing()
+    with pytest.raises(RuntimeError, match="do not track version"):
+        print(made._version)
+    with pytest.raises(RuntimeError, match="Setting requires_grad=True"):
+        made.requires_grad_()
+    with pytest.raises(RuntimeError, match="created in inference mode"):
+        view.add_(1)
+
+
+def test_inference_mode_decorates():
+    @gs.inference_mode
+    def bare():
+        return gs.ones(1).is_inference()
+
+    @gs.inference_mode()
+    def called():
+        return gs.ones(1).is_inference()
+
+    assert bare()
+    assert called()
+    assert mode.flags == 0
+
+
+def test_a_view_without_grad_of_a_leaf_is_a_leaf_that_asks_for_its_own():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    with gs.no_grad():
+        view = x.view(2)
+    assert (view.requires_grad, view.is_leaf, view.grad_fn) == (True, True, None)
