@@ -111,6 +111,16 @@ def test_training_with_numpy_alone(empty_python: str, tmp_path: Path) -> None:
     run([empty_python, "-W", "error", "-c", ALONE + TRAIN], tmp_path)
 
 
+def test_the_command_says_what_it_needs(empty_python: str, tmp_path: Path) -> None:
+    command = Path(empty_python).with_name("gradspec")
+    done = subprocess.run(
+        [str(command), "codegen"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "pip install 'gradspec[codegen]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_import_beside_scipy_leaves_it_unloaded() -> None:
     loaded = run([sys.executable, "-c", IMPORT.replace('"site-packages" in', "")])
     assert loaded.split() == []
