@@ -71,8 +71,17 @@ from gradspec.generated.exp_log import rsqrt as rsqrt
 from gradspec.generated.exp_log import sqrt as sqrt
 from gradspec.generated.exp_log import square as square
 from gradspec.generated.exp_log import xlogy as xlogy
+from gradspec.generated.fused import addbmm as addbmm
+from gradspec.generated.fused import addcdiv as addcdiv
+from gradspec.generated.fused import addcmul as addcmul
+from gradspec.generated.fused import addmv as addmv
+from gradspec.generated.fused import addr as addr
+from gradspec.generated.fused import baddbmm as baddbmm
+from gradspec.generated.fused import lerp as lerp
+from gradspec.generated.fused import vdot as vdot
 from gradspec.generated.indexing import gather as gather
 from gradspec.generated.indexing import index as index
+from gradspec.generated.indexing import index_put as index_put
 from gradspec.generated.indexing import index_select as index_select
 from gradspec.generated.indexing import masked_fill as masked_fill
 from gradspec.generated.indexing import narrow as narrow
@@ -81,6 +90,22 @@ from gradspec.generated.indexing import scatter_add as scatter_add
 from gradspec.generated.indexing import select as select
 from gradspec.generated.indexing import select_backward as select_backward
 from gradspec.generated.indexing import slice_backward as slice_backward
+from gradspec.generated.layout import adjoint as adjoint
+from gradspec.generated.layout import diag as diag
+from gradspec.generated.layout import diag_embed as diag_embed
+from gradspec.generated.layout import diagflat as diagflat
+from gradspec.generated.layout import diagonal as diagonal
+from gradspec.generated.layout import diagonal_backward as diagonal_backward
+from gradspec.generated.layout import diagonal_copy as diagonal_copy
+from gradspec.generated.layout import fliplr as fliplr
+from gradspec.generated.layout import flipud as flipud
+from gradspec.generated.layout import ravel as ravel
+from gradspec.generated.layout import roll as roll
+from gradspec.generated.layout import split as split
+from gradspec.generated.layout import split_with_sizes as split_with_sizes
+from gradspec.generated.layout import tile as tile
+from gradspec.generated.layout import trace as trace
+from gradspec.generated.layout import unflatten as unflatten
 from gradspec.generated.linalg import addmm as addmm
 from gradspec.generated.linalg import bmm as bmm
 from gradspec.generated.linalg import dot as dot
@@ -93,6 +118,8 @@ from gradspec.generated.nn import log_softmax as log_softmax
 from gradspec.generated.nn import relu as relu
 from gradspec.generated.nn import sigmoid as sigmoid
 from gradspec.generated.nn import softmax as softmax
+from gradspec.generated.products import cumprod as cumprod
+from gradspec.generated.products import prod as prod
 from gradspec.generated.reduction import amax as amax
 from gradspec.generated.reduction import amin as amin
 from gradspec.generated.reduction import argmax as argmax
@@ -125,6 +152,11 @@ from gradspec.generated.shape import tril as tril
 from gradspec.generated.shape import triu as triu
 from gradspec.generated.shape import unbind as unbind
 from gradspec.generated.shape import unsqueeze as unsqueeze
+from gradspec.generated.sorting import argsort as argsort
+from gradspec.generated.sorting import kthvalue as kthvalue
+from gradspec.generated.sorting import msort as msort
+from gradspec.generated.sorting import sort as sort
+from gradspec.generated.sorting import topk as topk
 from gradspec.generated.special import digamma as digamma
 from gradspec.generated.special import erf as erf
 from gradspec.generated.special import erfc as erfc
@@ -157,7 +189,13 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "addbmm",
+    "addcdiv",
+    "addcmul",
     "addmm",
+    "addmv",
+    "addr",
+    "adjoint",
     "alias",
     "all",
     "amax",
@@ -172,11 +210,13 @@ __all__ = [
     "arctanh",
     "argmax",
     "argmin",
+    "argsort",
     "asin",
     "asinh",
     "atan",
     "atan2",
     "atanh",
+    "baddbmm",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",
@@ -194,7 +234,14 @@ __all__ = [
     "concatenate",
     "cos",
     "cosh",
+    "cumprod",
     "cumsum",
+    "diag",
+    "diag_embed",
+    "diagflat",
+    "diagonal",
+    "diagonal_backward",
+    "diagonal_copy",
     "digamma",
     "div",
     "divide",
@@ -208,6 +255,8 @@ __all__ = [
     "fix",
     "flatten",
     "flip",
+    "fliplr",
+    "flipud",
     "floor",
     "gather",
     "ge",
@@ -216,11 +265,14 @@ __all__ = [
     "greater_equal",
     "gt",
     "index",
+    "index_put",
     "index_select",
     "isfinite",
     "isinf",
     "isnan",
+    "kthvalue",
     "le",
+    "lerp",
     "less",
     "less_equal",
     "lgamma",
@@ -244,6 +296,7 @@ __all__ = [
     "min",
     "minimum",
     "mm",
+    "msort",
     "mul",
     "multiply",
     "mv",
@@ -256,10 +309,13 @@ __all__ = [
     "permute",
     "polygamma",
     "pow",
+    "prod",
+    "ravel",
     "reciprocal",
     "relu",
     "remainder",
     "reshape",
+    "roll",
     "round",
     "rsqrt",
     "rsub",
@@ -273,6 +329,9 @@ __all__ = [
     "sinh",
     "slice_backward",
     "softmax",
+    "sort",
+    "split",
+    "split_with_sizes",
     "sqrt",
     "square",
     "squeeze",
@@ -286,14 +345,19 @@ __all__ = [
     "t",
     "tan",
     "tanh",
+    "tile",
+    "topk",
+    "trace",
     "transpose",
     "tril",
     "triu",
     "true_divide",
     "trunc",
     "unbind",
+    "unflatten",
     "unsqueeze",
     "var",
+    "vdot",
     "where",
     "xlogy",
 ]

@@ -37,7 +37,7 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     """Elementwise sum, `other` taken `alpha` times."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(add, input, other, alpha=alpha)
         other = lifted
     input_array = input.array
@@ -125,7 +125,7 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     """Elementwise difference, `other` taken `alpha` times."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(sub, input, other, alpha=alpha)
         other = lifted
     input_array = input.array
@@ -213,7 +213,7 @@ def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number
     """`other - alpha * self`, elementwise."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(rsub_tensor, input, other, alpha=alpha)
         other = lifted
     input_array = input.array
@@ -346,7 +346,7 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Elementwise product."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(mul, input, other)
         other = lifted
     input_array = input.array
@@ -459,7 +459,7 @@ def div(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Elementwise quotient; integers give floats."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(div, input, other)
         other = lifted
     input_array = input.array
@@ -610,7 +610,7 @@ def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """What is left of `self` after division by `other`, with the sign of `other`."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(remainder_tensor, input, other)
         other = lifted
     input_array = input.array
@@ -1059,7 +1059,7 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """The larger of two elements; equal ones share the gradient."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(maximum, input, other)
         other = lifted
     input_array = input.array
@@ -1176,7 +1176,7 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """The smaller of two elements; equal ones share the gradient."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(minimum, input, other)
         other = lifted
     input_array = input.array
@@ -1628,7 +1628,7 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
     """Elements moved up to a bound."""
     if type(input) is not Tensor or type(min) is not Tensor:
         lifted = lift_number(min, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(clamp_min_tensor, input, min)
         min = lifted
     input_array = input.array
@@ -1803,7 +1803,7 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
     """Elements moved down to a bound."""
     if type(input) is not Tensor or type(max) is not Tensor:
         lifted = lift_number(max, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(clamp_max_tensor, input, max)
         max = lifted
     input_array = input.array
@@ -1914,7 +1914,7 @@ def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> 
     """Elements of `self` where `condition` is true, of `other` elsewhere."""
     if type(condition) is not Tensor or type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(where, condition, input, other)
         other = lifted
     condition_array = condition.array

@@ -31,7 +31,7 @@ def eq(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Where two elements are equal."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(eq, input, other)
         other = lifted
     input_array = input.array
@@ -52,7 +52,7 @@ def ne(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Where two elements differ."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(ne, input, other)
         other = lifted
     input_array = input.array
@@ -73,7 +73,7 @@ def lt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Where the first element is smaller."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(lt, input, other)
         other = lifted
     input_array = input.array
@@ -94,7 +94,7 @@ def le(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Where the first element is smaller or equal."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(le, input, other)
         other = lifted
     input_array = input.array
@@ -115,7 +115,7 @@ def gt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Where the first element is larger."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(gt, input, other)
         other = lifted
     input_array = input.array
@@ -136,7 +136,7 @@ def ge(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Where the first element is larger or equal."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(ge, input, other)
         other = lifted
     input_array = input.array
@@ -265,7 +265,7 @@ def bitwise_and(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Bits set in both integers; logical for bools."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(bitwise_and, input, other)
         other = lifted
     input_array = input.array
@@ -286,7 +286,7 @@ def bitwise_or(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Bits set in one of two integers; logical for bools."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(bitwise_or, input, other)
         other = lifted
     input_array = input.array
@@ -307,7 +307,7 @@ def bitwise_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Bits set in exactly one of two integers; logical for bools."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(bitwise_xor, input, other)
         other = lifted
     input_array = input.array

@@ -434,7 +434,7 @@ def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Logarithm of the sum of two exponentials."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(logaddexp, input, other)
         other = lifted
     input_array = input.array
@@ -781,7 +781,7 @@ def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tens
     """Elements to the power of elements."""
     if type(input) is not Tensor or type(exponent) is not Tensor:
         lifted = lift_number(exponent, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(pow_tensor_tensor, input, exponent)
         exponent = lifted
     input_array = input.array
@@ -1054,7 +1054,7 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """`self * log(other)`, zero where `self` is zero."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(xlogy, input, other)
         other = lifted
     input_array = input.array

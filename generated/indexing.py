@@ -10,6 +10,7 @@ from typing import Any
 
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.reduction as reduction_ops
+import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import all_tensors, dispatch
@@ -21,6 +22,7 @@ from gradspec.saved import arrays_of, check_version, check_versions, likeness, v
 from gradspec.tensor import Tensor, share_alias
 from gradspec.types import Number, Primals, Tangents
 from numpy import asanyarray, ndarray
+from numpy import zeros_like as np_zeros_like
 
 
 def select(input: Tensor, dim: int, index: int) -> Tensor:
@@ -1059,6 +1061,109 @@ def masked_fill_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) ->
     mask = primals["mask"]
     value_t = tangents["value"]
     return arithmetic_ops.where(mask, arithmetic_ops._to_copy(value_t, dtype=self_p.dtype), self_t)
+
+
+def index_put(
+    input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """A copy with `values` at the places an index picks; with `accumulate` they are added there."""
+    if type(input) is not Tensor or not all_tensors(indices) or type(values) is not Tensor:
+        return dispatch(index_put, input, indices, values, accumulate)
+    input_array = input.array
+    indices_array = arrays_of(indices)
+    values_array = values.array
+    try:
+        array = kernels.index_put(input_array, indices_array, values_array, accumulate)
+    except Exception as error:
+        raise failure("index_put", error, input, indices, values) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or values.edge is not None:
+        node = IndexPutBackward0()
+        node.edges = (input.edge, values.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_indices = indices
+        node._version_indices = versions(indices)
+        if input.edge is not None:
+            node._saved_accumulate = accumulate
+            node._saved_values = values
+            node._version_values = values.alias and values.alias.version
+        if values.edge is not None:
+            node._saved_values_shape = values.array.shape
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class IndexPutBackward0(Node):
+    """Gradient of `index_put`."""
+
+    __slots__ = (
+        "_saved_accumulate",
+        "_saved_indices",
+        "_saved_values",
+        "_saved_values_shape",
+        "_version_indices",
+        "_version_values",
+    )
+    _saved_accumulate: Any
+    _saved_indices: Any
+    _saved_values: Any
+    _saved_values_shape: Any
+    _version_indices: Any
+    _version_values: Any
+    op = "index_put"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node._saved_indices
+        check_versions(node, "indices", indices, node._version_indices)
+        indices = arrays_of(indices)
+        grad_self = grad_values = None
+        if needs[0]:
+            accumulate = node._saved_accumulate
+            values = node._saved_values
+            if values.alias is not None:
+                check_version(node, "values", values, node._version_values)
+            values = values.array
+            grad_self = (
+                grad
+                if accumulate
+                else kernels.index_put(grad, indices, np_zeros_like(values), False)
+            )
+        if needs[1]:
+            values_shape = node._saved_values_shape
+            grad_values = kernels.sum_to_size(kernels.index(grad, indices), values_shape)
+        return (grad_self, grad_values)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node._saved_indices
+        check_versions(node, "indices", indices, node._version_indices)
+        grad_self = grad_values = None
+        if needs[0]:
+            accumulate = node._saved_accumulate
+            values = node._saved_values
+            if values.alias is not None:
+                check_version(node, "values", values, node._version_values)
+            grad_self = (
+                grad if accumulate else index_put(grad, indices, arithmetic_ops._zero(values))
+            )
+        if needs[1]:
+            values_shape = node._saved_values_shape
+            grad_values = shape_ops._sum_to_size(index(grad, indices), values_shape)
+        return (grad_self, grad_values)
+
+    def release(node) -> None:
+        node._saved_indices = node._saved_values = FREED
+
+
+def index_put_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `index_put`."""
+    self_t = tangents["self"]
+    indices = primals["indices"]
+    values_t = tangents["values"]
+    accumulate = primals["accumulate"]
+    return index_put(self_t, indices, values_t, accumulate)
 
 
 scatter = overloaded("scatter", scatter_src, scatter_value)

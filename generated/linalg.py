@@ -508,7 +508,7 @@ def _broadcast_matmul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Products of matrices whose batch dimensions broadcast."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(_broadcast_matmul, input, other)
         other = lifted
     input_array = input.array

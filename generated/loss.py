@@ -142,7 +142,7 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
     """Squared differences, reduced."""
     if type(input) is not Tensor or type(target) is not Tensor:
         lifted = lift_number(target, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(_mse_loss, input, target, reduction)
         target = lifted
     input_array = input.array
@@ -640,11 +640,11 @@ def _nll_loss_nd(
         return _nll_loss(input, target, weight, ignore_index, reduction)
     else:
         if input.ndim == 4:
-            return _nll_loss2D(input, target, weight, ignore_index, reduction)
+            return _nll_loss2d(input, target, weight, ignore_index, reduction)
         else:
             image = shape_ops.view(input, (input.shape[0], input.shape[1], 1, -1), copy=True)
             classes = shape_ops.view(target, (target.shape[0], 1, -1), copy=True)
-            loss = _nll_loss2D(image, classes, weight, ignore_index, reduction)
+            loss = _nll_loss2d(image, classes, weight, ignore_index, reduction)
             return shape_ops.view(loss, target.shape, copy=True) if reduction == "none" else loss
 
 
@@ -747,7 +747,7 @@ def _nll_loss_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return _nll_loss(self_t, target, weight, ignore_index, reduction)
 
 
-def _nll_loss2D(
+def _nll_loss2d(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
 ) -> Tensor:
     """Negative log likelihood for images of log-probabilities, classes in dimension 1."""
@@ -756,14 +756,14 @@ def _nll_loss2D(
         or type(target) is not Tensor
         or (weight is not None and type(weight) is not Tensor)
     ):
-        return dispatch(_nll_loss2D, input, target, weight, ignore_index, reduction)
+        return dispatch(_nll_loss2d, input, target, weight, ignore_index, reduction)
     input_array = input.array
     target_array = target.array
     weight_array = None if weight is None else weight.array
     try:
         array = kernels.nll_loss2d(input_array, target_array, weight_array, ignore_index, reduction)
     except Exception as error:
-        raise failure("_nll_loss2D", error, input, target, weight) from None
+        raise failure("_nll_loss2d", error, input, target, weight) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -784,7 +784,7 @@ def _nll_loss2D(
 
 
 class NllLoss2DBackward0(Node):
-    """Gradient of `_nll_loss2D`."""
+    """Gradient of `_nll_loss2d`."""
 
     __slots__ = (
         "_saved_ignore_index",
@@ -802,7 +802,7 @@ class NllLoss2DBackward0(Node):
     _saved_weight: Any
     _version_target: Any
     _version_weight: Any
-    op = "_nll_loss2D"
+    op = "_nll_loss2d"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         ignore_index = node._saved_ignore_index
@@ -836,14 +836,14 @@ class NllLoss2DBackward0(Node):
         node._saved_target = node._saved_weight = FREED
 
 
-def _nll_loss2D_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
-    """The tangent of `_nll_loss2D`."""
+def _nll_loss2d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_nll_loss2d`."""
     self_t = tangents["self"]
     target = primals["target"]
     weight = primals["weight"]
     ignore_index = primals["ignore_index"]
     reduction = primals["reduction"]
-    return _nll_loss2D(self_t, target, weight, ignore_index, reduction)
+    return _nll_loss2d(self_t, target, weight, ignore_index, reduction)
 
 
 def _nll_loss_backward(
@@ -939,7 +939,7 @@ class NllLossBackwardBackward0(Node):
         if weight is not None:
             check_version(node, "weight", weight, node._version_weight)
         return (
-            _nll_loss2D(grad, target, weight, ignore_index, reduction)
+            _nll_loss2d(grad, target, weight, ignore_index, reduction)
             if len(shape) == 4
             else _nll_loss(grad, target, weight, ignore_index, reduction),
         )

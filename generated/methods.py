@@ -10,7 +10,22 @@ from typing import TYPE_CHECKING
 from gradspec.inplace import in_place
 from gradspec.overloads import variadic
 
-from . import arithmetic, comparison, exp_log, indexing, linalg, nn, reduction, shape, special, trig
+from . import (
+    arithmetic,
+    comparison,
+    exp_log,
+    fused,
+    indexing,
+    layout,
+    linalg,
+    nn,
+    products,
+    reduction,
+    shape,
+    sorting,
+    special,
+    trig,
+)
 
 
 class TensorMethods:
@@ -231,6 +246,7 @@ class TensorMethods:
     scatter_ = in_place(indexing.scatter, "scatter_")
     masked_fill = indexing.masked_fill
     masked_fill_ = in_place(indexing.masked_fill, "masked_fill_")
+    index_put = indexing.index_put
     relu = nn.relu
     relu_ = in_place(nn.relu, "relu_")
     sigmoid = nn.sigmoid
@@ -242,6 +258,44 @@ class TensorMethods:
     erfc = special.erfc
     lgamma = special.lgamma
     digamma = special.digamma
+    split = layout.split
+    split_with_sizes = layout.split_with_sizes
+    diagonal = layout.diagonal
+    diag_embed = layout.diag_embed
+    diag = layout.diag
+    diagflat = layout.diagflat
+    trace = layout.trace
+    repeat = variadic(layout.repeat)
+    tile = variadic(layout.tile)
+    roll = layout.roll
+    adjoint = layout.adjoint
+    ravel = layout.ravel
+    unflatten = layout.unflatten
+    fliplr = layout.fliplr
+    flipud = layout.flipud
+    sort = sorting.sort
+    msort = sorting.msort
+    topk = sorting.topk
+    kthvalue = sorting.kthvalue
+    argsort = sorting.argsort
+    prod = products.prod
+    cumprod = products.cumprod
+    cumprod_ = in_place(products.cumprod, "cumprod_")
+    addcmul = fused.addcmul
+    addcmul_ = in_place(fused.addcmul, "addcmul_")
+    addcdiv = fused.addcdiv
+    addcdiv_ = in_place(fused.addcdiv, "addcdiv_")
+    lerp = fused.lerp
+    lerp_ = in_place(fused.lerp, "lerp_")
+    addmv = fused.addmv
+    addmv_ = in_place(fused.addmv, "addmv_")
+    addr = fused.addr
+    addr_ = in_place(fused.addr, "addr_")
+    baddbmm = fused.baddbmm
+    baddbmm_ = in_place(fused.baddbmm, "baddbmm_")
+    addbmm = fused.addbmm
+    addbmm_ = in_place(fused.addbmm, "addbmm_")
+    vdot = fused.vdot
     if not TYPE_CHECKING:  # these answer tensors, where `object` promises a bool
         __eq__ = comparison.eq
         __ne__ = comparison.ne

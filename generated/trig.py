@@ -390,7 +390,7 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """The angle of the point (other, self) in the plane."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
-        if lifted is None:
+        if lifted is None or type(input) is not Tensor:
             return dispatch(atan2, input, other)
         other = lifted
     input_array = input.array

@@ -17,9 +17,26 @@ from math import nan as nan
 from math import pi as pi
 
 from . import autograd as autograd
+from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim
 from . import viz as viz
+from .composites import atleast_1d as atleast_1d
+from .composites import atleast_2d as atleast_2d
+from .composites import atleast_3d as atleast_3d
+from .composites import chunk as chunk
+from .composites import column_stack as column_stack
+from .composites import dstack as dstack
+from .composites import hstack as hstack
+from .composites import moveaxis as moveaxis
+from .composites import movedim as movedim
+from .composites import nonzero as nonzero
+from .composites import norm as norm
+from .composites import row_stack as row_stack
+from .composites import tensor_split as tensor_split
+from .composites import vstack as vstack
+from .contraction import einsum as einsum
+from .contraction import tensordot as tensordot
 from .copying import leaf_parts as _leaf_parts
 from .creation import arange as arange
 from .creation import as_tensor as as_tensor

@@ -175,7 +175,7 @@ def _run(state: _Pass, keep_graph: bool) -> None:
                 if waiting:
                     continue
                 arrived = buffers.pop(edge, None)
-            if following is None and type(edge) is not AccumulateGrad:
+            if following is None and not _runs_at_once(edge):
                 following, grad = edge, arrived
                 continue
             if arrived is not None:

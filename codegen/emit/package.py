@@ -263,7 +263,9 @@ class PackageBuilder:
                 if op.signature.name.startswith("_"):
                     continue
                 for name in (op.signature.name, *op.aliases):
-                    names.setdefault(name, self._name(op, name))
+                    # PyTorch's op `linalg_inv` is the function `linalg.inv`.
+                    found = self._name(op, name.removeprefix(f"{namespace}_"))
+                    names.setdefault(found.name, found)
         top = namespace == "torch"
         return template("namespace.py.j2").render(
             doc=f"The ops of the table{'' if top else ' in the namespace ' + namespace}.",

@@ -37,6 +37,7 @@ from .fused import addbmm, addcdiv, addmv, addr, baddbmm, cross, lerp, lerp_tens
 from .indexing import (
     index,
     index_backward,
+    index_put,
     index_select,
     index_select_backward,
     masked_fill,
@@ -150,6 +151,7 @@ __all__ = [
     "gelu_form",
     "index",
     "index_backward",
+    "index_put",
     "index_select",
     "index_select_backward",
     "kthvalue",

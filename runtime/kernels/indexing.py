@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..promotion import type_name
 from .checks import Array, normalize_dim
 
 
@@ -107,6 +108,23 @@ def index_backward(self: Array, shape: Sequence[int], indices: Sequence[Array | 
     """Zeros with `self` added at the places that an index picked."""
     out = np.zeros_like(self, shape=shape)
     np.add.at(out, _key(indices, len(shape)), self)
+    return out
+
+
+def index_put(self: Array, indices: Sequence[Array | None], values: Any, accumulate: bool) -> Array:
+    """A copy with an array or a number at the places that an index picks, or added there."""
+    if isinstance(values, np.ndarray) and values.dtype != self.dtype:
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{type_name(self.dtype)} for the destination and {type_name(values.dtype)} for the "
+            "source."
+        )
+    out = self.copy()
+    key = _key(indices, self.ndim)
+    if accumulate:
+        np.add.at(out, key, values)
+    else:
+        out[key] = values
     return out
 
 

@@ -156,6 +156,9 @@ def call(op: OpSpec, arguments: Arguments, module: Any, functional: Any) -> Any:
         return getattr(functional, name)(*positional, **keywords)
     if "method" in op.variants and "function" not in op.variants:
         return getattr(positional[0], name)(*positional[1:], **keywords)
+    if places[0] in ("linalg", "fft", "special"):
+        namespace = getattr(module, places[0])
+        return getattr(namespace, name.removeprefix(f"{places[0]}_"))(*positional, **keywords)
     return getattr(module, name)(*positional, **keywords)
 
 

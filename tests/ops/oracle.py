@@ -31,6 +31,8 @@ ONLY_IN_ATEN: dict[str, Callable[..., Any]] = {
     "slice.Tensor": torch.ops.aten.slice.Tensor,
     "select_backward": torch.ops.aten.select_backward.default,
     "slice_backward": _slice_backward,
+    "diagonal_backward": torch.ops.aten.diagonal_backward,
+    "index_put": torch.ops.aten.index_put,
     "log_sigmoid": lambda self: functional.logsigmoid(self),
 }
 """Ops of the table that PyTorch's Python functions do not have under this name."""

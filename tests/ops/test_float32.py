@@ -21,7 +21,10 @@ def _float32(array: Any, _: bool) -> Any:
     ids=lambda case: case.label,
 )
 def test_every_gradient_is_float32(case: Case) -> None:
-    arguments = convert(case.op, case.arguments(), _float32)
+    arguments = {
+        name: np.dtype(np.float32) if isinstance(value, np.dtype) else value
+        for name, value in convert(case.op, case.arguments(), _float32).items()
+    }
     converted = convert(case.op, arguments, leaf)
     result = call_gradspec(case.op, converted)
     roots = [item for item in outputs(case.op, result) if item.requires_grad]

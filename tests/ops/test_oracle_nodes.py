@@ -19,6 +19,9 @@ DIFFERENT = {
     "cross_entropy-1": "a mean is one node, not a sum and a division",
     "cross_entropy-2": "a mean is one node, not a sum and a division",
     "view-1": "PyTorch's view has no copy",
+    "diag-2": "spelled DiagonalBackward0_copy by PyTorch",
+    "diagonal_copy-0": "spelled DiagonalBackward0_copy by PyTorch",
+    "diagonal_copy-1": "spelled DiagonalBackward0_copy by PyTorch",
 }
 """Calls that make other nodes than PyTorch's, and why."""
 

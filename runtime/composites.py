@@ -1,0 +1,218 @@
+"""Functions of PyTorch that only arrange calls of ops, but take arguments too free for the table.
+
+Lists of dimensions, lists of tensors to go through one by one, strings: what the formula language
+cannot say is said here. No function has a node of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .registry import table_op
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of at most `chunks` parts of one length along `dim`; the last may be shorter.
+
+    Raises RuntimeError for a scalar, and unless `chunks` is positive.
+    """
+    if not input.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks < 1:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    length = input.shape[_place(dim, input.ndim)]
+    if not length:
+        return table_op("split_with_sizes")(input, [0] * chunks, dim)
+    return table_op("split")(input, -(-length // chunks), dim)
+
+
+def tensor_split(
+    input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Views of parts of `dim`: so many of nearly one length, or cut at the given positions."""
+    if not input.ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got 0")
+    length = input.shape[_place(dim, input.ndim)]
+    given: Any = indices_or_sections
+    if not isinstance(given, int | list | tuple):
+        given = given.tolist()
+    if isinstance(given, int):
+        if given < 1:
+            raise RuntimeError(f"number of sections must be larger than 0, got {given}")
+        short, longer = divmod(length, given)
+        ends = [short * n + min(n, longer) for n in range(1, given)]
+    else:
+        ends = list(given)
+    part = table_op("slice")
+    return tuple(
+        part(input, dim, start, max(_cut(start, length), _cut(end, length)))
+        for start, end in zip([0, *ends], [*ends, length], strict=True)
+    )
+
+
+def _cut(end: int, length: int) -> int:
+    return max(end + length, 0) if end < 0 else end
+
+
+def _place(dim: int, ndim: int) -> int:
+    from .tensor import normalize_dim  # which needs this module's methods
+
+    return normalize_dim(dim, ndim)
+
+
+def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
+    """A view with the dimensions `source` moved to `destination`, the others kept in order."""
+    sources = [source] if isinstance(source, int) else list(source)
+    destinations = [destination] if isinstance(destination, int) else list(destination)
+    if len(sources) != len(destinations):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({sources} dims) should contain "
+            f"the same number of dims as destination ({destinations} dims)"
+        )
+    moved = {
+        _place(to, input.ndim): _place(at, input.ndim)
+        for at, to in zip(sources, destinations, strict=True)
+    }
+    if len(moved) < len(sources) or len(set(moved.values())) < len(sources):
+        raise RuntimeError(f"movedim: repeated dim in {sources} or in {destinations}")
+    rest = (dim for dim in range(input.ndim) if dim not in moved.values())
+    order = [moved[dim] if dim in moved else next(rest) for dim in range(input.ndim)]
+    return table_op("permute")(input, order)
+
+
+moveaxis = movedim
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """The positions of the elements that are not zero: a row each, or a tensor a dimension."""
+    if not as_tuple:
+        return table_op("_nonzero")(input)
+    whole = input if input.ndim else table_op("unsqueeze")(input, 0)
+    return table_op("unbind")(table_op("_nonzero")(whole), 1)
+
+
+def norm(
+    input: Tensor,
+    p: float | str | None = "fro",
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    out: None = None,
+    dtype: Any = None,
+) -> Tensor:
+    """The norm of order `p` of the elements over `dim`; `fro` is 2, `nuc` that of matrices."""
+    if out is not None:
+        raise NotImplementedError("norm: `out` is not supported")
+    if p == "nuc":
+        from .linalg import matrix_norm
+
+        return matrix_norm(input, "nuc", dim or (0, 1), keepdim, dtype=dtype)
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"norm: `p` is a number, 'fro' or 'nuc', not {p!r}")
+    order = 2 if p is None or p == "fro" else p
+    return table_op("linalg_vector_norm")(input, order, dim, keepdim, dtype=dtype)
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Each tensor with one dimension at least."""
+    return _each(lambda x: x if x.ndim else x.reshape(1), tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Each tensor with two dimensions at least; a vector becomes a row."""
+    return _each(lambda x: x if x.ndim > 1 else atleast_1d(x).unsqueeze(0), tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Each tensor with three dimensions at least; a matrix becomes a stack of columns."""
+    return _each(lambda x: x if x.ndim > 2 else atleast_2d(x).unsqueeze(-1), tensors)
+
+
+def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
+    if len(tensors) == 1:
+        given = tensors[0]
+        return tuple(map(function, given)) if isinstance(given, list | tuple) else function(given)
+    return tuple(map(function, tensors))
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors joined along the second dimension; vectors along their only one."""
+    parts = atleast_1d(list(tensors))
+    return table_op("cat")(parts, 0 if parts and parts[0].ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors joined along the first dimension; vectors are rows."""
+    return table_op("cat")(atleast_2d(list(tensors)), 0)
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors joined along the third dimension."""
+    return table_op("cat")(atleast_3d(list(tensors)), 2)
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors joined along the second dimension; vectors are columns."""
+    columns = [x if x.ndim > 1 else x.reshape(-1, 1) for x in tensors]
+    return table_op("cat")(columns, 1)
+
+
+class CompositeMethods:
+    """Those of the functions that are methods of `Tensor` too, and its transposes."""
+
+    __slots__ = ()
+
+    chunk = chunk
+    tensor_split = tensor_split
+    movedim = movedim
+    moveaxis = moveaxis
+    nonzero = nonzero
+
+    def norm(
+        self: Any,
+        p: float | str | None = "fro",
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        dtype: Any = None,
+    ) -> Tensor:
+        """The norm of the elements over `dim`: see `gradspec.norm`."""
+        return norm(self, p, dim, keepdim, dtype=dtype)
+
+    @property
+    def T(self: Any) -> Tensor:  # PyTorch's name
+        """A view with the dimensions in reverse order."""
+        return table_op("permute")(self, tuple(reversed(range(self.ndim))))
+
+    @property
+    def mT(self: Any) -> Tensor:  # PyTorch's name
+        """A view of transposed matrices."""
+        return _transposed(self, "mT")
+
+    @property
+    def mH(self: Any) -> Tensor:  # PyTorch's name
+        """Transposed and conjugated matrices; of real ones a view."""
+        return _transposed(self, "mH")
+
+    @property
+    def H(self: Any) -> Tensor:  # PyTorch's name
+        """A matrix transposed and conjugated; of a real one a view."""
+        if self.ndim not in (0, 2):
+            raise RuntimeError(
+                f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
+            )
+        return table_op("transpose")(self, 0, -1)
+
+
+def _transposed(tensor: Any, name: str) -> Tensor:
+    if tensor.ndim < 2:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got "
+            f"{tensor.ndim}-D tensor."
+        )
+    return table_op("transpose")(tensor, -2, -1)
