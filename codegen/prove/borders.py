@@ -37,6 +37,17 @@ def between_borders(
     ]
 
 
+def at_border(site: sympy.Expr, point: Point) -> Point | None:
+    """The point moved along one symbol to where `site` is zero, if that can be said exactly."""
+    for symbol in sorted(site.free_symbols, key=str):
+        others = {s: point.values[s] for s in site.free_symbols if s != symbol}
+        alone = site.subs(others)
+        if alone.is_polynomial(symbol) and sympy.degree(alone, symbol) == 1:
+            (border,) = sympy.solve(alone, symbol)
+            return point.moved({symbol: border}) if border.is_Rational else None
+    return None
+
+
 def _zeros(site: sympy.Expr, symbol: sympy.Symbol, point: Point) -> list[float]:
     others = {s: point.values[s] for s in site.free_symbols if s != symbol}
     alone = site.subs(others)

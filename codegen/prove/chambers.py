@@ -15,8 +15,8 @@ from functools import partial
 import sympy
 
 from ..spec.model import OpSpec
-from .borders import between_borders
-from .decisions import Decision
+from .borders import at_border, between_borders
+from .decisions import Decision, ProofError
 from .evaluate import Point
 from .inputs import Inputs
 from .run import Run, execute
@@ -24,6 +24,9 @@ from .run import Run, execute
 MAX_RUNS = 24
 MAX_COMBINED = 5
 """So many comparisons of the same symbols are combined in all ways."""
+
+MAX_TIES = 2
+"""So many comparisons of an example are looked at where they tie."""
 
 _TRIES = 60
 
@@ -61,6 +64,17 @@ class Chambers:
             if point is None:
                 return
             yield self._execute(point)
+
+    def ties(self) -> Iterator[tuple[str, Run]]:
+        """Runs at points where the two sides of a comparison are equal, with the comparison."""
+        for site in list(self._seen)[:MAX_TIES]:
+            point = at_border(site, self._points[0])
+            if point is not None and self._inputs.allows(point):
+                try:
+                    run = self._execute(point)
+                except ProofError:  # some other comparison has no answer there
+                    continue
+                yield f"{site} == 0", run
 
     def unvisited(self) -> list[str]:
         """The outcomes that were never seen, as conditions."""

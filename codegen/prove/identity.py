@@ -113,6 +113,30 @@ def identities(run: Run, known: Derivatives) -> Iterator[Identity]:
     yield from _second_order(run, jacobian, symbols)
 
 
+def duality(run: Run, place: str) -> Identity:
+    """At a tie there is no derivative to compare with, but VJP and JVP must be each other's
+    transpose: the sum of `t * grad_in` is that of `g * tangent`."""
+    symbols = {leaf: run.array(leaf) for leaf in run.leaves}
+    here = {p: run.point.values[p] for array in symbols.values() for p in array.flat}
+    weights = _weights(run, symbols)
+    label = f"VJP and JVP where {place}"
+    key = run.leaves[0][0]
+    pulled = [
+        weights[p] * gradient[index]
+        for leaf in run.leaves
+        for gradient in [_filled(run.gradients[leaf], symbols[leaf], label, key)]
+        for index, p in _elements(symbols[leaf])
+    ]
+    pushed = [
+        run.cotangents[name][index].item().expr * tangent[index]
+        for name, found in run.tangents.items()
+        for tangent in [_filled(found, run.outputs[name], label, name)]
+        for index in np.ndindex(tangent.shape)
+    ]
+    got, expected = sympy.Add(*pulled).xreplace(here), sympy.Add(*pushed).xreplace(here)
+    return Identity(label, key, got, expected)
+
+
 def _vjp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
     for leaf in run.leaves:
         shown = _shown(run, leaf)

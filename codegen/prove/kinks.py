@@ -21,6 +21,7 @@ from ..render.to_formula import OPS_OF_SYMPY
 from ..render.to_sympy import NotSymbolic, SympyReader
 from ..spec.model import AutoElementwise, Example, OpSpec, Table
 from .agreement import check_agreement
+from .borders import at_border
 from .decisions import Decision
 from .evaluate import Point
 from .identity import Derivatives, Identity, Jacobian
@@ -194,15 +195,12 @@ def _border_between(run: Run, other: Run, decision: Decision) -> Point | None:
     site = decision.difference
     if not decision.branches or not _has(other, Decision(site, not decision.positive, True)):
         return None
-    for symbol in sorted(site.free_symbols, key=str):
-        alone = site.subs({s: run.point.values[s] for s in site.free_symbols if s != symbol})
-        if not alone.is_polynomial(symbol) or sympy.degree(alone, symbol) != 1:
-            continue
-        (border,) = sympy.solve(alone, symbol)
-        point = run.point.moved({symbol: border})
-        if all(_holds_beside(d, point) for d in (*run.decisions, *other.decisions)):
-            return point
-    return None
+    point = at_border(site, run.point)
+    if point is None or not all(
+        _holds_beside(d, point) for d in (*run.decisions, *other.decisions)
+    ):
+        return None
+    return point
 
 
 def _has(run: Run, decision: Decision) -> bool:

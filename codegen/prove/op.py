@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
 
 from ..render.to_sympy import NotSymbolic
 from ..spec.model import Example, OpSpec
@@ -12,11 +11,12 @@ from .agreement import check_agreement
 from .chambers import Chambers
 from .counterexample import counterexample, show_call
 from .deadline import TimeUp, time_limit
-from .identity import Derivatives, Identity, Mismatch, identities
+from .identity import Derivatives, Identity, Mismatch, duality, identities
 from .inputs import build, examples_of
 from .kinks import is_elementwise, kink_identities, single_elements, undeclared
 from .numeric import check_numerically
 from .run import Run
+from .special_values import special_examples
 from .verdict import Counterexample, OpVerdict, Status, worst
 from .zero import Region, compare
 
@@ -59,6 +59,8 @@ class _Proof:
         self._found: Counterexample | None = None
         self._notes: list[str] = []
         self._is_piecewise = False
+        self._call = spec.name
+        """The example at hand."""
 
     def prove(self) -> None:
         """Go through the examples, up to the first counterexample."""
@@ -71,11 +73,18 @@ class _Proof:
             examples = examples_of(self._spec)
             for example in examples:
                 self._example(example)
+            for example in special_examples(self._spec, examples):
+                self._extra_example(example)
             if is_elementwise(self._spec) and (self._spec.kinks or self._is_piecewise):
                 self._breakpoints(examples)
         except _Refuted as refuted:
             self._statuses.add(Status.REFUTED)
             self._found = refuted.found
+        except Mismatch as mismatch:
+            self._statuses.add(Status.REFUTED)
+            self._found = Counterexample(
+                mismatch.label, mismatch.key, self._call, message=str(mismatch)
+            )
 
     def fail(self, reason: str) -> None:
         """The proof could not be carried out."""
@@ -94,8 +103,18 @@ class _Proof:
             tuple(self._notes),
         )
 
+    def _extra_example(self, example: Example) -> None:
+        """One that the spec does not give: it may refute, but need not be possible."""
+        try:
+            self._example(example)
+        except (_Refuted, Mismatch):
+            raise
+        except Exception as error:
+            self._notes.append(f"{self._call} was not tried: {type(error).__name__}: {error}")
+
     def _example(self, example: Example) -> None:
         inputs = build(self._spec, example)
+        self._call = show_call(self._spec, inputs)
         # Symbols are called the same in every chamber, so most of these come up again.
         known, proved = Derivatives(), _Proved()
         chambers = Chambers(self._spec, inputs, random.Random(self._spec.name))
@@ -104,9 +123,12 @@ class _Proof:
             self._is_piecewise |= any(decision.branches for decision in run.decisions)
             self._run(run, known, proved)
         unvisited = chambers.unvisited()
+        for place, run in chambers.ties():
+            if run.tangents:
+                self._check(duality(run, place), run, Region(run.point, ()))
         if unvisited:
             shown = ", ".join(unvisited[:3]) + (" ..." if len(unvisited) > 3 else "")
-            self._notes.append(f"{show_call(self._spec, inputs)}: never saw {shown}")
+            self._notes.append(f"{self._call}: never saw {shown}")
 
     def _breakpoints(self, examples: tuple[Example, ...]) -> None:
         """The declared ones behave as declared, and there are no others."""
@@ -139,12 +161,13 @@ class _Proof:
 
     def _run(self, run: Run, known: Derivatives, proved: _Proved) -> None:
         region = Region(run.point, (*run.decisions, *run.inputs.conditions))
-        for identity in self._identities_of(run, known):
+        for identity in identities(run, known):
             key = (identity.got, identity.expected)
             if key in proved:
                 self._identities += 1
             elif self._check(identity, run, region) is Status.PROVED:
                 proved.add(key)
+        self._identities += check_agreement(self._spec, run)
 
     def _check(self, identity: Identity, run: Run, region: Region) -> Status:
         self._identities += 1
@@ -153,13 +176,3 @@ class _Proof:
         if answer.point is not None:
             raise _Refuted(counterexample(self._spec, run.inputs, identity, answer.point, region))
         return answer.status
-
-    def _identities_of(self, run: Run, known: Derivatives) -> Iterator[Identity]:
-        try:
-            yield from identities(run, known)
-            self._identities += check_agreement(self._spec, run)
-        except Mismatch as mismatch:
-            call = show_call(self._spec, run.inputs)
-            raise _Refuted(
-                Counterexample(mismatch.label, mismatch.key, call, message=str(mismatch))
-            ) from None

@@ -141,7 +141,11 @@ class SymArray(np.ndarray[Any, Any]):
             out[0][...] = truths
             return out[0]
         answer = getattr(twin, method)(*operands, **options)
-        return out[0] if out is not None and method != "at" else as_symbols(answer)
+        if out is not None and method != "at":
+            return out[0]
+        if answer is not None and not isinstance(answer, np.ndarray | tuple):
+            answer = Sym(lift(answer))  # a reduction of one element is that element, even an int
+        return as_symbols(answer)
 
     def __array_function__(
         self, func: Callable[..., Any], types: Iterable[type], args: Any, kwargs: Any

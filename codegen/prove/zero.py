@@ -10,7 +10,7 @@ import sympy
 from sympy import Expr
 
 from .deadline import TimeUp, time_limit
-from .decisions import Decision
+from .decisions import Decision, ProofError
 from .evaluate import DIGITS, Point, is_nan
 from .rational import is_rationally_zero
 from .verdict import Status
@@ -96,13 +96,18 @@ def _compare_hard(got: Expr, expected: Expr, region: Region, seconds: float) -> 
 
 
 def _differ(got: Expr, expected: Expr, point: Point) -> bool:
-    """Whether the values differ; asked again with more digits where rounding could be to blame."""
+    """Whether the values differ. Raises ProofError where there is no expected value.
+
+    Asked again with more digits where rounding could be to blame.
+    """
     for digits in (DIGITS, 4 * DIGITS):
         if digits != point.digits:
             point = Point(point.values, digits)
         left, right = point.value(got), point.value(expected)
-        if is_nan(left) or is_nan(right):
-            return is_nan(left) is not is_nan(right)
+        if is_nan(right):
+            raise ProofError(f"the derivative is not defined at the point: {expected}")
+        if is_nan(left):
+            return True
         if left == right:
             return False
         tolerance = sympy.Float(10) ** -DIGITS

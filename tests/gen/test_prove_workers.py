@@ -30,6 +30,7 @@ RIGHT = """
   self: where((self > 700) | (self < -1), 0, grad)
   result: auto_element_wise
   promotes: self
+  kinks: {"self == 700": 1, "self == -1": 1}
 
 - name: scaled_gelu(Tensor self) -> Tensor
   doc: Irrational constants are exact.
