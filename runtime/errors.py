@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from .kernels.checks import ArgumentError
 from .promotion import type_name
 from .tensor import Tensor
 
@@ -30,6 +31,8 @@ def failure(op_name: str, error: Exception, *args: object) -> Exception:
         return IndexError(f"{_dim_out_of_range(error)} in {call}")
     if isinstance(error, np.linalg.LinAlgError):
         return LinAlgError(f"{op_name}: {error} in {call}")
+    if isinstance(error, ArgumentError):
+        return ValueError(f"{error} in {call}")
     if isinstance(error, ValueError):
         return RuntimeError(f"{_explain_value_error(str(error), arrays)} in {call}")
     if isinstance(error, TypeError) and "not supported for the input types" in str(error):

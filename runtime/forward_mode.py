@@ -154,7 +154,7 @@ def _tangent(value: Any, lifted: Any, level: Level) -> Any:
     """The tangent of an argument: zeros where it has none, None where it cannot have one."""
     if isinstance(lifted, list | tuple):
         return [_tangent(*pair, level) for pair in zip(value, lifted, strict=True)]
-    if lifted is None or lifted.array.dtype.kind not in "fcO":  # O: the symbols of a proof
+    if lifted is None:
         return None
     tangent = split(value, level)[1]
     return wrap(np.zeros_like(lifted.array)) if tangent is None else tangent

@@ -21,6 +21,7 @@ from .convolution import (
     convolution_weight,
     per_channel,
 )
+from .embedding import embedding, embedding_dense_backward, embedding_padded, one_hot
 from .extremes import (
     amax,
     amin,
@@ -67,8 +68,10 @@ from .loss import (
     reduced,
     unreduced,
 )
+from .losses import binary_cross_entropy, huber_loss, smooth_l1_loss
 from .masking import where
 from .nn import gelu_form, log_softmax, softmax
+from .normalization import batch_norm, layer_norm, mean_to_size, over_count
 from .norms import vector_norm
 from .padding import constant_pad_nd, constant_unpad_nd, pad_by_index, pad_by_index_backward
 from .pooling import (
@@ -124,6 +127,8 @@ __all__ = [
     "avg_pool",
     "avg_pool_backward",
     "baddbmm",
+    "batch_norm",
+    "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "bmm",
     "broadcast_matmul",
@@ -144,17 +149,22 @@ __all__ = [
     "diagonal",
     "diagonal_backward",
     "dot",
+    "embedding",
+    "embedding_dense_backward",
+    "embedding_padded",
     "expand",
     "flip",
     "gather",
     "gather_backward",
     "gelu_form",
+    "huber_loss",
     "index",
     "index_backward",
     "index_put",
     "index_select",
     "index_select_backward",
     "kthvalue",
+    "layer_norm",
     "lerp",
     "lerp_tensor",
     "log_softmax",
@@ -166,6 +176,7 @@ __all__ = [
     "max_pool_with_indices",
     "max_with_indices",
     "mean",
+    "mean_to_size",
     "min",
     "min_with_indices",
     "mm",
@@ -174,6 +185,8 @@ __all__ = [
     "nll_loss2d",
     "nll_loss_backward",
     "nonzero",
+    "one_hot",
+    "over_count",
     "over_freedom",
     "pad_by_index",
     "pad_by_index_backward",
@@ -199,6 +212,7 @@ __all__ = [
     "select_backward",
     "slice_backward",
     "slice_view",
+    "smooth_l1_loss",
     "softmax",
     "sort",
     "split",

@@ -11,6 +11,13 @@ from ..promotion import type_name
 Array = np.ndarray[Any, Any]
 
 
+class ArgumentError(ValueError):
+    """A value that PyTorch refuses with a ValueError of its own.
+
+    Apart from NumPy's ValueErrors, which PyTorch's users know as RuntimeErrors.
+    """
+
+
 def normalize_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the front; raises IndexError. A scalar counts as one-dimensional."""
     span = ndim or 1

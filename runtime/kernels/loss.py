@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import Array
+from .checks import ArgumentError, Array
 
 
 def reduced(self: Array, reduction: str) -> Any:
@@ -31,7 +31,7 @@ def unreduced(self: Array, shape: Sequence[int], reduction: str) -> Array:
 
 def _check_reduction(reduction: str) -> None:
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
+        raise ArgumentError(f"{reduction} is not a valid value for reduction")
 
 
 def binary_cross_entropy_with_logits(
@@ -39,7 +39,7 @@ def binary_cross_entropy_with_logits(
 ) -> Any:
     """`-w * (p * t * log(s) + (1 - t) * log(1 - s))` with `s` the logistic function."""
     if self.shape != target.shape:
-        raise ValueError(
+        raise ArgumentError(
             f"Target size ({list(target.shape)}) must be the same as input size "
             f"({list(self.shape)})"
         )
@@ -132,7 +132,7 @@ def _check_target(shape: Sequence[int], target: Array, ignore_index: int) -> Non
     if target.dtype.kind not in "iu":
         raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
     if target.shape != (*shape[:1], *shape[2:])[len(shape) == 1 :]:
-        raise ValueError(
+        raise ArgumentError(
             f"Expected input batch_size ({shape[0]}) to match target batch_size ({target.size})."
         )
     outside = (target != ignore_index) & ((target < 0) | (target >= classes))

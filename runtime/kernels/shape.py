@@ -9,7 +9,7 @@ import numpy as np
 
 from ..broadcast import reduce_to
 from ..promotion import promote
-from .checks import Array, normalize_dim
+from .checks import ArgumentError, Array, normalize_dim
 
 
 def alias(self: Array) -> Array:
@@ -141,7 +141,7 @@ def _matrices(name: str, self: Array) -> None:
 def cat(tensors: Sequence[Array], dim: int) -> Array:
     """Join arrays; empty ones of shape (0,) fit everywhere, as in PyTorch."""
     if not tensors:
-        raise ValueError("cat(): expected a non-empty list of Tensors")
+        raise ArgumentError("cat(): expected a non-empty list of Tensors")
     for position, tensor in enumerate(tensors):
         if not tensor.ndim:
             raise RuntimeError(
