@@ -28,6 +28,7 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
     body = renderer.statements(op.composite.block, "return {}")
     return FunctionView(
         name=function_name(op, context.resolver),
+        public=op.signature.name.lstrip("_"),
         op=op.name,
         signature=python_signature(op),
         returns=_returns(op),
@@ -53,6 +54,7 @@ def recorded_function(
     prepare, spelling = _prepare(op)
     return FunctionView(
         name=function_name(op, context.resolver),
+        public=op.signature.name.lstrip("_"),
         op=op.name,
         signature=python_signature(op),
         returns=_returns(op),

@@ -38,6 +38,8 @@ class FunctionView:
     """The public function of one op."""
 
     name: str
+    public: str
+    """What users call it: no overload, no leading underscore."""
     op: str
     signature: str
     returns: str
