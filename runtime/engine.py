@@ -6,29 +6,65 @@ passes may nest and run in several threads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from heapq import heapify, heappop, heappush, heapreplace
-from typing import Any, TypeAlias
+from itertools import count
+from typing import Final
 
 import numpy as np
 
+from .anomaly import explain, is_anomaly_enabled
+from .hook_calls import Gradient, as_tensor, call_node_hooks, call_tensor_hooks
 from .modes import enable_grad, no_grad
-from .node import AccumulateGrad, Node, OutputEdge
-from .tensor import Tensor, wrap
+from .node import Node, OutputEdge
+from .reentrant import run_nested
+from .tensor import Tensor
 
-Gradient: TypeAlias = Any
-"""An array in an ordinary pass, a tensor under `create_graph`."""
+_next_number: Final[Callable[[], int]] = count().__next__
+
+
+class _Running(threading.local):
+    """The passes of one thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.passes: list[_Pass] = []
+
+
+_running: Final = _Running()
+
+
+def current_pass() -> _Pass | None:
+    """The innermost backward pass that is running in this thread."""
+    return _running.passes[-1] if _running.passes else None
+
+
+def current_pass_number() -> int:
+    """A number that only the current pass has; -1 outside of any."""
+    running = current_pass()
+    return -1 if running is None else running.number
 
 
 class _Pass:
     """One backward pass: dependency counts, and the gradients that have arrived so far."""
 
-    __slots__ = ("buffers", "create_graph", "dependencies", "needed", "owned", "targets")
+    __slots__ = (
+        "__weakref__",
+        "buffers",
+        "create_graph",
+        "dependencies",
+        "needed",
+        "number",
+        "owned",
+        "targets",
+    )
 
     def __init__(
         self, roots: Sequence[Node], targets: Sequence[Node] | None, create_graph: bool
     ) -> None:
         self.create_graph = create_graph
+        self.number = _next_number()
         self.buffers: dict[Node, Gradient] = {}
         self.owned: set[Node] = set()
         """Vertices whose buffer is a sum made here, so that more can be added in place."""
@@ -50,6 +86,19 @@ class _Pass:
             # asanyarray: NumPy turns the sum of two 0-dim arrays into a scalar.
             self.buffers[vertex] = np.asanyarray(before + grad)
             self.owned.add(vertex)
+
+    def visited(self) -> Iterable[Node]:
+        """The vertices that run in this pass."""
+        return self.dependencies if self.needed is None else self.needed & self.dependencies.keys()
+
+    def runs(self) -> set[Node] | None:
+        """The vertices whose VJP is computed, if not all: a target that leads to no other is not.
+
+        Those keep what they saved, for another pass.
+        """
+        if self.needed is None:
+            return None
+        return {vertex for vertex in self.visited() if any(self.needs(vertex))}
 
     def needs(self, node: Node) -> Sequence[object]:
         """What `node.apply` is asked for."""
@@ -107,15 +156,32 @@ def run_backward(
     state = _Pass([vertex for vertex, _ in roots], targets, create_graph)
     for vertex, grad in roots:
         state.add(vertex, grad if create_graph else grad.array)
-    if create_graph:
-        with enable_grad():
-            _run(state, keep_graph)
-    else:
-        _run(state, keep_graph)  # on arrays: only hooks see tensors, and they have their own mode
+    run_nested(partial(_run_watched, state, keep_graph))
     if targets is None or state.targets is None:
         return []
     found = (state.targets[target] for target in targets)
-    return [None if grad is None else _as_tensor(grad) for grad in found]
+    return [None if grad is None else as_tensor(grad) for grad in found]
+
+
+def _run_watched(state: _Pass, keep_graph: bool) -> None:
+    """Run a pass as the current one of this thread, and say which node failed if one does."""
+    if is_anomaly_enabled():
+        for vertex in state.dependencies:
+            vertex._own_hooks()  # which takes it to where anomalies are looked for
+    passes = _running.passes
+    passes.append(state)
+    try:
+        if state.create_graph:
+            with enable_grad():
+                _run(state, keep_graph)
+        else:
+            # On arrays: only hooks see tensors, and they have their own mode.
+            _run(state, keep_graph)
+    except BaseException as error:
+        explain(_run, error)
+        raise
+    finally:
+        passes.pop()
 
 
 def _run(state: _Pass, keep_graph: bool) -> None:
@@ -126,10 +192,11 @@ def _run(state: _Pass, keep_graph: bool) -> None:
     """
     dependencies, buffers = state.dependencies, state.buffers
     is_plain = state.targets is None and not state.create_graph
+    runs = state.runs()
     first = [vertex for vertex, waiting in dependencies.items() if not waiting]
     # Leaves and outputs of a node with several run as soon as their gradient is complete.
-    at_once = [vertex for vertex in first if _runs_at_once(vertex)]
-    ready = [(-vertex.sequence_nr, vertex) for vertex in first if not _runs_at_once(vertex)]
+    at_once = [vertex for vertex in first if vertex.runs_at_once]
+    ready = [(-vertex.sequence_nr, vertex) for vertex in first if not vertex.runs_at_once]
     heapify(ready)
     following: Node | None = None
     grad: Gradient | None = None
@@ -158,7 +225,7 @@ def _run(state: _Pass, keep_graph: bool) -> None:
             grads = _visit(vertex, grad, state)
         else:
             grads = vertex.apply(grad, vertex.edges)
-        if not keep_graph:
+        if not keep_graph and (runs is None or vertex in runs):
             vertex.release()
 
         position = -1
@@ -175,19 +242,14 @@ def _run(state: _Pass, keep_graph: bool) -> None:
                 if waiting:
                     continue
                 arrived = buffers.pop(edge, None)
-            if following is None and not _runs_at_once(edge):
-                following, grad = edge, arrived
-                continue
-            if arrived is not None:
+            if edge.runs_at_once:
                 buffers[edge] = arrived
-            if _runs_at_once(edge):
                 at_once.append(edge)
+            elif following is None:
+                following, grad = edge, arrived
             else:
+                buffers[edge] = arrived
                 heappush(ready, (-edge.sequence_nr, edge))
-
-
-def _runs_at_once(vertex: Node) -> bool:
-    return isinstance(vertex, AccumulateGrad | OutputEdge)
 
 
 def _visit(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequence[Gradient]:
@@ -203,7 +265,7 @@ def _visit_in_mode(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequenc
     if grad is None:
         return nothing
     if vertex.hooks is not None:
-        grad = _call_grad_hooks(vertex, grad, state)
+        grad = call_tensor_hooks(vertex.hooks, grad, state.create_graph)
     needs: Sequence[object] = vertex.edges
     if state.targets is not None:
         if vertex in state.targets:
@@ -214,10 +276,9 @@ def _visit_in_mode(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequenc
     if type(vertex) is OutputEdge:
         _collect(vertex, grad, state)
         return nothing
-    apply = vertex.apply_differentiable if state.create_graph else vertex.apply
-    if vertex.hooks is None:
-        return apply(grad, needs)
-    return _call_node_hooks(vertex, apply, grad, needs, state)
+    if vertex.hooks is not None:
+        return call_node_hooks(vertex, vertex.hooks, grad, needs, state.create_graph)
+    return (vertex.apply_differentiable if state.create_graph else vertex.apply)(grad, needs)
 
 
 def _collect(vertex: OutputEdge, grad: Gradient, state: _Pass) -> None:
@@ -226,66 +287,3 @@ def _collect(vertex: OutputEdge, grad: Gradient, state: _Pass) -> None:
     grads = state.buffers.setdefault(node, [None] * node.output_count)
     before = grads[vertex.output_nr]
     grads[vertex.output_nr] = grad if before is None else before + grad
-
-
-def _call_grad_hooks(vertex: Node, grad: Gradient, state: _Pass) -> Gradient:
-    """Tensor hooks in the order of registration, then `retain_grad`."""
-    hooks = vertex.hooks
-    assert hooks is not None
-    for hook in list(hooks.on_grad.values()):
-        replaced = hook(_as_tensor(grad))
-        if replaced is not None:
-            grad = _unwrapped(_checked(replaced, grad), state)
-    if hooks.retain is not None:
-        hooks.retain(_as_tensor(grad))
-    return grad
-
-
-def _call_node_hooks(
-    vertex: Node, apply: Any, grad: Gradient, needs: Sequence[object], state: _Pass
-) -> Sequence[Gradient]:
-    """Node pre-hooks see and may replace what arrives, node hooks what leaves."""
-    hooks = vertex.hooks
-    assert hooks is not None
-    if hooks.guard is not None:
-        hooks.guard(vertex)
-    several = vertex.has_several_outputs
-    arriving = tuple(map(_as_optional_tensor, grad if several else (grad,)))
-    for hook in list(hooks.before_node.values()):
-        replaced = hook(arriving)
-        if replaced is not None:
-            arriving = replaced if isinstance(replaced, tuple) else (replaced,)
-    given = [_unwrapped(tensor, state) for tensor in arriving]
-    leaving = tuple(map(_as_optional_tensor, apply(given if several else given[0], needs)))
-    for hook in list(hooks.after_node.values()):
-        replaced = hook(leaving, arriving)
-        if replaced is not None:
-            leaving = replaced if isinstance(replaced, tuple) else (replaced,)
-    return [_unwrapped(tensor, state) for tensor in leaving]
-
-
-def _unwrapped(tensor: Tensor | None, state: _Pass) -> Gradient | None:
-    """A gradient as the pass carries it: a tensor if it is to be differentiated again."""
-    return tensor if tensor is None or state.create_graph else tensor.array
-
-
-def _checked(replaced: object, grad: Gradient) -> Tensor:
-    """What a hook returned, if it can stand for the gradient."""
-    if not isinstance(replaced, Tensor):
-        raise TypeError(
-            f"expected the hook to return a Tensor or None, but got {type(replaced).__name__}"
-        )
-    if tuple(replaced.array.shape) != tuple(grad.shape):
-        raise RuntimeError(
-            f"hook has changed the size of value: {tuple(grad.shape)} became "
-            f"{tuple(replaced.array.shape)}"
-        )
-    return replaced
-
-
-def _as_tensor(grad: Gradient) -> Tensor:
-    return grad if isinstance(grad, Tensor) else wrap(grad)
-
-
-def _as_optional_tensor(grad: Gradient | None) -> Tensor | None:
-    return None if grad is None else _as_tensor(grad)

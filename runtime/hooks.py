@@ -38,13 +38,26 @@ class Hooks:
     once a leaf's gradient has been added.
     """
 
-    __slots__ = ("after_accumulate", "after_node", "before_node", "guard", "on_grad", "retain")
+    __slots__ = (
+        "after_accumulate",
+        "after_node",
+        "before_node",
+        "guard",
+        "metadata",
+        "on_grad",
+        "packed",
+        "retain",
+    )
 
     def __init__(self) -> None:
         self.on_grad: dict[int, Callable[..., Any]] = {}
         self.retain: Callable[[Any], None] | None = None
         self.guard: Callable[[Any], None] | None = None
         """Called with the node, raises because what the node saved can no longer be used."""
+        self.packed: Any = None
+        """What the node saved, if saved-tensor hooks have packed it (a `saved_hooks.Packed`)."""
+        self.metadata: dict[str, Any] = {}
+        """For whoever wants to remember something about the node."""
         self.before_node: dict[int, Callable[..., Any]] = {}
         self.after_node: dict[int, Callable[..., Any]] = {}
         self.after_accumulate: dict[int, Callable[..., Any]] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
@@ -100,6 +100,23 @@ def observe(observer: Observer) -> Iterator[None]:
         _thread.observers = before
         if not before:
             _thread.observed = None
+
+
+def inherit_modes() -> Callable[[], AbstractContextManager[None]]:
+    """A context manager for another thread: the modes that this one has now."""
+    grad_enabled, inference = is_grad_enabled(), is_inference_mode_enabled()
+    observers = _thread.observers
+
+    @contextmanager
+    def enter() -> Iterator[None]:
+        with ExitStack() as stack:
+            stack.enter_context(inference_mode(inference))
+            stack.enter_context(_GradMode(grad_enabled))
+            for observer in observers:
+                stack.enter_context(observe(observer))
+            yield
+
+    return enter
 
 
 def finish(result: _Result) -> _Result:

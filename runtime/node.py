@@ -46,6 +46,9 @@ class Node:
     has_several_outputs: ClassVar[bool] = False
     """Whether `apply` takes a list with the gradient of each of `output_count` outputs."""
 
+    runs_at_once: ClassVar[bool] = False
+    """Whether the vertex waits for no other, but runs as soon as its gradient is complete."""
+
     edges: tuple[Node | None, ...]
     hooks: Hooks | None
     sequence_nr: int
@@ -82,6 +85,26 @@ class Node:
         """Call `hook(grad_outputs)` before the node runs; it may replace them."""
         return self._own_hooks().add(self._own_hooks().before_node, hook)
 
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Anything that is to be remembered about this node, by name."""
+        return self._own_hooks().metadata
+
+    def __call__(self, *grads: Any) -> tuple[Any, ...]:
+        """Run this one link: the gradients of its inputs, given those of its outputs.
+
+        TypeError for the wrong number of gradients. What happens is recorded, as for any op.
+        """
+        expected = self.output_count if self.has_several_outputs else 1
+        if len(grads) != expected:
+            raise TypeError(f"expected {expected} arguments, got {len(grads)} instead")
+        from .hook_calls import call_node_hooks
+
+        given = list(grads) if self.has_several_outputs else grads[0]
+        return tuple(call_node_hooks(self, self._own_hooks(), given, self.edges, True))
+
+    backward = __call__
+
     def _own_hooks(self) -> Hooks:
         if self.hooks is None:
             self.hooks = Hooks()
@@ -93,6 +116,8 @@ class Node:
 
 class OutputEdge(Node):
     """The vertex of one output of a node that has several differentiable ones."""
+
+    runs_at_once = True
 
     __slots__ = ("node", "output_nr")
 
@@ -110,6 +135,8 @@ class AccumulateGrad(Node):
     It holds the leaf's array but only a weak reference to the tensor, because the tensor holds
     it: a leaf that nobody uses any more is freed at once, without the garbage collector.
     """
+
+    runs_at_once = True
 
     __slots__ = ("_variable", "array")
 

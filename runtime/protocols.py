@@ -21,12 +21,12 @@ class ValueMethods:
         array: np.ndarray[Any, Any]
         edge: Node | None
 
-    def numpy(self) -> np.ndarray[Any, Any]:
+    def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """The values as a NumPy array on the same memory.
 
-        Raises RuntimeError if gradients flow to this tensor: use `detach().numpy()`.
+        Raises RuntimeError if gradients flow to this tensor, unless `force` says not to care.
         """
-        if self.edge is not None:
+        if self.edge is not None and not force:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy()."
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from .generated.methods import TensorMethods
 else:
     TensorMethods = object  # what generated code defines is copied in by `install`
+
+
+_adding: Final = threading.RLock()
+"""Held while a leaf's gradient grows: passes of several threads may share the leaf."""
 
 
 class Size(tuple[int, ...]):
@@ -206,13 +211,14 @@ class Tensor(CompositeMethods, ConversionMethods, ValueMethods, TensorMethods):
 
     def add_to_grad(self, grad: np.ndarray[Any, Any]) -> None:
         """`self.grad += grad` on arrays; the first gradient is copied, as others may see it."""
-        before = self.grad
-        if before is None:
-            self._grad = wrap(np.array(grad, subok=True))
-        elif before.edge is not None:
-            self._grad = before + wrap(grad)
-        else:
-            np.add(before.array, grad, out=before.array)
+        with _adding:  # NumPy lets other threads run while it adds
+            before = self.grad
+            if before is None:
+                self._grad = wrap(np.array(grad, subok=True))
+            elif before.edge is not None:
+                self._grad = before + wrap(grad)
+            else:
+                np.add(before.array, grad, out=before.array)
 
     @property
     def retains_grad(self) -> bool:
@@ -310,6 +316,18 @@ class Tensor(CompositeMethods, ConversionMethods, ValueMethods, TensorMethods):
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         hooks = edge._own_hooks()
         return hooks.add(hooks.on_grad, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call `hook(self)` whenever a backward pass has added to the `grad` of this leaf."""
+        edge = self.edge
+        if edge is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if not isinstance(edge, AccumulateGrad):
+            raise RuntimeError(
+                "post accumulate grad hooks cannot be registered on non-leaf tensors"
+            )
+        hooks = edge._own_hooks()
+        return hooks.add(hooks.after_accumulate, hook)
 
 
 def _retain_into(tensor: ref[Tensor]) -> Callable[[Tensor], None]:

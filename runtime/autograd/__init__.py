@@ -1,20 +1,34 @@
 """Automatic differentiation: backward passes, custom functions, numerical checks."""
 
+from ..anomaly import (
+    detect_anomaly,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_detect_anomaly,
+)
 from ..modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from . import forward_ad
+from . import forward_ad, graph, variable
 from .backward import backward, grad
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
+from .variable import Variable
 
 __all__ = [
     "Function",
+    "Variable",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "forward_ad",
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "graph",
     "inference_mode",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
+    "variable",
 ]

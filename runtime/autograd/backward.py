@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TypeAlias
 
 import numpy as np
 
-from .. import engine
-from ..node import AccumulateGrad, Node
 from ..tensor import Tensor, wrap
+from .batched import grad_of_each
+from .edges import GradientEdge, TensorOrEdge
+from .graph import _engine_run_backward
 
-TensorOrTensors: TypeAlias = Tensor | Iterable[Tensor]
+TensorOrTensors: TypeAlias = TensorOrEdge | Iterable[TensorOrEdge]
 Gradients: TypeAlias = Tensor | Iterable[Tensor | None] | None
 
 
@@ -58,19 +59,19 @@ def backward(
                 "`backward()`. Please only use `grad_tensors`."
             )
         grad_tensors = grad_variables
-    wanted = None if inputs is None else _tensors(inputs, "inputs")
-    if wanted is not None and not wanted:
+    wanted = () if inputs is None else _places(inputs, "inputs")
+    if inputs is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    roots = _roots(_tensors(tensors, "tensors"), grad_tensors)
-    targets = None if wanted is None else _vertices(wanted)
-    found = engine.run_backward(
+    roots = _places(tensors, "tensors")
+    _engine_run_backward(
         roots,
-        keep_graph=create_graph if retain_graph is None else retain_graph,
-        create_graph=create_graph,
-        targets=targets,
+        _cotangents(roots, grad_tensors),
+        create_graph if retain_graph is None else retain_graph,
+        create_graph,
+        wanted,
+        allow_unreachable=True,
+        accumulate_grad=True,
     )
-    if wanted is not None and targets is not None:
-        _accumulate(wanted, dict(zip(targets, found, strict=True)), create_graph)
 
 
 def grad(
@@ -97,7 +98,8 @@ def grad(
     allow_unused
         Answer None for an input that `outputs` do not depend on, instead of raising.
     is_grads_batched
-        Not available.
+        The first dimension of each of `grad_outputs` counts cotangents, and that of the answers
+        the gradient for each.
     materialize_grads
         Answer zeros instead of None.
 
@@ -110,8 +112,6 @@ def grad(
     """
     if not only_inputs:
         warnings.warn("only_inputs is deprecated and ignored", FutureWarning, stacklevel=2)
-    if is_grads_batched:
-        raise RuntimeError("is_grads_batched=True is not available: call grad() for each cotangent")
     if materialize_grads:
         if allow_unused is False:
             raise ValueError(
@@ -119,99 +119,72 @@ def grad(
                 "but got: allow_unused=False."
             )
         allow_unused = True
-    wanted = _tensors(inputs, "inputs")
+    wanted = _places(inputs, "inputs")
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    for tensor in wanted:
-        if tensor.edge is None:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
-    targets = _vertices(wanted)
-    found = engine.run_backward(
-        _roots(_tensors(outputs, "outputs"), grad_outputs),
-        keep_graph=create_graph if retain_graph is None else retain_graph,
-        create_graph=create_graph,
-        targets=targets,
-    )
-    by_vertex = dict(zip(targets, found, strict=True))
-    grads = [by_vertex[_vertex(tensor)] for tensor in wanted]
-    for index, (tensor, arrived) in enumerate(zip(wanted, grads, strict=True)):
-        if arrived is not None:
-            continue
-        if not allow_unused:
-            raise RuntimeError(
-                f"The differentiated Tensor at index {index} appears to not have been used in "
-                "the graph. Set allow_unused=True if this is the desired behavior."
-            )
-        if materialize_grads:
-            grads[index] = wrap(np.zeros_like(tensor.array))
-    return tuple(grads)
+    roots = _places(outputs, "outputs")
+    keep_graph = create_graph if retain_graph is None else retain_graph
 
+    def run(grads: Gradients, keep_graph: bool) -> tuple[Tensor | None, ...]:
+        return _engine_run_backward(
+            roots,
+            _cotangents(roots, grads),
+            keep_graph,
+            create_graph,
+            wanted,
+            allow_unreachable=bool(allow_unused),
+            accumulate_grad=False,
+        )
 
-def _tensors(value: TensorOrTensors, role: str) -> tuple[Tensor, ...]:
-    """One tensor or several, as a tuple."""
-    if isinstance(value, Tensor):
-        return (value,)
-    tensors = tuple(value)
-    for tensor in tensors:
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"`{role}` have to be Tensors, but got {type(tensor).__name__}")
-    return tensors
-
-
-def _vertex(tensor: Tensor) -> Node:
-    """Where the gradient of a tensor arrives."""
-    if tensor.edge is None:
-        raise RuntimeError("a Tensor among the inputs has requires_grad=False: it gets no gradient")
-    return tensor.edge
-
-
-def _vertices(tensors: Sequence[Tensor]) -> list[Node]:
-    """The vertices of several tensors, each once."""
-    return list(dict.fromkeys(map(_vertex, tensors)))
-
-
-def _roots(tensors: tuple[Tensor, ...], gradients: Gradients) -> list[tuple[Node, Tensor]]:
-    """The vertex and the cotangent of each root."""
-    if gradients is None:
-        cotangents: tuple[Tensor | None, ...] = (None,) * len(tensors)
-    elif isinstance(gradients, Tensor):
-        cotangents = (gradients,)
+    if is_grads_batched:
+        found = grad_of_each(run, _as_tuple(roots, grad_outputs), keep_graph)
     else:
-        cotangents = tuple(gradients)
-    if len(cotangents) != len(tensors):
-        raise RuntimeError(f"got {len(tensors)} tensors and {len(cotangents)} gradients")
-    roots = []
-    for index, (tensor, cotangent) in enumerate(zip(tensors, cotangents, strict=True)):
-        if cotangent is not None:
-            _check_cotangent(index, tensor, cotangent)
-        if tensor.edge is None:
-            raise RuntimeError(
-                f"element {index} of tensors does not require grad and does not have a grad_fn"
+        found = run(grad_outputs, keep_graph)
+    if not materialize_grads:
+        return found
+    return tuple(
+        wrap(np.zeros_like(place.array))
+        if arrived is None and isinstance(place, Tensor)
+        else arrived
+        for place, arrived in zip(wanted, found, strict=True)
+    )
+
+
+def _places(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, ...]:
+    """One tensor or edge, or several, as a tuple."""
+    if isinstance(value, Tensor | GradientEdge):
+        return (value,)
+    places = tuple(value)
+    for place in places:
+        if not isinstance(place, Tensor | GradientEdge):
+            raise TypeError(
+                f"`{role}` have to be Tensors or GradientEdges, but got {type(place).__name__}"
             )
-        if cotangent is None:
-            cotangent = _one(tensor)
-        elif cotangent.array.dtype != tensor.array.dtype and tensor.array.dtype.kind != "O":
-            cotangent = cotangent.to(tensor.array.dtype)
-        roots.append((tensor.edge, cotangent))
-    return roots
+    return places
 
 
-def _one(tensor: Tensor) -> Tensor:
-    """The cotangent that may be left out: 1.0, for a single real element."""
-    if tensor.array.size != 1:
-        raise RuntimeError(
-            "grad can be implicitly created only for scalar outputs; this one has shape "
-            f"{list(tensor.shape)}: sum it, or say what its gradient is"
-        )
-    if tensor.array.dtype.kind not in "fO":  # O: the symbols of a proof
-        raise RuntimeError(
-            "grad can be implicitly created only for real scalar outputs but got "
-            f"{tensor.array.dtype}"
-        )
-    return wrap(np.ones_like(tensor.array))
+def _as_tuple(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor | None, ...]:
+    """A cotangent or None for each root."""
+    if grads is None:
+        return (None,) * len(roots)
+    cotangents = (grads,) if isinstance(grads, Tensor) else tuple(grads)
+    if len(cotangents) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(cotangents)} gradients")
+    return cotangents
 
 
-def _check_cotangent(index: int, tensor: Tensor, cotangent: object) -> None:
+def _cotangents(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor | None, ...]:
+    """The cotangent of each root, checked, in the root's dtype; None where it is left out."""
+    cotangents = _as_tuple(roots, grads)
+    return tuple(
+        _fitted(index, root, cotangent) if isinstance(root, Tensor) else cotangent
+        for index, (root, cotangent) in enumerate(zip(roots, cotangents, strict=True))
+    )
+
+
+def _fitted(index: int, tensor: Tensor, cotangent: object) -> Tensor | None:
+    if cotangent is None:
+        return None
     if not isinstance(cotangent, Tensor):
         raise TypeError(
             f"gradients can be either Tensors or None, but got {type(cotangent).__name__}"
@@ -221,27 +194,12 @@ def _check_cotangent(index: int, tensor: Tensor, cotangent: object) -> None:
             f"Mismatch in shape: grad_output[{index}] has a shape of {cotangent.shape} and "
             f"output[{index}] has a shape of {tensor.shape}."
         )
-    if cotangent.is_complex() != tensor.is_complex() and tensor.array.dtype.kind != "O":
+    if tensor.array.dtype == cotangent.array.dtype or tensor.array.dtype.kind == "O":
+        return cotangent
+    if cotangent.is_complex() != tensor.is_complex():
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same "
             f"dtype. Mismatch in dtype: grad_output[{index}] has a dtype of {cotangent.dtype} "
             f"and output[{index}] has a dtype of {tensor.dtype}."
         )
-
-
-def _accumulate(
-    tensors: Sequence[Tensor], grads: dict[Node, Tensor | None], create_graph: bool
-) -> None:
-    """Add to the `grad` of tensors what arrived at their vertices, to each once."""
-    for tensor in tensors:
-        vertex = _vertex(tensor)
-        arrived = grads.pop(vertex, None)
-        if arrived is None:
-            continue
-        if isinstance(vertex, AccumulateGrad):
-            accumulate = vertex.apply_differentiable if create_graph else vertex.apply
-            accumulate(arrived if create_graph else arrived.array, ())
-        elif create_graph:
-            tensor._grad = arrived if tensor.grad is None else tensor.grad + arrived
-        else:
-            tensor.add_to_grad(arrived.array)
+    return cotangent.to(tensor.array.dtype)

@@ -10,6 +10,7 @@ import numpy as np
 from ..alias import Alias, own_alias
 from ..node import Node, freed_graph
 from ..saved import modified_in_place
+from ..saved_hooks import PackedValue, current_hooks, pack_tensor
 from ..tensor import Tensor, wrap
 
 
@@ -32,6 +33,8 @@ class Saved(NamedTuple):
     alias: Alias | None
     version: int
     output_nr: int
+    packed: PackedValue | None = None
+    """In place of all the others, if saved-tensor hooks were there."""
 
 
 class FunctionCtx:
@@ -91,6 +94,8 @@ class FunctionCtx:
         self._to_save = ()
 
     def _unpack(self, index: int, saved: Saved) -> Tensor | None:
+        if saved.packed is not None:
+            return self._restore(saved)
         if saved.array is None:
             return None
         node = self._node()
@@ -110,6 +115,14 @@ class FunctionCtx:
             tensor.edge = node.output_edge(saved.output_nr)
         return tensor
 
+    def _restore(self, saved: Saved) -> Tensor:
+        assert saved.packed is not None
+        tensor: Tensor = saved.packed.restore()
+        node = self._node()
+        if saved.output_nr >= 0 and node is not None:
+            tensor.edge = node.output_edge(saved.output_nr)
+        return tensor
+
 
 def _check_tensors(method: str, tensors: tuple[object, ...]) -> None:
     for index, tensor in enumerate(tensors):
@@ -124,6 +137,9 @@ def _pack(tensor: Tensor | None, positions: dict[int, int]) -> Saved:
     if tensor is None:
         return Saved(None, None, None, 0, -1)
     output_nr = positions.get(id(tensor), -1)
+    hooks = current_hooks()
+    if hooks is not None:
+        return Saved(None, None, None, 0, output_nr, pack_tensor(tensor, *hooks))
     if output_nr >= 0:
         own_alias(tensor)  # by which a later modification of the output will be seen
     kept = None if output_nr >= 0 else tensor

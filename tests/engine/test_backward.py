@@ -178,11 +178,6 @@ def test_old_names_warn(ours):
         grad((ours.x * 1).sum(), ours.x, only_inputs=False)
 
 
-def test_batched_gradients_are_refused(ours):
-    with pytest.raises(RuntimeError, match="is_grads_batched=True is not available"):
-        grad(ours.y, ours.x, wrap(np.eye(2)), is_grads_batched=True)
-
-
 def test_cotangents_that_are_no_tensors(ours):
     with pytest.raises(TypeError, match="either Tensors or None, but got float"):
         backward((ours.y,), (1.0,))

@@ -1,0 +1,117 @@
+"""The graph seen from outside: its nodes and edges, hooks on them, hooks on what they save."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from ..inplace import mark_written
+from ..node import Node
+from ..saved_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
+from ..tensor import Tensor, wrap
+from .edges import GradientEdge, TensorOrEdge, get_gradient_edge
+from .logging_hooks import log
+from .logging_hooks import (
+    register_logging_hooks_on_whole_graph as _register_logging_hooks_on_whole_graph,
+)
+from .multi_grad import register_multi_grad_hook
+from .variable import Variable
+
+
+def _engine_run_backward(
+    t_outputs: Sequence[TensorOrEdge], *args: Any, **kwargs: Any
+) -> tuple[Tensor | None, ...]:
+    """Run the engine; at logging level DEBUG every node tells when it runs."""
+    if not log.isEnabledFor(logging.DEBUG):
+        return Variable._execution_engine.run_backward(t_outputs, *args, **kwargs)
+    unregister_hooks = _register_logging_hooks_on_whole_graph(t_outputs)
+    try:
+        return Variable._execution_engine.run_backward(t_outputs, *args, **kwargs)
+    finally:
+        unregister_hooks()
+
+
+def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
+    """Say that the memory was written to by other means than an in-place op."""
+    for item in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        mark_written(item)
+
+
+@contextmanager
+def save_on_cpu(pin_memory: bool = False) -> Iterator[None]:
+    """Inside the block nodes keep copies of what they save; all memory is the CPU's here."""
+    with saved_tensors_hooks(lambda tensor: tensor.array.copy(), wrap):
+        yield
+
+
+@contextmanager
+def save_on_disk(directory: str | Path | None = None) -> Iterator[None]:
+    """Inside the block what nodes save is written to files, and read when it is needed.
+
+    The files are gone with the nodes; `directory` is by default a temporary one.
+    """
+    folder = Path(tempfile.gettempdir() if directory is None else directory)
+
+    def pack(tensor: Tensor) -> _File:
+        return _File(folder / f"gradspec-{uuid4().hex}.npy", tensor.array)
+
+    with saved_tensors_hooks(pack, _File.read):
+        yield
+
+
+class _File:
+    """A saved array on disk; the file is removed with the last reference to this object."""
+
+    def __init__(self, path: Path, array: np.ndarray[Any, Any]) -> None:
+        self._path = path
+        np.save(path, array)
+
+    def read(self) -> Tensor:
+        """The array, read anew."""
+        return wrap(np.load(self._path))
+
+    def __del__(self) -> None:
+        self._path.unlink(missing_ok=True)
+
+
+class _AllowMutation:
+    """What `allow_mutation_on_saved_tensors` yields."""
+
+    active = False
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutation]:
+    """Inside the block saved tensors may be modified in place: nodes keep copies.
+
+    RuntimeError if one such block is opened inside another.
+    """
+    if _AllowMutation.active:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    _AllowMutation.active = True
+    try:
+        with save_on_cpu():
+            yield _AllowMutation()
+    finally:
+        _AllowMutation.active = False
+
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "save_on_disk",
+    "saved_tensors_hooks",
+]

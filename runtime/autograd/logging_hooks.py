@@ -1,0 +1,53 @@
+"""At level DEBUG every node of a backward pass says when it runs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, Final
+
+from ..engine import current_pass_number
+from ..node import Node, OutputEdge
+from .edges import TensorOrEdge, vertex_of
+
+log: Final = logging.getLogger("gradspec.autograd.graph")
+
+
+def register_logging_hooks_on_whole_graph(places: Iterable[TensorOrEdge]) -> Callable[[], None]:
+    """Let every node below `places` log what arrives; answers what unregisters the hooks."""
+    handles = [
+        node.register_prehook(partial(_log, node.name(), node.sequence_nr))
+        for node in _nodes_below(places)
+    ]
+
+    def unregister() -> None:
+        for handle in handles:
+            handle.remove()
+
+    return unregister
+
+
+def _log(name: str, sequence_nr: int, grads: tuple[Any, ...]) -> None:
+    shapes = ", ".join("None" if grad is None else _described(grad) for grad in grads)
+    log.debug(
+        "Executing: %s (%s) in pass %s with [%s]", name, sequence_nr, current_pass_number(), shapes
+    )
+
+
+def _described(grad: Any) -> str:
+    return f"{grad.dtype}{list(grad.shape)}"
+
+
+def _nodes_below(places: Iterable[TensorOrEdge]) -> Iterator[Node]:
+    """Every node, once, without recursion."""
+    stack = [vertex for place in places if (vertex := vertex_of(place)) is not None]
+    seen = set(stack)
+    while stack:
+        vertex = stack.pop()
+        if not isinstance(vertex, OutputEdge):
+            yield vertex
+        for edge in vertex.edges:
+            if edge is not None and edge not in seen:
+                seen.add(edge)
+                stack.append(edge)

@@ -1,0 +1,92 @@
+"""One hook for the gradients of several tensors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+from ..engine import current_pass
+from ..hooks import RemovableHandle
+from ..node import Node
+from ..tensor import Tensor
+from .edges import TensorOrEdge, vertex_of
+
+
+class MultiHandle:
+    """Removes the hook from all tensors."""
+
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        """Take the hook away; doing it twice is harmless."""
+        for handle in self.handles:
+            handle.remove()
+
+    def __enter__(self) -> MultiHandle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[TensorOrEdge], fn: Callable[..., None], *, mode: Literal["all", "any"] = "all"
+) -> MultiHandle:
+    """Call `fn` once in every backward pass that computes gradients of `tensors`.
+
+    With mode `all` it is `fn(grads)`, after the last of those that the pass computes, with None
+    for the others; with mode `any` it is `fn(grad)`, with the first. ValueError for another mode.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    vertices = [_vertex(tensor) for tensor in tensors]
+    collector = _Collector(vertices, fn, mode)
+    handles = []
+    for position, vertex in enumerate(vertices):
+        hooks = vertex._own_hooks()
+        handles.append(hooks.add(hooks.on_grad, collector.hook(position)))
+    return MultiHandle(handles)
+
+
+def _vertex(place: TensorOrEdge) -> Node:
+    vertex = vertex_of(place)
+    if vertex is None:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    return vertex
+
+
+class _Collector:
+    """The gradients that have arrived so far, for each pass that is running."""
+
+    def __init__(self, vertices: list[Node], fn: Callable[..., None], mode: str) -> None:
+        self._vertices = tuple(map(id, vertices))
+        self._fn = fn
+        self._waits_for_all = mode == "all"
+        self._arrived: WeakKeyDictionary[Any, dict[int, Tensor]] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def hook(self, position: int) -> Callable[[Tensor], None]:
+        """The tensor hook of one of the tensors."""
+
+        def arrive(grad: Tensor) -> None:
+            running = current_pass()
+            if running is None:
+                return
+            with self._lock:
+                arrived = self._arrived.setdefault(running, {})
+                arrived[position] = grad
+                complete = len(arrived) == self._expected(running)
+            if self._waits_for_all and complete:
+                self._fn([arrived.get(nr) for nr in range(len(self._vertices))])
+            elif not self._waits_for_all and len(arrived) == 1:
+                self._fn(grad)
+
+        return arrive
+
+    def _expected(self, running: Any) -> int:
+        """How many of the tensors the pass computes a gradient of."""
+        visited = {id(vertex) for vertex in running.visited()}
+        return sum(vertex in visited for vertex in self._vertices)

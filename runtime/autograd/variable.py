@@ -1,0 +1,131 @@
+"""`Variable` and its engine, under the names by which PyTorch's sources know them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .. import engine
+from ..node import AccumulateGrad, Node
+from ..promotion import get_default_dtype
+from ..tensor import Tensor, wrap
+from .edges import TensorOrEdge, vertex_of
+
+
+class ImperativeEngine:
+    """The backward engine as an object; there is one, `Variable._execution_engine`."""
+
+    def run_backward(
+        self,
+        tensors: Sequence[TensorOrEdge],
+        grad_tensors: Sequence[Tensor | None],
+        keep_graph: bool,
+        create_graph: bool,
+        inputs: Sequence[TensorOrEdge] = (),
+        allow_unreachable: bool = False,
+        accumulate_grad: bool = False,
+    ) -> tuple[Tensor | None, ...]:
+        """Run a pass from `tensors`, each with its cotangent, and answer the gradients of `inputs`.
+
+        With `accumulate_grad` the gradients are added to `grad` instead: of `inputs`, or of every
+        leaf if there are none. RuntimeError for a root that requires no gradient, and for an
+        input that was not used unless `allow_unreachable`.
+        """
+        roots = [
+            _root(nr, *pair) for nr, pair in enumerate(zip(tensors, grad_tensors, strict=True))
+        ]
+        if not inputs:
+            engine.run_backward(roots, keep_graph=keep_graph, create_graph=create_graph)
+            return ()
+        vertices = [_target(place) for place in inputs]
+        targets = list(dict.fromkeys(vertices))
+        found = engine.run_backward(
+            roots, keep_graph=keep_graph, create_graph=create_graph, targets=targets
+        )
+        by_vertex = dict(zip(targets, found, strict=True))
+        if accumulate_grad:
+            for place in inputs:
+                _accumulate(place, by_vertex, create_graph)
+            return ()
+        grads = tuple(by_vertex[vertex] for vertex in vertices)
+        unused = [nr for nr, grad in enumerate(grads) if grad is None]
+        if unused and not allow_unreachable:
+            nr = unused[0]
+            raise RuntimeError(
+                f"The differentiated Tensor at index {nr} appears to not have been used in the "
+                "graph. Set allow_unused=True if this is the desired behavior."
+            )
+        return grads
+
+
+def _root(index: int, place: TensorOrEdge, grad: Tensor | None) -> tuple[Node, Tensor]:
+    vertex = vertex_of(place)
+    if vertex is None:
+        raise RuntimeError(
+            f"element {index} of tensors does not require grad and does not have a grad_fn"
+        )
+    if grad is None:
+        # A GradientEdge does not know the shape of what was computed there.
+        grad = (
+            wrap(np.ones((), get_default_dtype())) if not isinstance(place, Tensor) else _one(place)
+        )
+    return vertex, grad
+
+
+def _one(tensor: Tensor) -> Tensor:
+    """The cotangent that may be left out: 1.0, for a single real element."""
+    if tensor.array.size != 1:
+        raise RuntimeError(
+            "grad can be implicitly created only for scalar outputs; this one has shape "
+            f"{list(tensor.shape)}: sum it, or say what its gradient is"
+        )
+    if tensor.array.dtype.kind not in "fO":  # O: the symbols of a proof
+        raise RuntimeError(
+            "grad can be implicitly created only for real scalar outputs but got "
+            f"{tensor.array.dtype}"
+        )
+    return wrap(np.ones_like(tensor.array))
+
+
+def _target(place: TensorOrEdge) -> Node:
+    vertex = vertex_of(place)
+    if vertex is None:
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
+    return vertex
+
+
+def _accumulate(place: TensorOrEdge, grads: dict[Node, Tensor | None], create_graph: bool) -> None:
+    """Add to a tensor's `grad` what arrived at its vertex, once."""
+    vertex = _target(place)
+    arrived = grads.pop(vertex, None)
+    if arrived is None:
+        return
+    if isinstance(vertex, AccumulateGrad):
+        accumulate = vertex.apply_differentiable if create_graph else vertex.apply
+        accumulate(arrived if create_graph else arrived.array, ())
+    elif isinstance(place, Tensor) and create_graph:
+        place._grad = arrived if place.grad is None else place.grad + arrived
+    elif isinstance(place, Tensor):
+        place.add_to_grad(arrived.array)
+
+
+class VariableMeta(type):
+    """Makes `isinstance(x, Variable)` true for every tensor."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor)
+
+
+class _LegacyVariableBase:
+    """Calling it answers a tensor on the same memory, as when variables were not tensors yet."""
+
+    def __new__(cls, data: Any, requires_grad: bool = False) -> Any:
+        return data.detach().requires_grad_(requires_grad)
+
+
+class Variable(_LegacyVariableBase, metaclass=VariableMeta):
+    """The old name of a tensor that takes part in autograd."""
+
+    _execution_engine: ClassVar[ImperativeEngine] = ImperativeEngine()

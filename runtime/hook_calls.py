@@ -1,0 +1,117 @@
+"""Calling the hooks of a vertex, and checking what they answer.
+
+The order is PyTorch's: tensor hooks in the order of registration, `retain_grad`, node pre-hooks,
+the node itself, post-accumulate hooks, node hooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from .anomaly import is_anomaly_check_nan_enabled, refuse_nan
+from .hooks import Hooks
+from .node import Node
+from .tensor import Tensor, wrap
+
+Gradient: TypeAlias = Any
+"""An array in an ordinary pass, a tensor under `create_graph`."""
+
+
+def call_tensor_hooks(hooks: Hooks, grad: Gradient, create_graph: bool) -> Gradient:
+    """What the tensor hooks make of a gradient."""
+    for hook in list(hooks.on_grad.values()):
+        replaced = hook(as_tensor(grad))
+        if replaced is not None:
+            grad = _carried(_checked(hook, replaced, grad), create_graph)
+    if hooks.retain is not None:
+        hooks.retain(as_tensor(grad))
+    return grad
+
+
+def call_node_hooks(
+    vertex: Node, hooks: Hooks, grad: Gradient, needs: Sequence[object], create_graph: bool
+) -> Sequence[Gradient]:
+    """Run a node between its pre-hooks, which may replace what arrives, and its hooks."""
+    several = vertex.has_several_outputs
+    arriving = tuple(map(_as_optional_tensor, grad if several else (grad,)))
+    for hook in list(hooks.before_node.values()):
+        arriving = _replaced(hook, hook(arriving), arriving)
+    given = [_carried(tensor, create_graph) for tensor in arriving]
+    leaving = _run(vertex, hooks, given if several else given[0], needs, create_graph)
+    if is_anomaly_check_nan_enabled():
+        refuse_nan(vertex, leaving)
+    if not hooks.after_node:
+        return leaving
+    answers = tuple(map(_as_optional_tensor, leaving))
+    for hook in list(hooks.after_node.values()):
+        answers = _replaced(hook, hook(answers, arriving), answers)
+    return [_carried(tensor, create_graph) for tensor in answers]
+
+
+def _run(
+    vertex: Node, hooks: Hooks, grad: Gradient, needs: Sequence[object], create_graph: bool
+) -> Sequence[Gradient]:
+    if hooks.guard is not None:
+        hooks.guard(vertex)
+    apply = vertex.apply_differentiable if create_graph else vertex.apply
+    if hooks.packed is None:
+        return apply(grad, needs)
+    with hooks.packed.unpacked(vertex):
+        return apply(grad, needs)
+
+
+def _replaced(
+    hook: Callable[..., Any], answer: Any, before: tuple[Tensor | None, ...]
+) -> tuple[Tensor | None, ...]:
+    """The gradients after a node hook: its answer, if it has one."""
+    if answer is None:
+        return before
+    if not isinstance(answer, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(answer).__name__}'")
+    if len(answer) != len(before):
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has returned an incorrect number of values (got {len(answer)}, "
+            f"but expected {len(before)})"
+        )
+    for replaced, original in zip(answer, before, strict=True):
+        if replaced is original:
+            continue
+        if original is None:
+            raise RuntimeError("can't replace a None gradient with a non-None value")
+        _checked(hook, replaced, original)
+    return answer
+
+
+def _checked(hook: Callable[..., Any], replaced: object, grad: Gradient) -> Tensor:
+    """What a hook returned, if it can stand for the gradient."""
+    if not isinstance(replaced, Tensor):
+        raise TypeError(
+            f"expected Variable (a Tensor or None), but hook '{_name(hook)}' returned "
+            f"'{type(replaced).__name__}'"
+        )
+    if tuple(replaced.array.shape) != tuple(grad.shape):
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has changed the size of value: {tuple(grad.shape)} became "
+            f"{tuple(replaced.array.shape)}"
+        )
+    return replaced
+
+
+def _name(hook: Callable[..., Any]) -> str:
+    name: str = getattr(hook, "__name__", type(hook).__name__)
+    return name
+
+
+def _carried(tensor: Tensor | None, create_graph: bool) -> Gradient | None:
+    """A gradient as the pass carries it: a tensor if it is to be differentiated again."""
+    return tensor if tensor is None or create_graph else tensor.array
+
+
+def as_tensor(grad: Gradient) -> Tensor:
+    """A gradient as hooks see it."""
+    return grad if isinstance(grad, Tensor) else wrap(grad)
+
+
+def _as_optional_tensor(grad: Gradient | None) -> Tensor | None:
+    return None if grad is None else as_tensor(grad)

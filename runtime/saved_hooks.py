@@ -1,0 +1,169 @@
+"""Saved-tensor hooks: what a node keeps is packed in the forward and unpacked for its gradient.
+
+A thread that uses them watches the ops as they finish; the node of each gets a `Packed` among its
+hooks. Nothing of it is seen by other nodes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .modes import observe
+from .node import FREED, AccumulateGrad, Freed, Node, OutputEdge
+from .tensor import Tensor, wrap
+
+Pack: TypeAlias = Callable[[Tensor], Any]
+Unpack: TypeAlias = Callable[[Any], Tensor]
+
+
+class PackedValue(NamedTuple):
+    """One packed tensor, the hook that unpacks it, and its place in the graph."""
+
+    value: Any
+    unpack: Unpack
+    edge: Node | None
+    is_array: bool
+    """Whether it is the output of its own node, which keeps the array only."""
+
+    def restore(self) -> Any:
+        """The saved value as the node keeps it; TypeError if the hook answers no tensor."""
+        tensor = self.unpack(self.value)
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+                f"type {type(tensor).__name__}"
+            )
+        if self.is_array:
+            return tensor.array
+        restored = wrap(tensor.array)
+        restored.edge = self.edge
+        return restored
+
+
+def pack_tensor(tensor: Tensor, pack: Pack, unpack: Unpack) -> PackedValue:
+    """Hand one saved tensor to the hook, without recording what the hook does."""
+    shown = tensor if tensor.edge is None or tensor.is_leaf else _shown(tensor)
+    return PackedValue(pack(shown), unpack, tensor.edge, False)
+
+
+def _shown(tensor: Tensor) -> Tensor:
+    shown = wrap(tensor.array)
+    shown.edge = tensor.edge
+    return shown
+
+
+class Packed:
+    """The packed values of one node, by slot."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.values = values
+
+    @contextmanager
+    def unpacked(self, node: Node) -> Iterator[None]:
+        """The node with its values in place, as its `apply` needs it."""
+        for slot, value in self.values.items():
+            if getattr(node, slot) is not FREED:
+                setattr(node, slot, _restore(value))
+        try:
+            yield
+        finally:
+            for slot in self.values:
+                if getattr(node, slot) is not FREED:
+                    setattr(node, slot, PACKED)
+
+
+PACKED: Final[Any] = Freed()
+"""Stands where a packed value was."""
+
+
+def _restore(value: Any) -> Any:
+    if isinstance(value, list):
+        return [None if item is None else item.restore() for item in value]
+    return value.restore()
+
+
+class _SavedHooks(threading.local):
+    """The hooks of one thread, innermost last, and why new ones are refused."""
+
+    def __init__(self) -> None:
+        self.stack: list[tuple[Pack, Unpack]] = []
+        self.refusal: str | None = None
+
+
+_thread: Final = _SavedHooks()
+
+
+def current_hooks() -> tuple[Pack, Unpack] | None:
+    """The innermost hooks of this thread."""
+    return _thread.stack[-1] if _thread.stack else None
+
+
+@contextmanager
+def saved_tensors_hooks(pack_hook: Pack, unpack_hook: Unpack) -> Iterator[None]:
+    """Inside the block, what nodes save goes through `pack_hook`, and through `unpack_hook` when
+    the gradient is computed. RuntimeError where `disable_saved_tensors_hooks` forbids it.
+    """
+    if _thread.refusal is not None:
+        raise RuntimeError(_thread.refusal)
+    _thread.stack.append((pack_hook, unpack_hook))
+    try:
+        if len(_thread.stack) > 1:
+            yield
+        else:
+            with observe(_pack_results):
+                yield
+    finally:
+        _thread.stack.pop()
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Inside the block `saved_tensors_hooks` raises RuntimeError with this message."""
+    before = _thread.refusal
+    if _thread.stack:
+        raise RuntimeError(error_message)
+    _thread.refusal = error_message
+    try:
+        yield
+    finally:
+        _thread.refusal = before
+
+
+def _pack_results(results: tuple[Tensor, ...]) -> None:
+    """Pack what the node of these results saved."""
+    vertex = next((tensor.edge for tensor in results if tensor.edge is not None), None)
+    hooks = current_hooks()
+    if vertex is None or hooks is None or isinstance(vertex, AccumulateGrad):
+        return
+    node = vertex.node if isinstance(vertex, OutputEdge) else vertex
+    own = node._own_hooks()
+    if own.packed is not None:
+        return
+    values: dict[str, Any] = {}
+    for slot in type(node).__slots__:
+        value = getattr(node, slot, None) if slot.startswith("_saved_") else None
+        packed = _pack_slot(value, node, *hooks)
+        if packed is not None:
+            values[slot] = packed
+            setattr(node, slot, PACKED)
+    own.packed = Packed(values) if values else None
+
+
+def _pack_slot(value: Any, node: Node, pack: Pack, unpack: Unpack) -> Any:
+    """A packed slot; None if it holds no tensors."""
+    if isinstance(value, np.ndarray):
+        shown = wrap(value)
+        shown.edge = node
+        return PackedValue(pack(shown), unpack, node, True)
+    if isinstance(value, Tensor):
+        return pack_tensor(value, pack, unpack)
+    if isinstance(value, list | tuple) and any(isinstance(item, Tensor) for item in value):
+        return [None if item is None else pack_tensor(item, pack, unpack) for item in value]
+    return None
