@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,8 @@ class FunctionCtx:
         self._node: Callable[[], ContextNode | None] = lambda: None
         self._not_differentiable: frozenset[int] = frozenset()
         """The ids of marked outputs; once recorded, the numbers of all outputs without gradient."""
+        self._dirty: frozenset[int] = frozenset()
+        """The ids of the inputs that were modified in place."""
         self._materialize = True
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
@@ -80,12 +82,9 @@ class FunctionCtx:
         """Whether `backward` gets zeros (the default) or None for an output nobody used."""
         self._materialize = value
 
-    def mark_dirty(self, *inputs: Tensor) -> NoReturn:
-        """Not available: `forward` may not modify its inputs."""
-        raise RuntimeError(
-            f"mark_dirty is not available ({len(inputs)} given): return a new tensor instead of "
-            "modifying an input in place"
-        )
+    def mark_dirty(self, *inputs: Tensor) -> None:
+        """`forward` modified these inputs in place; it must return each of them."""
+        self._dirty = frozenset(map(id, inputs))
 
     def _keep(self, outputs: Sequence[object]) -> None:
         """Pack what was saved, now that it is known which of it are outputs."""

@@ -13,9 +13,11 @@ import numpy as np
 from ..alias import share_memory
 from ..broadcast import Like, reduce_to, reduce_to_differentiable
 from ..forward_mode import Dual, Level, split, with_tangent
+from ..inplace import mark_written, take_over
 from ..modes import is_grad_enabled, no_grad
 from ..node import Node, OutputEdge, next_sequence_nr
 from ..tensor import Tensor, wrap
+from ..view_history import check_recordable
 from .context import ContextNode, FunctionCtx
 
 
@@ -239,12 +241,16 @@ class Function:
     ) -> tuple[Any, ...]:
         """Put the outputs into the graph."""
         marked = ctx._not_differentiable
+        _check_dirty(ctx, args, outputs)
         recorded: list[Any] = []
         constant = set()
-        taken = set(map(id, args))
+        taken = set(map(id, args)) - ctx._dirty
         for nr, output in enumerate(outputs):
             if id(output) in marked or not _differentiable(output):
                 constant.add(nr)
+            elif id(output) in ctx._dirty:
+                check_recordable(output, f"{cls.__name__}.apply")
+                mark_written(output)
             elif id(output) in taken or output.edge is not None:
                 # An input returned as it is, or a tensor with a history, which stays its own.
                 output = _alias_of(output)
@@ -254,9 +260,23 @@ class Function:
         ctx._keep(recorded)
         node = cls._node_class(ctx, args, recorded)
         for nr, output in enumerate(recorded):
-            if nr not in constant:
-                output.edge = node.output_edge(nr)
+            vertex = None if nr in constant else node.output_edge(nr)
+            if vertex is not None and id(output) in ctx._dirty:
+                take_over(output, vertex)
+            elif vertex is not None:
+                output.edge = vertex
         return tuple(recorded)
+
+
+def _check_dirty(ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    """Raise RuntimeError if what was modified in place is no input, or is not returned."""
+    if not ctx._dirty <= set(map(id, outputs)):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. "
+            "The inputs that are modified inplace must all be outputs of the Function."
+        )
+    if not ctx._dirty <= set(map(id, args)):
+        raise RuntimeError("mark_dirty is for tensors that are inputs of the Function.")
 
 
 def _differentiable(value: object) -> bool:

@@ -348,17 +348,6 @@ def test_only_tensors_are_saved(x):
         Wrong.apply(x)
 
 
-def test_mark_dirty_is_refused(x):
-    class InPlace(Function):
-        @staticmethod
-        def forward(ctx, a):
-            ctx.mark_dirty(a)
-            return a
-
-    with pytest.raises(RuntimeError, match="mark_dirty is not available"):
-        InPlace.apply(x)
-
-
 def test_forward_mode(x):
     class Cubed(Function):
         @staticmethod
