@@ -1,9 +1,11 @@
-"""The code blocks of a Markdown document, and what each is there for.
+"""The code blocks of a Markdown document, run as a reader would run them.
+
+    python -m tests.meta.documents      write what they print now into the documents
 
 A comment above a block gives it a role:
 
     <!-- file: NAME -->    the block is a file that later commands read
-    <!-- part of: NAME --> the block is a piece of a file that a command wrote
+    <!-- part of: NAME --> the block is a definition in a file that a command wrote
 
 Other blocks have one by their language: `console` blocks are commands after `$`, each followed by
 what it prints; `python` blocks run on their own, and a `text` block right below holds the output.
@@ -11,54 +13,92 @@ what it prints; `python` blocks run on their own, and a `text` block right below
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+import shlex
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
+from .source_tree import ROOT
+
+DOCUMENTS = ("README.md", "docs/spec.md", "CONTRIBUTING.md")
+
 _BLOCK = re.compile(
-    r"(?:<!-- (?P<role>file|part of): (?P<name>\S+) -->\n)?"
-    r"^```(?P<language>\w+)\n(?P<body>.*?)^```$"
-    r"(?P<output>\n\n```text\n(?P<printed>.*?)^```$)?",
+    r"(?P<head>(?:<!-- (?P<role>file|part of): (?P<name>\S+) -->\n)?^```(?P<language>\w+)\n)"
+    r"(?P<body>.*?)^```$"
+    r"(?:\n\n```text\n(?P<printed>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
 )
 
 
-@dataclass(frozen=True)
-class Block:
-    """One fenced block; `printed` is the output shown for a Python one."""
-
-    line: int
-    language: str
-    body: str
-    role: str = ""
-    name: str = ""
-    printed: str | None = None
+def replayed(text: str, folder: Path) -> str:
+    """A document with the output that its blocks have now; `folder` is where they run."""
+    reader = _Reader(folder)
+    return _BLOCK.sub(reader.follow, text)
 
 
-def blocks(path: Path) -> Iterator[Block]:
-    """The blocks in order, a `text` block together with the Python above it."""
-    text = path.read_text(encoding="utf-8")
-    for match in _BLOCK.finditer(text):
-        yield Block(
-            line=text.count("\n", 0, match.start()) + 1,
-            language=match["language"],
-            body=match["body"],
-            role=match["role"] or "",
-            name=match["name"] or "",
-            printed=match["printed"],
+class _Reader:
+    """Does what a reader of a document would do, in an empty folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def follow(self, block: re.Match[str]) -> str:
+        head, body, name = block["head"], block["body"], block["name"]
+        if block["role"] == "file":
+            (self.folder / name).write_text(body, encoding="utf-8")
+        elif block["role"] == "part of":
+            return f"{head}{self.definition(name, body)}```"
+        elif block["language"] == "console":
+            return f"{head}{self.session(body)}```"
+        elif block["language"] == "python":
+            printed = self.run(sys.executable, "-W", "error", "-c", body)
+            return f"{head}{body}```\n\n```text\n{printed}```"
+        return block[0]
+
+    def definition(self, name: str, body: str) -> str:
+        """The class or function of the block's first line, as it stands in the file now."""
+        source = (self.folder / name).read_text(encoding="utf-8")
+        start = source.index(body.partition("\n")[0] + "\n")
+        return source[start:].split("\n\n\n")[0].rstrip("\n") + "\n"
+
+    def session(self, body: str) -> str:
+        """The commands of a block; those of gradspec with their output, others as they are."""
+        if "$ gradspec" not in body:
+            return body
+        commands = [line[2:] for line in body.splitlines() if line.startswith("$ ")]
+        return "".join(f"$ {command}\n{self.command(command)}\n" for command in commands)
+
+    def command(self, text: str) -> str:
+        program, *arguments = shlex.split(text)
+        assert program == "gradspec", f"no reader knows how to run {program!r}"
+        return self.run(sys.executable, "-m", "gradspec_codegen", *arguments).strip()
+
+    def run(self, *command: str) -> str:
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=os.environ | {"PYTHONPATH": str(self.folder), "COLUMNS": "100"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
         )
+        return done.stdout
 
 
-def sessions(body: str) -> Iterator[tuple[str, str]]:
-    """The commands of a `console` block, each with what it prints."""
-    command, output = "", ""
-    for line in body.splitlines(keepends=True):
-        if line.startswith("$ "):
-            if command:
-                yield command, output
-            command, output = line[2:].strip(), ""
-        else:
-            output += line
-    if command:
-        yield command, output
+def main() -> None:
+    """Bring every document up to date."""
+    for name in DOCUMENTS:
+        path = ROOT / name
+        before = path.read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            after = replayed(before, Path(folder))
+        path.write_text(after, encoding="utf-8")
+        print(f"{name}: {'rewritten' if after != before else 'as it was'}")
+
+
+if __name__ == "__main__":
+    main()
