@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import copyreg as _copyreg
 import warnings as _warnings
+from importlib import import_module as _import_module
 from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from . import autograd as autograd
 from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim
-from . import viz as viz
 from .composites import atleast_1d as atleast_1d
 from .composites import atleast_2d as atleast_2d
 from .composites import atleast_3d as atleast_3d
@@ -84,6 +86,9 @@ from .modes import is_grad_enabled as is_grad_enabled
 from .modes import is_inference_mode_enabled as is_inference_mode_enabled
 from .modes import no_grad as no_grad
 from .modes import set_grad_enabled as set_grad_enabled
+from .nn.composed import native_batch_norm as native_batch_norm
+from .nn.composed import native_dropout as native_dropout
+from .nn.composed import native_layer_norm as native_layer_norm
 from .overwrite import OverwriteMethods as _OverwriteMethods
 from .printing import set_printoptions as set_printoptions
 from .promotion import get_default_dtype as get_default_dtype
@@ -103,6 +108,9 @@ from .tensor import Size as Size
 from .tensor import Tensor as Tensor
 from .tensor import install as _install
 
+if _TYPE_CHECKING:
+    from . import viz as viz
+
 _install(_TensorMethods)
 _install(_OverwriteMethods)
 Tensor.__getitem__ = _getitem  # type: ignore[method-assign]
@@ -111,3 +119,10 @@ _copyreg.pickle(Tensor, _leaf_parts)
 
 # PyTorch computes 1/0 and log(0) silently; NumPy's warnings about them are muted for our code only.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradspec\.")
+
+
+def __getattr__(name: str) -> _Any:
+    # Pictures are drawn by few programs: the module is imported when it is first asked for.
+    if name == "viz":
+        return _import_module(".viz", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

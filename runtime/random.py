@@ -22,7 +22,7 @@ class _Source:
     __slots__ = ("generator",)
 
     def __init__(self) -> None:
-        self.generator = np.random.default_rng()
+        self.generator: np.random.Generator | None = None
 
 
 _source: Final = _Source()
@@ -34,7 +34,12 @@ def manual_seed(seed: int) -> None:
 
 
 def generator() -> np.random.Generator:
-    """The generator that random tensors are drawn from."""
+    """The generator that random tensors are drawn from.
+
+    Made at first use: importing `numpy.random` takes as long as much of gradspec.
+    """
+    if _source.generator is None:
+        _source.generator = np.random.default_rng()
     return _source.generator
 
 
