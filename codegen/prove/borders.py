@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -11,10 +12,10 @@ import sympy
 
 from .evaluate import Point, to_float
 
-_LADDER = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5)
+_LADDER = (1e-50, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5)
 _GRID = (*(-x for x in reversed(_LADDER)), 0.0, *_LADDER)
 
-_BISECTIONS = 40
+_BISECTIONS = 60
 _NARROWEST = 1e-9
 """Zeros closer than this are taken for one that two comparisons share."""
 
@@ -22,30 +23,35 @@ _MAX_DEGREE = 4
 
 
 def between_borders(
-    sites: Sequence[sympy.Expr], symbol: sympy.Symbol, point: Point
+    sites: Sequence[sympy.Expr],
+    symbol: sympy.Symbol,
+    point: Point,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> list[sympy.Rational]:
     """A short number in each interval between zeros of `sites`; the other symbols stand still."""
     moving = [site for site in sites if symbol in site.free_symbols]
     zeros = sorted({zero for site in moving for zero in _zeros(site, symbol, point)})
     if not zeros:
         return []
-    ends = [zeros[0] - max(1.0, abs(zeros[0])), *zeros, zeros[-1] + max(1.0, abs(zeros[-1]))]
+    first = max(bounds[0], zeros[0] - max(1.0, abs(zeros[0])))
+    last = min(bounds[1], zeros[-1] + max(1.0, abs(zeros[-1])))
+    ends = [first, *zeros, last]
     return [
         _short_number_between(low, high)
         for low, high in pairwise(ends)
-        if high - low > _NARROWEST * max(1.0, abs(low))
+        if high - low > _NARROWEST * max(abs(low), abs(high))
     ]
 
 
-def at_border(site: sympy.Expr, point: Point) -> Point | None:
-    """The point moved along one symbol to where `site` is zero, if that can be said exactly."""
+def at_border(site: sympy.Expr, point: Point) -> Iterator[Point]:
+    """The point moved along one symbol to where `site` is zero, where that can be said exactly."""
     for symbol in sorted(site.free_symbols, key=str):
         others = {s: point.values[s] for s in site.free_symbols if s != symbol}
         alone = site.subs(others)
         if alone.is_polynomial(symbol) and sympy.degree(alone, symbol) == 1:
             (border,) = sympy.solve(alone, symbol)
-            return point.moved({symbol: border}) if border.is_Rational else None
-    return None
+            if border.is_Rational:
+                yield point.moved({symbol: border})
 
 
 def _zeros(site: sympy.Expr, symbol: sympy.Symbol, point: Point) -> list[float]:
@@ -67,12 +73,19 @@ def _bisected(
     """A zero between two places of opposite sign."""
     below = _sign(site, symbol, point, low)
     for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
+        middle = _between(low, high)
         if _sign(site, symbol, point, middle) == below:
             low = middle
         else:
             high = middle
     return low
+
+
+def _between(low: float, high: float) -> float:
+    """Half way, in orders of magnitude where there are many between."""
+    if low * high > 0 and not 0.25 < low / high < 4:
+        return math.copysign(math.sqrt(abs(low)) * math.sqrt(abs(high)), low)
+    return (low + high) / 2
 
 
 def _sign(site: sympy.Expr, symbol: sympy.Symbol, point: Point, value: float) -> int:

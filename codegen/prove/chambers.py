@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 import sympy
 
@@ -25,8 +26,8 @@ MAX_RUNS = 24
 MAX_COMBINED = 5
 """So many comparisons of the same symbols are combined in all ways."""
 
-MAX_TIES = 2
-"""So many comparisons of an example are looked at where they tie."""
+MAX_TIES = 8
+"""So many walls between chambers are looked at in an example."""
 
 _TRIES = 60
 
@@ -50,7 +51,7 @@ class Chambers:
         self._spec = spec
         self._inputs = inputs
         self._rng = rng
-        self._points: list[Point] = []
+        self._chambers: list[tuple[Point, tuple[Decision, ...]]] = []
         self._seen: dict[sympy.Expr, set[bool]] = {}
         self._made_at: dict[sympy.Expr, list[tuple[Point, tuple[Decision, ...]]]] = {}
         """Where each comparison was made: the witnesses, and the decisions before it."""
@@ -58,21 +59,27 @@ class Chambers:
     def runs(self) -> Iterator[Run]:
         """A run for each chamber that was found; at least one."""
         run = self._execute(self._inputs.draw(self._rng))
+        self._note(run)
         yield run
         for _ in range(MAX_RUNS - 1):
             point = self._next_point()
             if point is None:
                 return
-            yield self._execute(point)
+            run = self._execute(point)
+            self._note(run)
+            yield run
 
     def ties(self) -> Iterator[tuple[str, Run]]:
-        """Runs at points where the two sides of a comparison are equal, with the comparison."""
-        for site in list(self._seen)[:MAX_TIES]:
-            point = at_border(site, self._points[0])
-            if point is not None and self._inputs.allows(point):
+        """Runs at points where the two sides of a comparison are equal, with the comparison.
+
+        They lie on the walls of the chambers that were visited: nothing else changes there.
+        """
+        walls = ((site, point) for chamber in self._chambers for site, point in _walls(*chamber))
+        for site, point in islice(walls, MAX_TIES):
+            if self._inputs.allows(point):
                 try:
                     run = self._execute(point)
-                except ProofError:  # some other comparison has no answer there
+                except ProofError:  # something else has no answer there
                     continue
                 yield f"{site} == 0", run
 
@@ -86,18 +93,19 @@ class Chambers:
 
     def _execute(self, point: Point) -> Run:
         complete = partial(self._inputs.complete, point, self._rng)
-        run = execute(self._spec, self._inputs, point, complete)
-        self._points.append(point)
+        return execute(self._spec, self._inputs, point, complete)
+
+    def _note(self, run: Run) -> None:
+        self._chambers.append((run.point, run.decisions))
         for number, decision in enumerate(run.decisions):
             if decision.branches:
                 site = decision.difference
                 self._seen.setdefault(site, set()).add(decision.positive)
-                self._made_at.setdefault(site, []).append((point, run.decisions[:number]))
-        return run
+                self._made_at.setdefault(site, []).append((run.point, run.decisions[:number]))
 
     def _next_point(self) -> Point | None:
         """A point that is new to as many groups as the domain lets move at a time."""
-        base = point = self._points[-1]
+        base = point = self._chambers[-1][0]
         for group in _groups(list(self._seen)):
             found = self._new_to(group, base)
             if found is not None:
@@ -110,7 +118,7 @@ class Chambers:
             missing = [site for site in group.sites if len(self._seen[site]) == 1]
             found = (self._other_side(site) for site in missing)
             return next((point for point in found if point is not None), None)
-        known = {group.outcomes(point) for point in self._points}
+        known = {group.outcomes(point) for point, _ in self._chambers}
 
         def is_new(point: Point) -> bool:
             return group.outcomes(point) not in known and self._inputs.allows(point)
@@ -124,7 +132,7 @@ class Chambers:
     ) -> Point | None:
         """A new point found by moving one symbol past the places where an outcome changes."""
         for symbol in group.symbols:
-            for value in between_borders(group.sites, symbol, base):
+            for value in between_borders(group.sites, symbol, base, self._inputs.symbols[symbol]):
                 point = base.moved({symbol: value})
                 if is_new(point):
                     return point
@@ -158,6 +166,15 @@ class Chambers:
 
     def _some(self, symbols: tuple[sympy.Symbol, ...]) -> list[sympy.Symbol]:
         return [s for s in symbols if self._rng.random() < 0.5] or [self._rng.choice(symbols)]
+
+
+def _walls(point: Point, decisions: tuple[Decision, ...]) -> Iterator[tuple[sympy.Expr, Point]]:
+    """The comparisons that can be made to tie with all others staying as they are."""
+    for decision in decisions:
+        for border in at_border(decision.difference, point):
+            if all(d is decision or d.holds(border) for d in decisions):
+                yield decision.difference, border
+                break
 
 
 def _groups(sites: list[sympy.Expr]) -> list[_Group]:

@@ -195,12 +195,11 @@ def _border_between(run: Run, other: Run, decision: Decision) -> Point | None:
     site = decision.difference
     if not decision.branches or not _has(other, Decision(site, not decision.positive, True)):
         return None
-    point = at_border(site, run.point)
-    if point is None or not all(
-        _holds_beside(d, point) for d in (*run.decisions, *other.decisions)
-    ):
-        return None
-    return point
+    decisions = (*run.decisions, *other.decisions)
+    for point in at_border(site, run.point):
+        if all(_holds_beside(known, point) for known in decisions):
+            return point
+    return None
 
 
 def _has(run: Run, decision: Decision) -> bool:
