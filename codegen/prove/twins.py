@@ -91,8 +91,6 @@ def settle(expr: Expr) -> Expr:
 
 
 def _power(base: Expr, exponent: Expr) -> Expr:
-    if base is S.NegativeOne and not exponent.is_Integer:
-        raise ProofError("a negative base with an exponent that is not an integer")
     result = base**exponent
     return result if exponent.is_Integer else settle(result)
 

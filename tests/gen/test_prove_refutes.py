@@ -80,6 +80,23 @@ WRONG = """
   result: self_t
   promotes: self
 
+- name: wrong_at_a_number(Tensor self, Scalar alpha=1) -> Tensor
+  doc: Wrong for a single value of an argument, which no example gives.
+  forward: self * alpha
+  self: grad if alpha == 2 else grad * alpha
+  result: self_t * alpha
+  promotes: self
+  examples:
+    - {self: [2], alpha: 3}
+
+- name: wrong_at_a_tie(Tensor self) -> Tensor
+  doc: The VJP gives a tie to all, the JVP to half of it.
+  forward: kernels.max(self)
+  self: where(eq(self, result), grad, 0)
+  result: sum(where(eq(self_p, result), self_t, 0)) / sum(where(eq(self_p, result), 1, 0))
+  examples:
+    - {self: [2]}
+
 - name: frozen_sine(Tensor self) -> Tensor
   doc: A sine that pretends to be a constant.
   forward: np.sin(self)
@@ -105,6 +122,8 @@ LABELS = {
     "wrong_in_a_strip": "VJP of self[",
     "right_for_squares": "VJP of self[0,0]",
     "wrong_tangent": "JVP of result[0]",
+    "wrong_at_a_number": "VJP of self[0]",
+    "wrong_at_a_tie": "VJP and JVP where self_0 - self_1 == 0",
     "frozen_sine": "VJP of self[0]",
     "wrong_second_order": "double backward by self[0]",
 }
