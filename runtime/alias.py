@@ -51,6 +51,11 @@ class Alias:
         """Remember a node that keeps the memory as it is now in one of its slots."""
         self.savers.append((ref(node), slot, self.version))
 
+    def bases(self) -> list[Tensor]:
+        """The tensors that the views are views of, each once."""
+        found = [base_of(view) for view in map(ref.__call__, self.views) if view is not None]
+        return list(dict.fromkeys(base for base in found if base is not None))
+
     def views_of(self, root: Tensor) -> list[Tensor]:
         """The views of `root`; what was detached from it has views of its own."""
         found = (view() for view in self.views)
@@ -70,7 +75,11 @@ class _InferenceAlias(Alias):
 
     @property
     def version(self) -> int:
-        """Read when a node saves the tensor: RuntimeError."""
+        """Read when a node saves the tensor: RuntimeError, if the node is to stay."""
+        from .modes import is_recording
+
+        if not is_recording():
+            return 0
         raise RuntimeError(
             "Inference tensors cannot be saved for backward: this one was created in inference "
             "mode. clone() it outside of the mode to get a normal tensor."
@@ -121,6 +130,9 @@ def share_alias(base: Tensor, view: Tensor) -> None:
         view._view_base = base
     else:
         view._view_base = getattr(base, "_view_base", base)
+        kind = getattr(base, "_view_kind", None)
+        if kind is not None:
+            view._view_kind = kind
     view.alias = alias
     alias.add_view(view)
 

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from .errors import failure
-from .inplace import is_recorded, mark_written
+from .inplace import is_recorded, mark_written, refuse_any_overlap
 from .modes import refuse_inference
 from .overwrite import copy_, fill_, index_put_
 from .registry import table_op
@@ -71,6 +71,8 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         _write_recorded(tensor, plan, value)
         return
     refuse_inference(tensor, "Inplace update")
+    if plan.gather and isinstance(value, Tensor):
+        refuse_any_overlap(tensor, value)
     view = tensor.array
     for step in plan.steps:
         view = _VIEWS[step.op](view, *step.args)

@@ -10,11 +10,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .alias import INFERENCE_ALIAS, base_of, own_alias
 from .errors import failure
 from .modes import is_grad_enabled, refuse_inference
 from .node import Node, OutputEdge
 from .promotion import check_inplace_dtype
+from .region import Region
 from .saved import guard_saved_output, saved_output_slot
 from .tensor import Tensor, wrap
 from .view_history import check_recordable, rebase, refresh_views
@@ -30,6 +33,8 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
     @functools.wraps(function)
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if self.alias is not None:
+            refuse_partial_overlap(self, *args)
         recording = is_recorded(self, *args, *kwargs.values())
         before = self
         if recording:
@@ -55,6 +60,34 @@ def is_recorded(*args: object) -> bool:
 
 def _asks_for_gradient(value: object) -> bool:
     return isinstance(value, Tensor) and value.edge is not None
+
+
+def refuse_partial_overlap(written: Tensor, *read: object) -> None:
+    """Raise RuntimeError if what is read lies on a part of what is written.
+
+    Only memory without gaps is looked at, as in PyTorch.
+    """
+    for tensor in read:
+        if not isinstance(tensor, Tensor) or tensor.alias is not written.alias:
+            continue
+        a, b = written.array, tensor.array
+        same = a.ctypes.data == b.ctypes.data and a.shape == b.shape and a.strides == b.strides
+        if not same and a.flags.forc and b.flags.forc and np.may_share_memory(a, b):
+            raise _overlap()
+
+
+def refuse_any_overlap(written: Tensor, read: Tensor) -> None:
+    """Raise RuntimeError if what is read lies on what is written, even if it is the same."""
+    shared = read is written or (read.alias is not None and read.alias is written.alias)
+    if shared and np.may_share_memory(written.array, read.array):
+        raise _overlap()
+
+
+def _overlap() -> RuntimeError:
+    return RuntimeError(
+        "unsupported operation: some elements of the input tensor and the written-to tensor "
+        "refer to a single memory location. Please clone() the tensor before the operation."
+    )
 
 
 def take_over(tensor: Tensor, vertex: Node) -> None:
@@ -100,6 +133,16 @@ def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
     mark_written(tensor)
 
 
+def write_number(tensor: Tensor, number: complex) -> None:
+    """Overwrite every element of `tensor`; also where several of them are one in memory."""
+    base = base_of(tensor)
+    if base is None or tensor.array.flags.writeable:
+        write(tensor, number)
+        return
+    places = Region(base.array, tensor.array).positions
+    write(base, number, np.unravel_index(places, base.array.shape))
+
+
 def mark_written(tensor: Tensor) -> None:
     """Count a write to the memory of `tensor`, and warn the nodes that saved it as their output."""
     alias = own_alias(tensor)
@@ -120,8 +163,8 @@ def mark_written(tensor: Tensor) -> None:
             guard_saved_output(saved_by, saved_in, alias, version)
     alias.savers.clear()
     alias.version += 1
-    if alias.views:
-        refresh_views(root)
+    for viewed in alias.bases():
+        refresh_views(viewed)
 
 
 def _check(tensor: Tensor, result: Tensor, name: str) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from .alias import INFERENCE, INFERENCE_ALIAS, UNDER_NO_GRAD, base_of, view_kind
 from .mode_decorator import ModeDecorator
-from .node import AccumulateGrad
+from .node import nowhere
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -79,6 +79,11 @@ def is_inference_mode_enabled() -> bool:
     return _thread.inference is not None
 
 
+def is_recording() -> bool:
+    """Whether the results of ops stay in the graph."""
+    return _thread.without_grad is None and _thread.inference is None
+
+
 def _switch_grad(enabled: bool) -> bool:
     """Switch recording in this thread; returns what it was."""
     before = _thread.without_grad is None
@@ -125,7 +130,7 @@ def finish(result: _Result) -> _Result:
     With gradients disabled the result leaves the graph, and what its node saved goes with it.
     """
     tensors: Any = result if isinstance(result, tuple) else (result,)
-    if _thread.without_grad is not None or _thread.inference is not None:
+    if not is_recording():
         for tensor in tensors:
             tensor.edge = None
             if tensor.alias is not None:
@@ -154,14 +159,17 @@ def refuse_inference(tensor: Tensor, what: str) -> None:
 
 
 def _restrict_view(view: Tensor) -> None:
-    """A view made without gradients has no history, but asks for a gradient if its base does."""
+    """A view made without gradients has no history, but asks for a gradient if its base does.
+
+    As in PyTorch, that gradient arrives nowhere.
+    """
     base = base_of(view)
     if base is None or view.alias is INFERENCE_ALIAS:
         return
     if view_kind(view) is None:
         view._view_kind = UNDER_NO_GRAD if _thread.inference is None else INFERENCE
     if base.edge is not None:
-        view.edge = AccumulateGrad(view)
+        view.edge = nowhere(view)
 
 
 class _GradMode(ModeDecorator):

@@ -141,7 +141,7 @@ class AccumulateGrad(Node):
     __slots__ = ("_variable", "array")
 
     def __init__(self, variable: Tensor) -> None:
-        self._variable = ref(variable)
+        self._variable: Callable[[], Tensor | None] = ref(variable)
         self.array = variable.array
         self.edges = ()
         self.hooks = None
@@ -159,10 +159,15 @@ class AccumulateGrad(Node):
             self._variable = ref(variable)
         return variable
 
+    @property
+    def leads_nowhere(self) -> bool:
+        """Whether this is the vertex of a view that was made without gradients."""
+        return self._variable is _no_tensor
+
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
         """Add an array to the leaf's gradient, in place if it has one."""
         variable = self._variable()
-        if variable is not None:
+        if variable is not None and variable.edge is not None:
             variable.add_to_grad(grad)
             self._call_accumulate_hooks(variable)
         return ()
@@ -170,7 +175,7 @@ class AccumulateGrad(Node):
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
         """Add a tensor to the leaf's gradient; the sum is recorded."""
         variable = self._variable()
-        if variable is not None:
+        if variable is not None and variable.edge is not None:
             variable._grad = grad if variable.grad is None else variable.grad + grad
             self._call_accumulate_hooks(variable)
         return ()
@@ -179,6 +184,17 @@ class AccumulateGrad(Node):
         if self.hooks is not None:
             for hook in list(self.hooks.after_accumulate.values()):
                 hook(variable)
+
+
+def nowhere(view: Tensor) -> AccumulateGrad:
+    """The vertex of a view that requires grad and is not recorded: nothing is accumulated."""
+    vertex = AccumulateGrad(view)
+    vertex._variable = _no_tensor
+    return vertex
+
+
+def _no_tensor() -> None:
+    """Stands for a weak reference whose tensor is gone."""
 
 
 LEAF_SEQUENCE_NR: Final = 2**64 - 1

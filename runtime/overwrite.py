@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .broadcast import Like, reduce_to, reduce_to_differentiable
-from .inplace import is_recorded, take_over, write
+from .inplace import (
+    is_recorded,
+    refuse_any_overlap,
+    refuse_partial_overlap,
+    take_over,
+    write,
+    write_number,
+)
 from .node import Node, next_sequence_nr
 from .random import generator
 from .registry import table_op
@@ -132,6 +139,11 @@ class IndexPutBackward0(OverwriteNode):
 
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Write the elements of `src`, broadcast and cast to this tensor."""
+    if len(src.array.shape) > len(self.array.shape):
+        raise RuntimeError(
+            f"The size of tensor a ({list(self.shape)}) must match the size of tensor b "
+            f"({list(src.shape)}): copy_() cannot drop dimensions"
+        )
     return _overwrite(self, "copy_", src.array, [src], lambda edge: CopyBackwards(edge, src))
 
 
@@ -168,6 +180,7 @@ def index_put_(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Write (or add) `values` at the places that `indices` pick, one array per dimension."""
+    refuse_any_overlap(self, values)
     where = tuple(slice(None) if index is None else index.array for index in indices)
     written = values.array.astype(self.array.dtype, copy=False)
     if accumulate:
@@ -195,11 +208,16 @@ def _overwrite(
     where: Any = ...,
 ) -> Tensor:
     """Write `values`, and record it with the node that `make_node(edge of tensor)` makes."""
+    if tensor.alias is not None:
+        refuse_partial_overlap(tensor, *sources)
     recording = is_recorded(tensor, *sources)
     if recording:
         check_recordable(tensor, name)
     before = tensor.edge
-    write(tensor, values, where)
+    if isinstance(values, int | float | complex):
+        write_number(tensor, values)
+    else:
+        write(tensor, values, where)
     if recording:
         take_over(tensor, make_node(before))
     return tensor

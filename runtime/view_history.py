@@ -131,7 +131,8 @@ def check_recordable(tensor: Tensor, name: str) -> None:
 def _check_view(view: Tensor, name: str) -> None:
     kind = view_kind(view)
     if kind == SEVERAL_VIEWS:
-        made_by = "a function" if view.edge is None else view.edge.next_functions[0][0]
+        node = view.grad_fn
+        made_by = "a function" if node is None else node.name()
         raise RuntimeError(
             f"Output {view.output_nr} of {made_by} is a view and is being modified inplace by "
             f"{name}(). The function returns several views at once, which forbids that: use the "

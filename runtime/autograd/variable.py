@@ -93,6 +93,11 @@ def _target(place: TensorOrEdge) -> Node:
     vertex = vertex_of(place)
     if vertex is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
+    if isinstance(vertex, AccumulateGrad) and vertex.leads_nowhere:
+        raise RuntimeError(
+            "One of the differentiated Tensors is a view that was made without gradients: it "
+            "appears to not have been used in the graph"
+        )
     return vertex
 
 
