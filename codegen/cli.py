@@ -7,6 +7,7 @@ import click
 from .commands.derive import derive
 from .commands.explain import explain
 from .commands.generate import codegen, prove
+from .commands.mutate import mutate
 
 
 @click.group(
@@ -18,5 +19,5 @@ def main() -> None:
     """PyTorch's autograd code generator in Python: wrong formulas are not generated."""
 
 
-for _command in (codegen, prove, explain, derive):
+for _command in (codegen, prove, explain, derive, mutate):
     main.add_command(_command)

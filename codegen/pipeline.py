@@ -52,6 +52,8 @@ class Plan:
     recorded: dict[str, lock.Entry]
     derived: dict[str, tuple[tuple[str, str], ...]]
     """`(argument, formula)` of each op, for what the spec leaves to sympy."""
+    base: Table | None = None
+    """The ops that an extension builds on."""
 
     def stale(self, *, everything: bool = False) -> list[OpSpec]:
         """The ops whose recorded proof does not fit what would be generated."""
@@ -78,9 +80,13 @@ class Outcome:
 class ProofFailure(Exception):
     """Some formulas are refuted; nothing was written."""
 
-    def __init__(self, failures: list[tuple[OpSpec, OpVerdict]]) -> None:
+    def __init__(
+        self, failures: list[tuple[OpSpec, OpVerdict]], table: Table, base: Table | None = None
+    ) -> None:
         super().__init__(f"{len(failures)} ops refuted")
         self.failures = failures
+        self.table = table
+        self.base = base
 
     def as_spec_error(self) -> SpecError:
         """The refutations as diagnostics at the formulas they are about.
@@ -90,7 +96,7 @@ class ProofFailure(Exception):
         alike: dict[object, list[str]] = {}
         told: dict[object, list[Diagnostic]] = {}
         for op, verdict in self.failures:
-            reason = verdict.counterexample or verdict.notes
+            reason: object = verdict.counterexample or verdict.notes
             if reason in told:
                 alike.setdefault(reason, []).append(op.name)
             else:
@@ -171,7 +177,7 @@ def _render(
         )
         for op in written.ops
     }
-    return Plan(table, built, digests, recorded, derived)
+    return Plan(table, built, digests, recorded, derived, base)
 
 
 def generate(
@@ -223,7 +229,7 @@ def _prove(
     verdicts = prove_ops(stale, staging, target.package, jobs=jobs, progress=progress)
     failures = [(planned.table.by_name(v.name), v) for v in verdicts if not v.holds]
     if failures:
-        raise ProofFailure(causes(failures, planned.built))
+        raise ProofFailure(causes(failures, planned.built), planned.table, planned.base)
     return verdicts
 
 

@@ -21,6 +21,7 @@ from ..render.to_formula import NoFormula, formula_text, to_formula
 from ..render.to_sympy import NotSymbolic, SympyReader
 from ..spec.load import load_table
 from ..spec.model import OpSpec, Table
+from ..spec.vocabulary import CONSTANTS
 from .smoothness import breakpoints, decimal, domain_of, zeros
 
 TEXT = "EXPR"
@@ -131,9 +132,7 @@ def _with_usual_names(
     names = dict.fromkeys(
         node.id
         for node in walk(block)
-        if isinstance(node, ir.Name)
-        and node.id not in ("pi", "inf", "nan")
-        and node.id not in scalars
+        if isinstance(node, ir.Name) and node.id not in (*CONSTANTS, *scalars)
     )
     tensors = list(names)
     if not tensors:

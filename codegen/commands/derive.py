@@ -80,5 +80,5 @@ def _proved(op: OpSpec, table: Table) -> str:
     if not verdict.holds:
         from ..author.derived import in_entry
 
-        raise in_entry(ProofFailure([(op, verdict)]).as_spec_error())
+        raise in_entry(ProofFailure([(op, verdict)], table).as_spec_error())
     return f"{verdict.status}: {verdict.identities} identities"

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from ..diagnostics import SpecError
+from ..mutate.advice import advised
 from ..pipeline import Outcome, ProofFailure, Target, generate, is_fresh
 from ..progress import ProofProgress
 from .options import (
@@ -80,7 +81,7 @@ def _run(target: Target, jobs: int, *, prove_all: bool, as_json: bool) -> None:
     except SpecError as error:
         fail(error, as_json=as_json)
     except ProofFailure as failure:
-        fail(failure.as_spec_error(), as_json=as_json)
+        fail(advised(failure, target.package), as_json=as_json)
     except KeyboardInterrupt:
         interrupted()
     seconds = time.perf_counter() - started

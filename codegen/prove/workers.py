@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from joblib import Parallel, delayed
 from joblib.externals.loky import ProcessPoolExecutor
@@ -19,6 +19,13 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from ..spec.model import Example, OpSpec
 from .verdict import OpVerdict, Status
+
+_Item = TypeVar("_Item")
+_Answer = TypeVar("_Answer")
+_Work: TypeAlias = Callable[[_Item, Path, str, str], _Answer]
+
+_PRE_DISPATCHED = 2
+"""Items sent ahead for each worker: so many may be lost with one."""
 
 OPS_PER_WORKER = 24
 """A worker takes about as long to start as to prove this many ops."""
@@ -37,53 +44,119 @@ def prove_ops(
     `progress` hears of each as soon as it is known. An op whose proof ends its worker gets a
     verdict too.
     """
+
+    def crashed(spec: OpSpec, reason: str) -> OpVerdict:
+        return OpVerdict(spec.name, Status.ERROR, notes=(f"the proof {reason}",))
+
     found: dict[str, OpVerdict] = {}
-    try:
-        for verdict in _verdicts(specs, staged, package, jobs):
-            found[verdict.name] = verdict
-            progress(verdict)
-    except TerminatedWorkerError:
-        for spec in specs:
-            if spec.name not in found:
-                found[spec.name] = _isolated(spec, staged, package)
-                progress(found[spec.name])
+    # The largest first, so that no worker is left with a long proof at the end.
+    ordered = sorted(specs, key=_size, reverse=True)
+    for _, verdict in _Pool(staged, package, jobs).each(prove_in_worker, ordered, crashed):
+        found[verdict.name] = verdict
+        progress(verdict)
     return [found[spec.name] for spec in specs]
 
 
-def _verdicts(
-    specs: Sequence[OpSpec], staged: Path, package: str, jobs: int
-) -> Iterator[OpVerdict]:
-    """The largest first, so that no worker is left with a long proof at the end."""
-    run = uuid.uuid4().hex
-    ordered = sorted(specs, key=_size, reverse=True)
-    workers = min(jobs, math.ceil(len(specs) / OPS_PER_WORKER))
-    if workers == 1:
-        yield from _in_one_worker(ordered, staged, package, run)
-        return
-    tasks = (delayed(prove_in_worker)(spec, staged, package, run) for spec in ordered)
-    yield from Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1)(tasks)
+def find_differences(
+    pairs: Sequence[tuple[OpSpec, OpSpec]], staged: Path, package: str, *, jobs: int
+) -> list[tuple[str, int]]:
+    """For each two ops of the package a call at which they differ, if one is found."""
+
+    def crashed(_: object, reason: str) -> tuple[str, int]:
+        return f"a call that {reason}", 0
+
+    answers = dict(_Pool(staged, package, jobs).each(compare_in_worker, pairs, crashed))
+    return [answers[number] for number in range(len(pairs))]
 
 
-def _in_one_worker(
-    specs: Iterable[OpSpec], staged: Path, package: str, run: str
-) -> Iterator[OpVerdict]:
-    """joblib would do a single job in this very process, which must not import the runtime."""
-    executor = ProcessPoolExecutor(max_workers=1)
-    try:
-        futures = [executor.submit(prove_in_worker, spec, staged, package, run) for spec in specs]
-        for future in futures:
-            yield future.result()
-    finally:
-        executor.shutdown(wait=True, kill_workers=True)
+def first_that_holds(
+    refuted: OpSpec, versions: Sequence[OpSpec], staged: Path, package: str, *, seconds: float
+) -> str:
+    """The name of the first version of a refuted op that is proved within the time."""
+    item = (refuted, tuple(versions), seconds)
+    pool = _Pool(staged, package, 1)
+    return next(answer for _, answer in pool.each(repair_in_worker, [item], lambda *_: ""))
 
 
-def _isolated(spec: OpSpec, staged: Path, package: str) -> OpVerdict:
-    """One op in a worker of its own, after some op ended a worker that many shared."""
-    try:
-        return next(_in_one_worker([spec], staged, package, uuid.uuid4().hex))
-    except TerminatedWorkerError as error:
-        reason = f"the proof ended its process ({type(error).__name__})"
-        return OpVerdict(spec.name, Status.ERROR, notes=(reason,))
+class _Pool:
+    """Workers that have imported one package."""
+
+    def __init__(self, staged: Path, package: str, jobs: int) -> None:
+        self._staged = staged
+        self._package = package
+        self._jobs = jobs
+
+    def each(
+        self,
+        work: _Work[_Item, _Answer],
+        items: Sequence[_Item],
+        crashed: Callable[[_Item, str], _Answer],
+    ) -> Iterator[tuple[int, _Answer]]:
+        """The answers with the numbers of their items, as they come.
+
+        After a crash those that may have caused it are done again, each in a worker of its own.
+        """
+        left = dict(enumerate(items))
+        while left:
+            try:
+                for number, answer in self._together(work, left):
+                    del left[number]
+                    yield number, answer
+            except TerminatedWorkerError:
+                for number in list(left)[: _PRE_DISPATCHED * self._jobs]:
+                    yield number, self._isolated(work, left.pop(number), crashed)
+
+    def _together(
+        self, work: _Work[_Item, _Answer], items: Mapping[int, _Item]
+    ) -> Iterator[tuple[int, _Answer]]:
+        run = uuid.uuid4().hex
+        workers = min(self._jobs, math.ceil(len(items) / OPS_PER_WORKER))
+        if workers == 1:
+            yield from self._in_one_worker(work, dict(items), run)
+            return
+        tasks = (
+            delayed(_numbered)(work, number, item, self._staged, self._package, run)
+            for number, item in list(items.items())
+        )
+        yield from Parallel(
+            n_jobs=workers,
+            return_as="generator_unordered",
+            batch_size=1,
+            pre_dispatch=_PRE_DISPATCHED * workers,
+        )(tasks)
+
+    def _in_one_worker(
+        self, work: _Work[_Item, _Answer], items: Mapping[int, _Item], run: str
+    ) -> Iterator[tuple[int, _Answer]]:
+        """joblib would do a single job in this very process, which must not import the runtime."""
+        executor = ProcessPoolExecutor(max_workers=1)
+        try:
+            futures = [
+                executor.submit(_numbered, work, number, item, self._staged, self._package, run)
+                for number, item in items.items()
+            ]
+            for future in futures:
+                yield future.result()
+        finally:
+            executor.shutdown(wait=True, kill_workers=True)
+
+    def _isolated(
+        self,
+        work: _Work[_Item, _Answer],
+        item: _Item,
+        crashed: Callable[[_Item, str], _Answer],
+    ) -> _Answer:
+        """One item in a worker of its own, after some item ended a worker that many shared."""
+        try:
+            return next(self._in_one_worker(work, {0: item}, uuid.uuid4().hex))[1]
+        except TerminatedWorkerError as error:
+            return crashed(item, f"ended its process ({type(error).__name__})")
+
+
+def _numbered(
+    work: _Work[_Item, _Answer], number: int, item: _Item, staged: Path, package: str, run: str
+) -> tuple[int, _Answer]:
+    return number, work(item, staged, package, run)
 
 
 _imported: dict[str, str] = {}
@@ -92,14 +165,41 @@ _imported: dict[str, str] = {}
 
 def prove_in_worker(spec: OpSpec, staged: Path, package: str, run: str) -> OpVerdict:
     """What a worker does for one op; the package is imported with the first."""
-    if run not in _imported:
-        _imported.clear()
-        _imported[run] = _import_staged(staged, package)
-    if _imported[run]:
-        return OpVerdict(spec.name, Status.ERROR, notes=(_imported[run],))
+    if problem := _import_once(staged, package, run):
+        return OpVerdict(spec.name, Status.ERROR, notes=(problem,))
     from .op import prove_op
 
     return prove_op(spec)
+
+
+def compare_in_worker(
+    pair: tuple[OpSpec, OpSpec], staged: Path, package: str, run: str
+) -> tuple[str, int]:
+    """What a worker does to tell two ops apart."""
+    if problem := _import_once(staged, package, run):
+        raise RuntimeError(problem)
+    from .difference import find_difference
+
+    return find_difference(*pair)
+
+
+def repair_in_worker(
+    item: tuple[OpSpec, tuple[OpSpec, ...], float], staged: Path, package: str, run: str
+) -> str:
+    """What a worker does to find the version of an op that is right."""
+    if problem := _import_once(staged, package, run):
+        raise RuntimeError(problem)
+    from .repair import first_that_holds
+
+    return first_that_holds(*item)
+
+
+def _import_once(staged: Path, package: str, run: str) -> str:
+    """Import the package of a run, if this worker has not yet; answers what went wrong."""
+    if run not in _imported:
+        _imported.clear()
+        _imported[run] = _import_staged(staged, package)
+    return _imported[run]
 
 
 def _import_staged(staged: Path, package: str) -> str:

@@ -181,9 +181,19 @@ def formula_text(node: ir.Expr) -> str:
     return _FormulaText().render(node)
 
 
+def block_text(block: ir.Block) -> str:
+    """A whole formula as text; one that is an expression has no `return`."""
+    whole = block.expression
+    if whole is not None:
+        return formula_text(whole)
+    return "\n".join(_FormulaText().statements(block, "return {}"))
+
+
 class _FormulaText(PythonRenderer):
     def render_call(self, node: ir.Call) -> tuple[str, int]:
-        return f"{node.function}({', '.join(map(self.render, node.args))})", ATOM
+        words = [self.render(arg) for arg in node.args]
+        words += [f"{name}={self.render(value)}" for name, value in node.kwargs]
+        return f"{node.function}({', '.join(words)})", ATOM
 
 
 def times_grad(derivative: Expr, grad: sympy.Symbol) -> Expr:

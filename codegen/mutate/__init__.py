@@ -1,0 +1,1 @@
+"""Mutation testing: every formula made wrong in every small way, to see that the proof notices."""

@@ -1,0 +1,104 @@
+"""Refutations that teach: the small change that makes a formula right, and sympy's derivative."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ..diagnostics import SpecError
+from ..pipeline import ProofFailure
+from ..prove.verdict import OpVerdict
+from ..scratch import staged_beside
+from ..spec.model import AutoElementwise, Formula, OpSpec, Table
+from .mutants import Mutant, those_generated, variants_of_formula
+from .restorations import repairs
+
+SECONDS = 2.0
+"""How long repairs of one formula may be tried."""
+
+MOST_FAILURES = 3
+"""After a change to many formulas the first few are enough to learn from."""
+
+_MOST_VERSIONS = 400
+
+
+def advised(failure: ProofFailure, package: str) -> SpecError:
+    """The refutations as diagnostics, with a guess at the mistake where one is found."""
+    failures = [
+        (op, _with_advice(op, verdict, failure, package) if place < MOST_FAILURES else verdict)
+        for place, (op, verdict) in enumerate(failure.failures)
+    ]
+    return ProofFailure(failures, failure.table, failure.base).as_spec_error()
+
+
+def _with_advice(op: OpSpec, verdict: OpVerdict, failure: ProofFailure, package: str) -> OpVerdict:
+    found = verdict.counterexample
+    if found is None or op.forward is None:
+        return verdict
+    everything = Table((*(failure.base.ops if failure.base else ()), *failure.table.ops))
+    keys = _formulas_behind(op, found.key)
+    words = []
+    repair = find_repair(op, keys, failure.table, everything, package, failure.base)
+    if repair is not None:
+        words.append(f"did you mean `{repair.text}`? ({repair.kind})")
+    words += [
+        f"sympy's derivative by `{key}` is `{text}`"
+        for key in keys
+        if (text := derivative_text(op, key, everything)) and not _is_text_of(repair, text)
+    ]
+    if not words:
+        return verdict
+    if repair is None and found.suggestion:
+        words.append(found.suggestion)
+    return dataclasses.replace(
+        verdict, counterexample=dataclasses.replace(found, suggestion="; ".join(words))
+    )
+
+
+def _is_text_of(repair: Mutant | None, text: str) -> bool:
+    return repair is not None and repair.text == text
+
+
+def _formulas_behind(op: OpSpec, key: str) -> list[str]:
+    """The formulas that may be at fault: a JVP can be made of VJPs."""
+    rules = [rule for name, rule in op.jvps if name == key]
+    if rules and isinstance(rules[0], AutoElementwise):
+        return list(op.differentiable_params)
+    return [key]
+
+
+def find_repair(
+    op: OpSpec,
+    keys: list[str],
+    table: Table,
+    everything: Table,
+    package: str,
+    base: Table | None = None,
+) -> Mutant | None:
+    """The shortest single change to one formula that makes the whole op prove, if there is one."""
+    from ..prove.workers import first_that_holds  # joblib
+
+    versions = [
+        mutant for key in keys for mutant in variants_of_formula(op, everything, key, repairs)
+    ]
+    versions = those_generated(versions[:_MOST_VERSIONS], everything)
+    versions.sort(key=lambda version: len(version.text))
+    ops = [version.op for version in versions]
+    if not ops:
+        return None
+    with staged_beside(ops, table, package, base) as staging:
+        name = first_that_holds(op, ops, staging, package, seconds=SECONDS)
+    return next((version for version in versions if version.op.name == name), None)
+
+
+def derivative_text(op: OpSpec, key: str, table: Table) -> str:
+    """sympy's own derivative in the formula language; empty where it has none to offer."""
+    from ..prove.deadline import TimeUp, time_limit
+    from ..prove.derive import derive_vjp  # sympy
+
+    if not isinstance(op.rule(key), Formula):
+        return ""
+    try:
+        with time_limit(SECONDS):
+            return derive_vjp(op, table, key)
+    except (SpecError, TimeUp):
+        return ""

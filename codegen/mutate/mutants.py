@@ -1,0 +1,228 @@
+"""Every single-point mutant of an op's formulas, each as an op of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeGuard, TypeVar
+
+from ..diagnostics import SpecError
+from ..emit.gradients import jvp_view, node_view
+from ..emit.saves import plan_saves
+from ..ir import nodes as ir
+from ..ir.walk import assigned_names, calls, walk
+from ..prove.exact_constants import exact_module
+from ..render.context import ModuleContext, is_constant, needs_folding
+from ..render.resolve import Resolver
+from ..render.to_formula import block_text, formula_text
+from ..render.to_sympy import NotSymbolic, SympyReader
+from ..spec.model import Formula, OpSpec, Table
+from .edits import Edit, Scope, edits
+
+_N = TypeVar("_N", bound=ir.Node)
+
+Editor: TypeAlias = Callable[[ir.Expr, Scope], Iterator[Edit]]
+"""What may become of one node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """An op with one formula made wrong in one place."""
+
+    op: OpSpec
+    """The mutant itself, under a private name."""
+    original: str
+    key: str
+    """The formula: an argument, several, or an output."""
+    is_jvp: bool
+    kind: str
+    before: str
+    after: str
+    """The part that was edited, as text."""
+    text: str
+    """The whole mutated formula."""
+    place: ir.TextSpan
+    """Where the part stands in the formula."""
+
+    def __str__(self) -> str:
+        what = f"{'JVP' if self.is_jvp else 'VJP'} of {self.key}"
+        return f"{self.original}, {what}: `{self.before}` became `{self.after}` ({self.kind})"
+
+
+def mutants_of(op: OpSpec, table: Table) -> list[Mutant]:
+    """All mutants of an op, VJPs first; `those_generated` leaves out what no generator accepts."""
+    found = _Found(op, table)
+    for position, (names, rule) in enumerate(op.vjps):
+        if isinstance(rule, Formula):
+            found.add_vjp(position, names, rule, edits)
+    for position, (name, tangent) in enumerate(op.jvps):
+        if isinstance(tangent, Formula):
+            found.add_jvp(position, name, tangent, edits)
+    return found.mutants
+
+
+def variants_of_formula(op: OpSpec, table: Table, key: str, editor: Editor) -> list[Mutant]:
+    """One formula, that of an argument or an output, edited in every way of `editor`."""
+    found = _Found(op, table)
+    for position, (names, rule) in enumerate(op.vjps):
+        if key in names and isinstance(rule, Formula):
+            found.add_vjp(position, names, rule, editor)
+    for position, (name, tangent) in enumerate(op.jvps):
+        if key == name and isinstance(tangent, Formula):
+            found.add_jvp(position, name, tangent, editor)
+    return found.mutants
+
+
+def those_generated(mutants: Sequence[Mutant], table: Table) -> list[Mutant]:
+    """Without those that every generator would refuse: with these no author gets away."""
+    check = _Check(table)
+    return [mutant for mutant in mutants if check.allows(mutant.op)]
+
+
+class _Check:
+    """Can an op be rendered, and the module it would stand in be imported?"""
+
+    def __init__(self, table: Table) -> None:
+        self._resolver = Resolver(table)
+        self._reader = SympyReader(table)
+        self._functions = frozenset(vars(exact_module()))
+        self._home = dict.fromkeys((op.name for op in table.ops), "mutants")
+
+    def allows(self, op: OpSpec) -> bool:
+        """Whether every call fits an overload, and every constant is a real number."""
+        home = self._home | {op.name: "mutants"}
+        context = ModuleContext(op.family, "mutants", home, self._resolver)
+        try:
+            node_view(op, "MutantBackward0", plan_saves(op), context)
+            jvp_view(op, context)
+        except SpecError:
+            return False
+        rules = [rule for _, rule in (*op.vjps, *op.jvps) if isinstance(rule, Formula)]
+        return not context.constants or all(map(self._is_real, self._constants(rules)))
+
+    def _constants(self, rules: Sequence[Formula]) -> Iterator[ir.Expr]:
+        """What becomes a number of the module, computed when that is imported."""
+        return (
+            node
+            for rule in rules
+            for node in walk(rule.block)
+            if is_expression(node) and is_constant(node, self._resolver) and needs_folding(node)
+        )
+
+    def _is_real(self, constant: ir.Expr) -> bool:
+        if not all(call.function in self._functions for call in calls(constant)):
+            return False
+        try:
+            value = self._reader.expr(constant, {})
+        except NotSymbolic:
+            return False
+        return bool(value.is_real and value.is_finite) or constant == ir.Name("inf")
+
+
+def renamed(op: OpSpec, suffix: str) -> OpSpec:
+    """The same op under a private name, without any of its public ones."""
+    name = f"_mutant_{op.name.replace('.', '_').strip('_')}_{suffix}"
+    signature = dataclasses.replace(op.signature, name=name, overload="")
+    return dataclasses.replace(
+        op,
+        signature=signature,
+        variants=("function",),
+        python_module="",
+        operators=(),
+        aliases=(),
+        inplace=False,
+    )
+
+
+class _Found:
+    """The mutants of one op so far."""
+
+    def __init__(self, op: OpSpec, table: Table) -> None:
+        self._op = op
+        self._functions = {each.signature.name for each in table.ops}
+        self._seen: set[tuple[str, ir.Block]] = set()
+        self.mutants: list[Mutant] = []
+
+    def add_vjp(self, position: int, names: tuple[str, ...], rule: Formula, editor: Editor) -> None:
+        """The variants of one VJP."""
+        outputs = [output.name for output in self._op.signature.outputs]
+        directions = ("grad",) if len(outputs) == 1 else tuple(f"grad_{name}" for name in outputs)
+        tensors = tuple(p.name for p in self._op.signature.tensor_params if not p.type.is_list)
+        scope = self._scope((*tensors, *outputs, *self._scalars()), directions, rule)
+        for edit, block in _variants(rule.block, scope, editor):
+            vjps = list(self._op.vjps)
+            vjps[position] = (names, dataclasses.replace(rule, block=block))
+            self._add(", ".join(names), edit, block, {"vjps": tuple(vjps)})
+
+    def add_jvp(self, position: int, name: str, rule: Formula, editor: Editor) -> None:
+        """The variants of one JVP."""
+        tensors = [p.name for p in self._op.signature.tensor_params if not p.type.is_list]
+        primals = tuple(f"{tensor}_p" for tensor in tensors)
+        directions = tuple(f"{n}_t" for n in tensors if n in self._op.differentiable_params)
+        outputs = tuple(output.name for output in self._op.signature.outputs)
+        scope = self._scope((*primals, *outputs, *self._scalars()), directions, rule)
+        for edit, block in _variants(rule.block, scope, editor):
+            jvps = list(self._op.jvps)
+            jvps[position] = (name, dataclasses.replace(rule, block=block))
+            self._add(name, edit, block, {"jvps": tuple(jvps)})
+
+    def _scalars(self) -> Iterator[str]:
+        return (p.name for p in self._op.signature.params if p.type.base in ("Scalar", "float"))
+
+    def _scope(self, values: tuple[str, ...], directions: tuple[str, ...], rule: Formula) -> Scope:
+        params = self._op.signature.params
+        return Scope(
+            values=(*values, *sorted(assigned_names(rule.block))),
+            directions=directions,
+            integers={p.name for p in params if p.type.base == "int" and not p.type.is_list},
+            flags={p.name for p in params if p.type.base == "bool"},
+            optional={p.name for p in params if p.type.is_list and p.type.is_optional},
+            functions=self._functions,
+        )
+
+    def _add(self, key: str, edit: Edit, block: ir.Block, changes: dict[str, Any]) -> None:
+        if (key, block) in self._seen:
+            return
+        self._seen.add((key, block))
+        mutated = dataclasses.replace(self._op, **changes)
+        self.mutants.append(
+            Mutant(
+                op=renamed(mutated, str(len(self.mutants) + 1)),
+                original=self._op.name,
+                key=key,
+                is_jvp="jvps" in changes,
+                kind=edit.kind,
+                before=formula_text(edit.before),
+                after=formula_text(edit.after),
+                text=block_text(block),
+                place=edit.before.span,
+            )
+        )
+
+
+def is_expression(node: ir.Node) -> TypeGuard[ir.Expr]:
+    """Neither a statement nor a part of a subscript."""
+    return not isinstance(node, ir.Block | ir.Assign | ir.If | ir.Return | ir.Slice)
+
+
+def _variants(node: _N, scope: Scope, editor: Editor) -> Iterator[tuple[Edit, _N]]:
+    """The tree with one node edited, in every way; nodes further up come first."""
+    if is_expression(node):
+        for edit in editor(node, scope):
+            yield edit, edit.after  # type: ignore[misc]
+    name: str
+    for name in node.__match_args__:
+        for edit, value in _variants_of_field(getattr(node, name), scope, editor):
+            if isinstance(node, ir.Attribute) and edit.kind == "sign":
+                continue  # the shape of minus something is its shape
+            yield edit, dataclasses.replace(node, **{name: value})
+
+
+def _variants_of_field(value: Any, scope: Scope, editor: Editor) -> Iterator[tuple[Edit, Any]]:
+    if isinstance(value, ir.Node):
+        yield from _variants(value, scope, editor)
+    elif isinstance(value, tuple):
+        for position, item in enumerate(value):
+            for edit, changed in _variants_of_field(item, scope, editor):
+                yield edit, (*value[:position], changed, *value[position + 1 :])

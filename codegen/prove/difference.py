@@ -1,0 +1,170 @@
+"""Do two ops give different gradients or tangents anywhere? Searched with numbers, far and wide.
+
+For formulas that both passed the proof: the examples are varied in every way that a call can vary,
+so that a difference which the examples did not bring to light is found.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..spec.model import Example, OpSpec, Param
+from .deadline import TimeUp, time_limit
+from .inputs import Inputs, build, examples_of
+from .numbers import numeric_values
+from .run import Leaf, differentiable_leaves
+from .slopes import Answer, agree, by_engine
+
+SECONDS = 8.0
+"""How long the search may take."""
+
+DRAWS = 3
+"""Random points for each varied call."""
+
+_TOLERANCE = 1e-7
+
+_TIES = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)
+"""Values among which equal ones, zeros and the usual thresholds come up often."""
+
+
+def find_difference(original: OpSpec, mutant: OpSpec) -> tuple[str, int]:
+    """A call at which two ops differ, as text, empty if none was found; and how many agreed.
+
+    Both must be registered in the generated package that is imported.
+    """
+    agreed = 0
+    try:
+        with time_limit(SECONDS):
+            for values, leaves in _calls(original):
+                wanted = _attempt(original, values, leaves)
+                if wanted is None:
+                    continue
+                found = _attempt(mutant, values, leaves)
+                if found is None or not agree(wanted, found, _TOLERANCE):
+                    return _shown(values), agreed
+                agreed += 1
+    except TimeUp:
+        pass
+    return "", agreed
+
+
+def _calls(spec: OpSpec) -> Iterator[tuple[dict[str, Any], list[Leaf]]]:
+    """Calls with numbers, and the arguments that gradients flow to."""
+    rng = random.Random(spec.name)
+    for example in _varied(spec):
+        try:
+            inputs = build(spec, example)
+            leaves = differentiable_leaves(spec, inputs)
+            for draw in range(DRAWS):
+                values = numeric_values(inputs, inputs.draw(rng))
+                yield values, leaves
+                if not spec.domain:
+                    yield _with_ties(inputs, values, leaves, rng, draw), leaves
+        except (ValueError, IndexError, TypeError):
+            continue  # a variation that is no call of the op
+
+
+def _with_ties(
+    inputs: Inputs, values: dict[str, Any], leaves: list[Leaf], rng: random.Random, draw: int
+) -> dict[str, Any]:
+    """The call with values among which many are equal, or equal to a number of the call."""
+    numbers = [v for v in inputs.values.values() if isinstance(v, int | float)]
+    choice = [*_TIES, *map(float, numbers)] if draw else [0.0]
+    tied: dict[str, Any] = {
+        name: list(v) if isinstance(v, list) else v for name, v in values.items()
+    }
+    for name, place in leaves:
+        given = tied[name]
+        array = given[place] if isinstance(given, list) else given
+        drawn = np.array([rng.choice(choice) for _ in range(array.size)]).reshape(array.shape)
+        if isinstance(given, list):
+            given[place] = drawn
+        else:
+            tied[name] = drawn
+    return tied
+
+
+def _varied(spec: OpSpec) -> Iterator[Example]:
+    """The examples, and each with one thing changed."""
+    examples = examples_of(spec)
+    yield from examples
+    for example in examples:
+        given = dict(example.args)
+        for changed in _one_change(spec, given, examples):
+            yield Example(tuple((given | changed).items()), example.span)
+
+
+def _one_change(
+    spec: OpSpec, given: dict[str, Any], examples: tuple[Example, ...]
+) -> Iterator[dict[str, Any]]:
+    shapes = {n: v for n, v in given.items() if _is_shape(spec, n, v)}
+    for resize in (lambda s: s + 1, lambda s: 2 * s, lambda s: 1):
+        yield {name: [resize(size) for size in shape] for name, shape in shapes.items()}
+    # Dimensions that happen to be as long as each other must not be taken for one.
+    yield {
+        name: [size + place for place, size in enumerate(shape)] for name, shape in shapes.items()
+    }
+    yield {name: [2, *shape] for name, shape in shapes.items()}
+    yield {name: [*shape, 3] for name, shape in shapes.items()}
+    for name, shape in shapes.items():
+        yield {name: [1] * len(shape)}
+        yield {name: shape[1:]}
+        yield {name: [2, *shape]}
+    for param in spec.signature.params:
+        for value in _other_values(param, given.get(param.name, param.default), examples):
+            yield {param.name: value}
+
+
+def _is_shape(spec: OpSpec, name: str, value: Any) -> bool:
+    param = next(p for p in spec.signature.params if p.name == name)
+    return param.type.is_tensor and isinstance(value, list)
+
+
+def _other_values(param: Param, value: Any, examples: tuple[Example, ...]) -> Iterator[Any]:
+    """What else an argument may be given."""
+    if param.type.is_optional and value is not None:
+        yield None
+    match param.type.base, value:
+        case "Tensor", _:
+            return
+        case "bool", bool():
+            yield not value
+        case "int" | "Scalar", int() if not isinstance(value, bool):
+            yield from (value + 1, value - 1, -1, -2, 0, 1, 2)
+        case "Scalar" | "float", float():
+            yield from (2 * value, -value, 0.0, 0.5, 1.0)
+        case "int", list():
+            yield from ([size + 1 for size in value], [-1 - n for n in value], value[::-1])
+            yield from ([0], [1], [-1], [0, 1], [1, 0])
+        case "int", None:
+            yield from ([0], [1], [-1], [0, 1])
+        case "ScalarType", None:
+            yield from ("float32", "float64")
+    if param.type.base in ("str", "int", "Scalar", "float", "bool"):
+        for example in examples:
+            for name, other in example.args:
+                if name == param.name and other != value:
+                    yield other
+
+
+def _attempt(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answer | None:
+    """What the op answers; None if it refuses the call."""
+    try:
+        with np.errstate(all="ignore"):
+            return by_engine(spec, values, leaves)
+    except Exception:
+        return None
+
+
+def _shown(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={_show(value)}" for name, value in values.items())
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_show, value))}]"
+    return str(value.tolist()) if isinstance(value, np.ndarray) else str(value)
