@@ -23,6 +23,7 @@ from . import autograd as autograd
 from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim
+from . import overrides as overrides
 from .composites import atleast_1d as atleast_1d
 from .composites import atleast_2d as atleast_2d
 from .composites import atleast_3d as atleast_3d
@@ -89,6 +90,7 @@ from .modes import set_grad_enabled as set_grad_enabled
 from .nn.composed import native_batch_norm as native_batch_norm
 from .nn.composed import native_dropout as native_dropout
 from .nn.composed import native_layer_norm as native_layer_norm
+from .overrides import OverrideMethods as _OverrideMethods
 from .overwrite import OverwriteMethods as _OverwriteMethods
 from .printing import set_printoptions as set_printoptions
 from .promotion import get_default_dtype as get_default_dtype
@@ -113,6 +115,7 @@ if _TYPE_CHECKING:
 
 _install(_TensorMethods)
 _install(_OverwriteMethods)
+_install(_OverrideMethods)
 Tensor.__getitem__ = _getitem  # type: ignore[method-assign]
 Tensor.__setitem__ = _setitem  # type: ignore[method-assign]
 _copyreg.pickle(Tensor, _leaf_parts)

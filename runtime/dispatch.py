@@ -15,6 +15,8 @@ import numpy as np
 from .alias import share_memory
 from .forward_mode import Dual, call_with_tangents
 from .modes import is_grad_enabled
+from .overloads import public_function
+from .overrides import flattened, handle_torch_function, has_torch_function
 from .promotion import LAST_INTEGER, result_dtype
 from .registry import OPS, Op, Param
 from .stale_view import StaleView
@@ -27,6 +29,9 @@ def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Raises TypeError naming the op, the argument and its position where a value cannot stand
     for a tensor.
     """
+    relevant = flattened((*args, *kwargs.values()))
+    if has_torch_function(relevant):
+        return handle_torch_function(public_function(function), relevant, *args, **kwargs)
     op = OPS[function]
     values = bind(op, args, kwargs)
     if any(_is_dual(value) for value in values.values()):

@@ -33,6 +33,7 @@ class Dual(Tensor):
     """A tensor with a tangent, the derivative of its value in the direction of a level."""
 
     __slots__ = ("level", "primal", "tangent")
+    _is_internal = True  # no class of a user's that could override ops
 
     primal: Tensor
     tangent: Tensor

@@ -17,6 +17,7 @@ import numpy as np
 from .errors import failure
 from .inplace import is_recorded, mark_written, refuse_any_overlap
 from .modes import refuse_inference
+from .overrides import handle_torch_function, has_torch_function_unary
 from .overwrite import copy_, fill_, index_put_
 from .registry import table_op
 from .tensor import Tensor, wrap
@@ -44,6 +45,8 @@ class Plan(NamedTuple):
 
 def getitem(tensor: Tensor, index: Any) -> Tensor:
     """`tensor[index]`; IndexError for an index that does not fit, ValueError for a step <= 0."""
+    if type(tensor) is not Tensor and has_torch_function_unary(tensor):
+        return handle_torch_function(Tensor.__getitem__, (tensor,), tensor, index)
     if type(index) is int and tensor.array.ndim:
         _check_bounds(index, 0, tensor.array.shape[0])
         return table_op("select")(tensor, 0, index)

@@ -16,6 +16,7 @@ from .alias import INFERENCE_ALIAS, base_of, own_alias
 from .errors import failure
 from .modes import is_grad_enabled, refuse_inference
 from .node import Node, OutputEdge
+from .overrides import handle_torch_function, has_torch_function_unary
 from .promotion import check_inplace_dtype
 from .region import Region
 from .saved import guard_saved_output, saved_output_slot
@@ -33,6 +34,8 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
     @functools.wraps(function)
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if type(self) is not Tensor and has_torch_function_unary(self):
+            return handle_torch_function(method, (self,), self, *args, **kwargs)
         if self.alias is not None:
             refuse_partial_overlap(self, *args)
         recording = is_recorded(self, *args, *kwargs.values())

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import IntEnum
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from numbers import Number
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .overrides import flattened, handle_torch_function, has_torch_function
 from .registry import OPS, Op, Param
 from .tensor import Tensor
 
@@ -46,8 +47,19 @@ def overloaded(name: str, *functions: Function) -> Function:
         return function(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = name
+    for function in functions:
+        _public[function] = call
     call.__doc__ = "\n\n".join(filter(None, (function.__doc__ for function in functions)))
     return call
+
+
+_public: Final[dict[Function, Function]] = {}
+"""The function of the base name, by the function of each overload."""
+
+
+def public_function(function: Function) -> Function:
+    """The function that users know: `add` for the op `add.Tensor`."""
+    return _public.get(function, function)
 
 
 def variadic(function: Function) -> Function:
@@ -80,6 +92,9 @@ def _choose_and_remember(
     function = chosen.get(types)
     if function is not None:
         return function
+    relevant = flattened((*args, *kwargs.values()))
+    if has_torch_function(relevant):
+        return partial(handle_torch_function, _public[functions[0]], relevant)
     for leniency in _Leniency:
         for function in functions:
             if _fits(OPS[function], args, kwargs, leniency):

@@ -14,6 +14,7 @@ class StaleView(Tensor):
     """
 
     __slots__ = ()
+    _is_internal = True  # no class of a user's that could override ops
 
     @property
     def grad_fn(self) -> Node | None:

@@ -246,7 +246,19 @@ class Tensor(CompositeMethods, ConversionMethods, ValueMethods, TensorMethods):
         `inputs` restricts the pass to the given tensors. See `autograd.backward`.
         """
         from .autograd import backward
+        from .overrides import handle_torch_function, has_torch_function_unary
 
+        if type(self) is not Tensor and has_torch_function_unary(self):
+            handle_torch_function(
+                Tensor.backward,
+                (self,),
+                self,
+                gradient=gradient,
+                retain_graph=retain_graph,
+                create_graph=create_graph,
+                inputs=inputs,
+            )
+            return
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def detach(self) -> Tensor:
@@ -367,5 +379,5 @@ def normalize_dim(dim: int, ndim: int) -> int:
 def install(methods: type) -> None:
     """Make the functions of the generated `TensorMethods` methods and operators of `Tensor`."""
     for name, function in vars(methods).items():
-        if callable(function):
+        if callable(function) or isinstance(function, classmethod):
             setattr(Tensor, name, function)
