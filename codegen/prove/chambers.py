@@ -26,7 +26,7 @@ MAX_RUNS = 24
 MAX_COMBINED = 5
 """So many comparisons of the same symbols are combined in all ways."""
 
-MAX_TIES = 8
+MAX_TIES = 6
 """So many walls between chambers are looked at in an example."""
 
 _TRIES = 60
@@ -78,7 +78,7 @@ class Chambers:
         for site, point in islice(walls, MAX_TIES):
             if self._inputs.allows(point):
                 try:
-                    run = self._execute(point)
+                    run = self._execute(point, tie=True)
                 except ProofError:  # something else has no answer there
                     continue
                 yield f"{site} == 0", run
@@ -91,9 +91,9 @@ class Chambers:
             if len(outcomes) == 1
         ]
 
-    def _execute(self, point: Point) -> Run:
+    def _execute(self, point: Point, *, tie: bool = False) -> Run:
         complete = partial(self._inputs.complete, point, self._rng)
-        return execute(self._spec, self._inputs, point, complete)
+        return execute(self._spec, self._inputs, point, complete, tie=tie)
 
     def _note(self, run: Run) -> None:
         self._chambers.append((run.point, run.decisions))

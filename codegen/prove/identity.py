@@ -51,9 +51,24 @@ class Derivatives:
             return S.Zero
         found = self._known.get((expr, symbol))
         if found is None:
-            found = expr.diff(symbol) if symbol in expr.free_symbols else S.Zero
+            found = self._derive(expr, symbol) if symbol in expr.free_symbols else S.Zero
             self._known[expr, symbol] = found
         return found
+
+    def _derive(self, expr: Expr, symbol: sympy.Symbol) -> Expr:
+        """Sums and products part by part, because the parts come up again; sympy does the rest."""
+        if expr.is_Add:
+            return sympy.Add(*(self.by(term, symbol) for term in expr.args))
+        if expr.is_Mul:
+            factors = expr.args
+            return sympy.Add(
+                *(
+                    sympy.Mul(*factors[:n], self.by(factor, symbol), *factors[n + 1 :])
+                    for n, factor in enumerate(factors)
+                    if symbol in factor.free_symbols
+                )
+            )
+        return expr.diff(symbol)
 
 
 class Jacobian:

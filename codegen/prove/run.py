@@ -5,6 +5,7 @@ Imports the runtime lazily: only workers may, once `staging` has put the tree to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -63,10 +64,13 @@ def runtime_op(spec: OpSpec) -> Any:
     raise ProofError(f"the generated package does not register `{spec.name}`")
 
 
-def execute(spec: OpSpec, inputs: Inputs, point: Point, complete: Any) -> Run:
+def execute(
+    spec: OpSpec, inputs: Inputs, point: Point, complete: Callable[[], None], *, tie: bool = False
+) -> Run:
     """Run an op on symbols: forward, backward, twice backward, and forward mode.
 
-    `complete()` gives a witness to the symbols that were made on the way.
+    `complete()` gives a witness to the symbols that were made on the way. At a `tie` only first
+    derivatives mean something.
     """
     run = Run(inputs, point, differentiable_leaves(spec, inputs))
     with tracing(point) as trace:
@@ -74,8 +78,9 @@ def execute(spec: OpSpec, inputs: Inputs, point: Point, complete: Any) -> Run:
         complete()
         if run.leaves and run.outputs:
             _backward(spec, run)
-            _backward_alone(spec, run)
-            _backward_twice(spec, run)
+            if not tie:
+                _backward_alone(spec, run)
+                _backward_twice(spec, run)
             _forward_mode(spec, run)
     run.decisions = tuple(trace.decisions.values())
     return run

@@ -17,6 +17,7 @@ from ..spec.model import Formula, OpSpec
 PROOF_CODES = {
     "GS070": "a refuted formula",
     "GS071": "a proof that could not be carried out",
+    "GS072": "a derivative that cannot be derived",
 }
 
 
