@@ -8,6 +8,7 @@ from .commands.derive import derive
 from .commands.explain import explain
 from .commands.generate import codegen, prove
 from .commands.mutate import mutate
+from .commands.new import new
 from .commands.schema import schema
 
 
@@ -20,5 +21,5 @@ def main() -> None:
     """PyTorch's autograd code generator in Python: wrong formulas are not generated."""
 
 
-for _command in (codegen, prove, explain, derive, mutate, schema):
+for _command in (codegen, prove, explain, derive, new, mutate, schema):
     main.add_command(_command)

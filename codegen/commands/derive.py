@@ -27,8 +27,9 @@ def _scalars(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> d
 
 
 @click.command(
+    short_help="Print a ready entry for a formula.",
     epilog="Exit status: 0 the entry was printed (and proved); 1 a mistake in EXPR, no derivative, "
-    "or a refuted one; 2 usage."
+    "or a refuted one; 2 usage.",
 )
 @click.argument("expression", metavar="EXPR")
 @click.option("--name", default="my_op", show_default=True, help="The name of the op.")

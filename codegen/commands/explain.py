@@ -18,7 +18,10 @@ from ..pipeline import plan
 from .options import fail, json_option, show_json, shown_path, spec_option, target_of
 
 
-@click.command(epilog="Exit status: 0; 1 no such op, or a mistake in the spec; 2 usage.")
+@click.command(
+    short_help="Show everything about an op.",
+    epilog="Exit status: 0; 1 no such op, or a mistake in the spec; 2 usage.",
+)
 @click.argument("op")
 @spec_option
 @click.option("--code/--no-code", default=True, help="Show the generated code of the op.")

@@ -30,8 +30,9 @@ _EPILOG = "Exit status: 0 every formula holds; 1 a mistake or a refuted formula;
 
 
 @click.command(
+    short_help="Prove what changed, and write the library.",
     epilog="Exit status: 0 written, or nothing to do; 1 a mistake, a refuted formula, or (--check) "
-    "stale code; 2 usage."
+    "stale code; 2 usage.",
 )
 @spec_argument
 @out_option
@@ -53,7 +54,7 @@ def codegen(
     _run(target, jobs, prove_all=False, as_json=as_json)
 
 
-@click.command(epilog=_EPILOG)
+@click.command(short_help="Prove the formulas; with --all from nothing.", epilog=_EPILOG)
 @spec_argument
 @out_option
 @package_option

@@ -34,7 +34,8 @@ from .options import (
 
 
 @click.command(
-    epilog="Exit status: 0 no mutant survived; 1 one did, or the spec has mistakes; 2 usage."
+    short_help="Make every formula wrong, and prove it.",
+    epilog="Exit status: 0 no mutant survived; 1 one did, or the spec has mistakes; 2 usage.",
 )
 @click.argument("ops", nargs=-1, metavar="[OP]...")
 @spec_option

@@ -11,7 +11,10 @@ from ..spec.schema import schema_text
 from .options import shown_path
 
 
-@click.command(epilog="Exit status: 0; 1 (--check) the file is stale; 2 usage.")
+@click.command(
+    short_help="Write the JSON Schema of spec files.",
+    epilog="Exit status: 0; 1 (--check) the file is stale; 2 usage.",
+)
 @click.argument(
     "path",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),

@@ -76,7 +76,7 @@ def schema_text() -> str:
 
 
 def _entry() -> dict[str, Any]:
-    kinds = {
+    kinds: dict[str, dict[str, Any]] = {
         "name": {"type": "string", "pattern": rf"^{_NAME}(\.{_NAME})?\s*\([\s\S]*\)\s*->"},
         "doc": {"type": "string"},
         "forward": {"$ref": "#/$defs/formula"},

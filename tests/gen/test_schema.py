@@ -1,4 +1,4 @@
-"""`specs/schema.json`: fresh, a schema, and in agreement with the loader about the shipped table."""
+"""`specs/schema.json`: fresh, a schema, and one that the shipped table fits."""
 
 from __future__ import annotations
 
