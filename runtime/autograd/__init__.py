@@ -7,10 +7,11 @@ from ..anomaly import (
     set_detect_anomaly,
 )
 from ..modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from . import forward_ad, graph, variable
+from . import forward_ad, graph, profiler, variable
 from .backward import backward, grad
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
+from .gradient_flow import gradient_flow
 from .variable import Variable
 
 __all__ = [
@@ -23,11 +24,13 @@ __all__ = [
     "grad",
     "gradcheck",
     "gradgradcheck",
+    "gradient_flow",
     "graph",
     "inference_mode",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "no_grad",
+    "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
     "variable",

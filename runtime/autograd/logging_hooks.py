@@ -18,7 +18,7 @@ def register_logging_hooks_on_whole_graph(places: Iterable[TensorOrEdge]) -> Cal
     """Let every node below `places` log what arrives; answers what unregisters the hooks."""
     handles = [
         node.register_prehook(partial(_log, node.name(), node.sequence_nr))
-        for node in _nodes_below(places)
+        for node in nodes_below(places)
     ]
 
     def unregister() -> None:
@@ -39,7 +39,7 @@ def _described(grad: Any) -> str:
     return f"{grad.dtype}{list(grad.shape)}"
 
 
-def _nodes_below(places: Iterable[TensorOrEdge]) -> Iterator[Node]:
+def nodes_below(places: Iterable[TensorOrEdge]) -> Iterator[Node]:
     """Every node, once, without recursion."""
     stack = [vertex for place in places if (vertex := vertex_of(place)) is not None]
     seen = set(stack)

@@ -1,0 +1,192 @@
+"""Where the time goes: every op and every node that runs in a `with profile()` block.
+
+Python's own profiling hook watches the calls, so ops cost nothing while nobody profiles.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, Final
+
+from ..node import Node
+from ..registry import OPS
+from ..tensor import Tensor
+from .profiler_table import Average, Averages
+
+
+@dataclass(slots=True)
+class Event:
+    """One call of an op or node; times in nanoseconds."""
+
+    name: str
+    start: int
+    end: int = 0
+    inside: int = 0
+    """The time of the events that this one contains."""
+    shapes: tuple[tuple[int, ...], ...] = ()
+    code: CodeType | None = field(default=None, repr=False)
+    thread: int = 0
+
+    @property
+    def total(self) -> int:
+        """From the call to the return."""
+        return self.end - self.start
+
+    @property
+    def own(self) -> int:
+        """The total without what was called inside."""
+        return self.total - self.inside
+
+
+class _Active(threading.local):
+    """The profiler of one thread."""
+
+    profile: profile | None = None
+
+
+_active: Final = _Active()
+
+
+class profile:
+    """Records the ops and nodes of this thread; `key_averages()` sums them up.
+
+    With `record_shapes` the averages can be told apart by the shapes of the inputs.
+    """
+
+    def __init__(self, enabled: bool = True, *, record_shapes: bool = False) -> None:
+        self.enabled = enabled
+        self.events: list[Event] = []
+        """The calls that have returned, in the order of their return."""
+        self._record_shapes = record_shapes
+        self._open: list[Event] = []
+        self._names: dict[CodeType, str] = {}
+
+    def __enter__(self) -> profile:
+        if self.enabled:
+            self._names = _names_of_code()
+            self._before: Any = sys.getprofile()
+            self._outer, _active.profile = _active.profile, self
+            sys.setprofile(self._watch)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.enabled:
+            sys.setprofile(self._before)
+            _active.profile = self._outer
+            while self._open:
+                self._close(self._open[-1].code)
+
+    def _watch(self, frame: FrameType, event: str, arg: Any) -> None:
+        if event == "call":
+            name = self._names.get(frame.f_code)
+            if name is not None:
+                self._start(frame, name)
+        elif event == "return" and self._open and self._open[-1].code is frame.f_code:
+            self._close(frame.f_code)
+
+    def _start(self, frame: FrameType, name: str) -> None:
+        code = frame.f_code
+        arguments = frame.f_locals
+        values = [arguments[word] for word in code.co_varnames[: code.co_argcount]]
+        if not name:
+            name = values[0].name()  # a node, whose class may share its code with others
+        shapes = tuple(_shapes(values)) if self._record_shapes else ()
+        self._open_event(name, code, shapes)
+
+    def _open_event(
+        self, name: str, code: CodeType | None, shapes: tuple[tuple[int, ...], ...] = ()
+    ) -> None:
+        thread = threading.get_ident()
+        self._open.append(Event(name, time.perf_counter_ns(), 0, 0, shapes, code, thread))
+
+    def _close(self, code: CodeType | None) -> None:
+        event = self._open.pop()
+        event.end = time.perf_counter_ns()
+        if self._open:
+            self._open[-1].inside += event.total
+        self.events.append(event)
+
+    def key_averages(self, group_by_input_shape: bool = False) -> Averages:
+        """Count, own and total time of each op, or of each op and shapes of its inputs."""
+        found: dict[tuple[Any, ...], Average] = {}
+        for event in self.events:
+            shapes = event.shapes if group_by_input_shape else ()
+            average = found.setdefault((event.name, shapes), Average(event.name, shapes))
+            average.count += 1
+            average.self_cpu_time_total += event.own / 1000
+            average.cpu_time_total += event.total / 1000
+        return Averages(found.values(), with_shapes=group_by_input_shape)
+
+    def table(self, sort_by: str = "self_cpu_time_total", row_limit: int = 100) -> str:
+        """The averages as text."""
+        return self.key_averages().table(sort_by, row_limit)
+
+    def export_chrome_trace(self, path: str | Path) -> None:
+        """Write the events as JSON for a trace viewer (chrome://tracing, Perfetto)."""
+        events = [
+            {
+                "name": event.name,
+                "cat": "backward" if "Backward" in event.name else "op",
+                "ph": "X",
+                "ts": event.start / 1000,
+                "dur": event.total / 1000,
+                "pid": 0,
+                "tid": event.thread,
+                "args": {"input shapes": [list(shape) for shape in event.shapes]},
+            }
+            for event in sorted(self.events, key=lambda event: event.start)
+        ]
+        Path(path).write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+
+    def __str__(self) -> str:
+        return self.table()
+
+
+@contextmanager
+def record_function(name: str) -> Iterator[None]:
+    """What happens inside the block belongs to an event of this name, if a profiler runs."""
+    running = _active.profile
+    if running is None:
+        yield
+        return
+    running._open_event(name, None)
+    try:
+        yield
+    finally:
+        running._close(None)
+
+
+def _names_of_code() -> dict[CodeType, str]:
+    """What to call the events: ops by name; nodes by asking them, hence an empty text."""
+    names = {function.__code__: op.name.partition(".")[0] for function, op in OPS.items()}
+    stack: list[type[Node]] = [Node]
+    while stack:
+        kind = stack.pop()
+        stack.extend(kind.__subclasses__())
+        for method in ("apply", "apply_differentiable"):
+            function = vars(kind).get(method)
+            if function is not None:
+                names[function.__code__] = ""
+    return names
+
+
+def _shapes(values: list[Any]) -> Iterator[tuple[int, ...]]:
+    """The shapes of tensors and arrays among arguments, those in lists included."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield tuple(value.array.shape)
+        elif isinstance(value, list | tuple):
+            yield from _shapes(list(value))
+        elif hasattr(value, "shape"):
+            yield tuple(value.shape)
+
+
+__all__ = ["Event", "profile", "record_function"]
