@@ -46,6 +46,15 @@ def failure(op_name: str, error: Exception, *args: object) -> Exception:
     return error
 
 
+def complex_gradient(op_name: str, *args: object) -> RuntimeError:
+    """The error of a gradient through an op whose formulas hold for real numbers only."""
+    return RuntimeError(
+        f"{op_name} does not support automatic differentiation for complex dtypes: its formulas "
+        f"hold for real numbers only, in {describe_call(op_name, args)}. Split the numbers with "
+        "real() and imag(), or detach() what needs no gradient."
+    )
+
+
 def describe_call(op_name: str, args: Sequence[object]) -> str:
     """The call as `mul([2, 3] float32, 2.0)`."""
     return f"{op_name}({', '.join(map(_describe, args))})"

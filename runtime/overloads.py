@@ -168,6 +168,8 @@ def _accepts_one(base: str, value: object, leniency: _Leniency, as_tensor: bool)
         return as_tensor and _is_number(value)
     if isinstance(value, Tensor):
         return leniency is _Leniency.TENSOR_AS_NUMBER and _stands_for_number(base, value)
+    if base == "Scalar" and isinstance(value, complex) and leniency < _Leniency.TENSOR_AS_NUMBER:
+        return False  # as a tensor, it brings real operands to a complex dtype
     check = _CHECKS.get(base)
     return check is None or check(value)
 

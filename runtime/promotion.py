@@ -8,6 +8,7 @@ is higher.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final, TypeAlias
 
@@ -153,6 +154,21 @@ def _complex_of(dtype: DType) -> DType:
 
 LAST_INTEGER: Final = np.dtype(np.ulonglong).num
 """Dtypes up to this number are bools and integers, those above it are inexact (or symbols)."""
+
+
+FIRST_COMPLEX: Final = np.dtype(np.complex64).num
+LAST_COMPLEX: Final = np.dtype(np.clongdouble).num
+"""Dtypes with numbers from the one to the other are complex."""
+
+
+def is_complex(value: Any) -> bool:
+    """Whether an array or a tensor may hold complex numbers; the symbols of a proof may."""
+    return value.dtype.kind in "cO"
+
+
+def any_complex(arrays: Iterable[Array | None]) -> bool:
+    """Whether one of a list of arrays holds complex numbers."""
+    return any(array is not None and array.dtype.kind == "c" for array in arrays)
 
 
 def promote(*arrays: Array | None) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from .alias import INFERENCE_ALIAS, Alias, base_of, own_alias, share_memory
 from .alias import share_alias as share_alias
 from .alias import share_alias_with_all as share_alias_with_all
+from .complex_parts import ComplexParts
 from .composites import CompositeMethods
 from .conversion import ConversionMethods
 from .hooks import RemovableHandle
@@ -45,7 +46,7 @@ class Size(tuple[int, ...]):
         return f"gradspec.Size({list(self)})"
 
 
-class Tensor(CompositeMethods, ConversionMethods, ValueMethods, TensorMethods):
+class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, TensorMethods):
     """A multi-dimensional array that can remember how it was computed.
 
     Made by `gs.tensor`, `gs.from_numpy`, `gs.zeros` and so on, and by ops. The methods that are

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..render.context import ModuleContext, function_name
 from ..render.resolve import kinds_of_params
 from ..render.to_numpy import NumpyRenderer
@@ -210,11 +212,26 @@ def differentiable_outputs(op: OpSpec) -> tuple[str, ...]:
 def _record(op: OpSpec, node: NodeView, plan: SavedFormulas) -> RecordView:
     wanted = [p for p in op.signature.params if p.name in op.differentiable_params]
     return RecordView(
+        refuses="" if op.complex else " or ".join(_is_complex(op, wanted)),
         any_edge=" or ".join(_has_edge(p) for p in wanted),
         edges=_edges(wanted),
         saves=tuple(_saves(op, plan, wanted)),
         attach=_attach(op),
     )
+
+
+def _is_complex(op: OpSpec, wanted: list[Param]) -> Iterator[str]:
+    """Tests for complex arguments; those that are brought to one dtype are tested by the first."""
+    promoted = [name for name in op.promotes if name in op.differentiable_params]
+    for param in wanted:
+        name = spelled(param.name)
+        test = f"FIRST_COMPLEX <= {name}_array.dtype.num <= LAST_COMPLEX"
+        if param.type.is_list:
+            yield f"any_complex({name}_array)"
+        elif param.type.is_optional:
+            yield f"({name}_array is not None and {test})"
+        elif param.name not in promoted[1:]:
+            yield test
 
 
 def _saves(op: OpSpec, plan: SavedFormulas, wanted: list[Param]) -> list[str]:

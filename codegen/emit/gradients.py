@@ -212,12 +212,18 @@ def _elementwise(op: OpSpec) -> list[Formula]:
     formulas = []
     for names, rule in op.vjps:
         if isinstance(rule, Formula):
-            block = substitute(rule.block, {"grad": ir.Name(f"{names[0]}_t")})
+            tangent: ir.Expr = ir.Name(f"{names[0]}_t")
+            if (
+                op.complex
+            ):  # the VJP of z -> f(z) is the product with conj(f'), the JVP that with f'
+                tangent = ir.Call("conj", (tangent,))
+            block = substitute(rule.block, {"grad": tangent})
             assert isinstance(block, ir.Block)
             formulas.append(dataclasses.replace(rule, block=block))
     terms = [f.block.expression for f in formulas if f.block.expression is not None]
     if len(terms) == len(formulas):
         total = functools.reduce(lambda a, b: ir.Binary("+", a, b), terms)
+        total = ir.Call("conj", (total,)) if op.complex else total
         return [dataclasses.replace(formulas[0], block=ir.Block((ir.Return(total),)))]
     return formulas
 

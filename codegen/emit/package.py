@@ -35,11 +35,19 @@ GENERATED_PACKAGE = "gradspec.generated"
 _RUNTIME_NAMES = {
     "gradspec.broadcast": ("reduce_to", "reduce_to_differentiable"),
     "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of", "lift_number"),
-    "gradspec.errors": ("failure",),
+    "gradspec.errors": ("complex_gradient", "failure"),
     "gradspec.modes": ("finish", "mode"),
     "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),
     "gradspec.overloads": ("overloaded",),
-    "gradspec.promotion": ("LAST_INTEGER", "promote", "promote_to_float"),
+    "gradspec.promotion": (
+        "FIRST_COMPLEX",
+        "LAST_COMPLEX",
+        "LAST_INTEGER",
+        "any_complex",
+        "is_complex",
+        "promote",
+        "promote_to_float",
+    ),
     "gradspec.saved": (
         "arrays_of",
         "attach_outputs",

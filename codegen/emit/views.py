@@ -25,6 +25,8 @@ class NodeView:
 class RecordView:
     """How a function leaves its node behind."""
 
+    refuses: str
+    """The test for complex arguments of an op whose formulas do not hold for them."""
     any_edge: str
     """The condition under which an input asks for a gradient."""
     edges: str

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import sympy
 
+from .complex_numbers import is_complex
 from .evaluate import Point, is_nan
 
 
@@ -46,6 +47,8 @@ class Trace:
 
     def sign(self, difference: sympy.Expr, *, branches: bool = True) -> int:
         """The sign of an expression at the witness; 0 only if it is zero to all digits."""
+        if is_complex(difference):
+            raise ProofError(f"compares {difference}, and complex numbers have no order")
         if difference.is_number:
             return _sign_of_number(difference, self.point)
         flipped = difference.could_extract_minus_sign()

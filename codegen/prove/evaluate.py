@@ -122,7 +122,7 @@ def _functions(digits: int) -> dict[Any, Callable[..., Any]]:
         sympy.log: mp.log,
         sympy.Abs: abs,
         sympy.sign: mp.sign,
-        sympy.atan2: mp.atan2,
+        sympy.atan2: lambda y, x: mp.atan2(mp.re(y), mp.re(x)),
         sympy.loggamma: mp.loggamma,
         sympy.polygamma: lambda n, x: mp.psi(int(n), x),
         sympy.zeta: lambda s, a=1: mp.zeta(s, a),

@@ -49,6 +49,10 @@ class ExactConstant(float):
         made.expr = expr
         return made
 
+    def conjugate(self) -> ExactConstant:
+        """Itself; a plain float's would be plain."""
+        return self
+
     def __reduce__(self) -> Any:
         return (ExactConstant, (self.expr,))
 

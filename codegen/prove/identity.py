@@ -2,9 +2,11 @@
 
 With parameters `p` (the input symbols), `F` the outputs and `g` their cotangents:
 
-    VJP             grad_in of p             =  sum of g * dF/dp
+    VJP             grad_in of p             =  real part of the sum of conj(g) * dF/dp
     JVP             tangent of F             =  sum of dF/dp * t
     double backward derivative of sum(t * grad_in)  =  the same of sympy's first derivative
+
+The gradient for a complex input `a + i*b` is `grad_in of a + i * grad_in of b`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ import numpy as np
 import sympy
 from sympy import Expr, S
 
+from .complex_numbers import conjugate, is_complex, parameters, real_part
 from .run import Array, Leaf, Run
+from .symbols import SymArray, expressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +101,29 @@ class Jacobian:
             p, q = q, p
         return self._known.by(self.first(place, p), q)
 
-    def pulled_back(self, p: sympy.Symbol) -> Expr:
-        """What the VJP must answer for `p`."""
-        terms = [g * self.first(place, p) for place, g in self.cotangents.items()]
-        return sympy.Add(*terms)
+    def pulled_back(self, element: Expr) -> Expr:
+        """What the VJP must answer: the derivative by `a`, plus `i` times that by `b`."""
+        return sympy.Add(*(unit * self._pulled_back(p) for p, unit in parameters(element)))
+
+    def _pulled_back(self, p: sympy.Symbol) -> Expr:
+        terms = [conjugate(g) * self.first(place, p) for place, g in self.cotangents.items()]
+        return real_part(sympy.Add(*terms))
 
     def pushed_forward(self, place: Any, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
         """What the JVP must answer for one output element."""
         return sympy.Add(*(self.first(place, p) * t for p, t in tangents.items()))
 
-    def curved(self, q: sympy.Symbol, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
-        """What the second pass must answer for `q`."""
-        return sympy.Add(
-            *(
-                t * g * self.second(place, p, q)
-                for place, g in self.cotangents.items()
-                for p, t in tangents.items()
-            )
-        )
+    def curved(self, element: Expr, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
+        """What the second pass must answer for an input."""
+        return sympy.Add(*(unit * self._curved(q, tangents) for q, unit in parameters(element)))
+
+    def _curved(self, q: sympy.Symbol, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
+        terms = [
+            t * conjugate(g) * self.second(place, p, q)
+            for place, g in self.cotangents.items()
+            for p, t in tangents.items()
+        ]
+        return real_part(sympy.Add(*terms))
 
 
 def identities(run: Run, known: Derivatives) -> Iterator[Identity]:
@@ -130,25 +139,27 @@ def identities(run: Run, known: Derivatives) -> Iterator[Identity]:
 
 def duality(run: Run, place: str) -> Identity:
     """At a tie there is no derivative to compare with, but VJP and JVP must be each other's
-    transpose: the sum of `t * grad_in` is that of `g * tangent`."""
+    transpose: the real part of the sum of `conj(t) * grad_in` is that of `conj(g) * tangent`."""
     symbols = {leaf: run.array(leaf) for leaf in run.leaves}
-    here = {p: run.point.values[p] for array in symbols.values() for p in array.flat}
-    weights = _weights(run, symbols)
+    own = {
+        p for array in symbols.values() for element in array.flat for p, _ in parameters(element)
+    }
+    here = {p: run.point.values[p] for p in own}
     label = f"VJP and JVP where {place}"
     key = run.leaves[0][0]
     pulled = [
-        weights[p] * gradient[index]
+        conjugate(run.weights[leaf][index].item().expr) * gradient[index]
         for leaf in run.leaves
         for gradient in [_filled(run.gradients[leaf], symbols[leaf], label, key)]
-        for index, p in _elements(symbols[leaf])
+        for index in np.ndindex(gradient.shape)
     ]
     pushed = [
-        run.cotangents[name][index].item().expr * tangent[index]
+        conjugate(run.cotangents[name][index].item().expr) * tangent[index]
         for name, found in run.tangents.items()
-        for tangent in [_filled(found, run.outputs[name], label, name)]
+        for tangent in [_filled(found, run.cotangents[name], label, name)]
         for index in np.ndindex(tangent.shape)
     ]
-    got, expected = sympy.Add(*pulled).xreplace(here), sympy.Add(*pushed).xreplace(here)
+    got, expected = (real_part(sympy.Add(*terms)).xreplace(here) for terms in (pulled, pushed))
     return Identity(label, key, got, expected)
 
 
@@ -171,7 +182,7 @@ def _vjp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[I
 def _jvp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
     tangent_of = _weights(run, symbols)
     for name, tangent in run.tangents.items():
-        found = _filled(tangent, run.outputs[name], f"JVP of {name}", name)
+        found = _filled(tangent, run.cotangents[name], f"JVP of {name}", name)
         for index in np.ndindex(found.shape):
             label = f"JVP of {name}{_subscript(index)}"
             expected = jacobian.pushed_forward((name, index), tangent_of)
@@ -198,9 +209,12 @@ def _second_order(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> I
 def _weights(run: Run, symbols: dict[Leaf, Array]) -> dict[sympy.Symbol, sympy.Symbol]:
     """The tangent of each input symbol."""
     return {
-        p: run.weights[leaf][index].item().expr
+        p: t
         for leaf in run.leaves
-        for index, p in _elements(symbols[leaf])
+        for index, element in _elements(symbols[leaf])
+        for (p, _), (t, _) in zip(
+            parameters(element), parameters(run.weights[leaf][index].item().expr), strict=True
+        )
     }
 
 
@@ -218,7 +232,13 @@ def _filled(found: Array | None, like: Any, label: str, key: str) -> Array:
         raise Mismatch(
             label, key, f"has shape {list(found.shape)} where {list(like.shape)} is needed"
         )
-    return found
+    elements = expressions(like) if isinstance(like, SymArray) else like
+    if any(map(is_complex, elements.flat)):
+        return found
+    projected = np.empty(found.shape, dtype=object)  # what arrays of floats cannot but do
+    for index in np.ndindex(found.shape):
+        projected[index] = real_part(found[index])
+    return projected
 
 
 def _shown(run: Run, leaf: Leaf) -> str:

@@ -15,10 +15,11 @@ import sympy
 
 from ..spec.model import AutoElementwise, Example, OpSpec, Param, Type
 from . import domain
+from .complex_numbers import is_complex
 from .decisions import Decision
 from .evaluate import Point
 from .exact_constants import exact_number
-from .symbols import SymArray, lift, sym_array
+from .symbols import SymArray, expressions, lift, sym_array
 
 _TRIES = 2000
 
@@ -49,6 +50,12 @@ class Inputs:
     def fresh(self, name: str, shape: tuple[int, ...]) -> SymArray:
         """An array of new symbols, e.g. for the gradient of an output."""
         return _symbols(name, shape, (-np.inf, np.inf), self.symbols)
+
+    def fresh_like(self, name: str, array: Any, *, is_complex: bool) -> SymArray:
+        """New symbols in the shape of an array, e.g. for its gradient; complex ones if asked."""
+        if is_complex:
+            return _complex_symbols(name, array.shape, self.symbols)
+        return self.fresh(name, array.shape)
 
     def draw(self, rng: random.Random) -> Point:
         """A witness for every symbol, inside the domain."""
@@ -129,6 +136,8 @@ def _tensor(name: str, given: Any, bounds: tuple[float, float], inputs: Inputs) 
         return None
     if isinstance(given, Mapping):
         ((kind, data),) = given.items()
+        if kind == "complex":
+            return _complex_symbols(name, tuple(data), inputs.symbols)
         if kind == "float":
             constants = np.asarray(data, dtype=object)
             return sym_array(map(lift, constants.flat), constants.shape)
@@ -151,13 +160,24 @@ def _symbols(
     return sym_array(made, shape)
 
 
+def _complex_symbols(name: str, shape: tuple[int, ...], known: dict[Any, Any]) -> SymArray:
+    """`self_r01 + i*self_i01`, with real symbols anywhere on the line."""
+    everywhere = (-np.inf, np.inf)
+    real = _symbols(f"{name}_r", shape, everywhere, known)
+    imaginary = _symbols(f"{name}_i", shape, everywhere, known)
+    pairs = zip(expressions(real).flat, expressions(imaginary).flat, strict=True)
+    return sym_array([a + sympy.I * b for a, b in pairs], shape)
+
+
 def _conditions(spec: OpSpec, values: dict[str, Any]) -> Iterator[Decision]:
     given = {name: value for name, value in values.items() if value is not None}
     for argument, condition in spec.domain:
         for smaller, larger in domain.comparisons(argument, condition):
             difference = domain.evaluate(larger, given) - domain.evaluate(smaller, given)
             for element in np.asarray(difference, dtype=object).flat:
-                yield Decision(lift(element), positive=True, branches=False)
+                bound = lift(element)
+                if not is_complex(bound):  # complex numbers have no order: no cut is hit by chance
+                    yield Decision(bound, positive=True, branches=False)
 
 
 def examples_of(spec: OpSpec) -> tuple[Example, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .complex_numbers import is_complex
 from .evaluate import Point, to_float
 from .inputs import Inputs
 from .run import Array
@@ -27,8 +28,9 @@ def numeric(value: Any, point: Point) -> Any:
 
 
 def floats(exact: Array, point: Point) -> Array:
-    """Expressions at the witness, as float64; other arrays as they are."""
+    """Expressions at the witness, as float64 or complex128; other arrays as they are."""
     if exact.dtype != object:
         return exact
     values = [to_float(point.value(expr)) for expr in exact.flat]
-    return np.array(values, dtype=np.float64).reshape(exact.shape)
+    dtype = np.complex128 if any(map(is_complex, exact.flat)) else np.float64
+    return np.array(values, dtype).reshape(exact.shape)

@@ -10,6 +10,7 @@ from ..render.to_sympy import NotSymbolic
 from ..spec.model import Example, OpSpec
 from .agreement import check_agreement
 from .chambers import Chambers
+from .complex_numbers import complex_examples
 from .counterexample import counterexample, show_call
 from .deadline import TimeUp, time_limit
 from .decisions import ProofError
@@ -73,7 +74,7 @@ class _Proof:
                 self._statuses.add(Status.TESTED)
                 return
             examples = examples_of(self._spec)
-            for example in examples:
+            for example in (*examples, *complex_examples(self._spec, examples)):
                 self._example(example)
             for example in special_examples(self._spec, examples):
                 self._extra_example(example)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..spec.model import NotImplementedYet, OpSpec
+from .complex_numbers import is_complex, parameters
 from .decisions import Decision, ProofError, tracing
 from .evaluate import Point
 from .inputs import Inputs
@@ -93,7 +94,7 @@ def differentiable_leaves(spec: OpSpec, inputs: Inputs) -> list[Leaf]:
         if spec.composite is None and param.name not in spec.differentiable_params:
             continue
         for number, array in enumerate(inputs.tensors(param.name)):
-            if isinstance(array, SymArray) and all(e.is_Symbol for e in expressions(array).flat):
+            if isinstance(array, SymArray) and all(map(parameters, expressions(array).flat)):
                 leaves.append((param.name, number))
     return leaves
 
@@ -164,14 +165,31 @@ def _forward(spec: OpSpec, run: Run) -> None:
         else:
             run.fixed[name] = tensor.array
     taken = {param.name for param in spec.signature.params}
+    complex_ones = _complex_outputs(spec, run)
     for name, array in run.outputs.items():
         label = "grad" if len(run.outputs) == 1 else f"grad_{name}"
         label = f"{label}_" if label in taken else label
-        run.cotangents[name] = run.inputs.fresh(label, array.shape)
+        run.cotangents[name] = run.inputs.fresh_like(label, array, is_complex=name in complex_ones)
     for leaf in run.leaves:
-        shape = run.inputs.tensors(leaf[0])[leaf[1]].shape
+        array = run.array(leaf)
         number = str(leaf[1]) if isinstance(run.inputs.values[leaf[0]], list) else ""
-        run.weights[leaf] = run.inputs.fresh(f"{leaf[0]}{number}_t", shape)
+        run.weights[leaf] = run.inputs.fresh_like(
+            f"{leaf[0]}{number}_t", array, is_complex=any(map(is_complex, array.flat))
+        )
+
+
+def _complex_outputs(spec: OpSpec, run: Run) -> set[str]:
+    """The outputs that hold complex numbers: floats tell, as a real one may mention `i`."""
+    arrays = [*run.outputs.values(), *map(run.array, run.leaves)]
+    if not any(is_complex(expr) for array in arrays for expr in array.flat):
+        return set()
+    from gradspec.modes import no_grad
+
+    from .numbers import numeric_values
+
+    with no_grad(), np.errstate(all="ignore"):
+        outputs = Call(spec, numeric_values(run.inputs, run.point), [])()
+    return {name for name, tensor in outputs.items() if tensor.is_complex()}
 
 
 def _roots(outputs: dict[str, Any], run: Run) -> tuple[list[Any], list[Any]]:

@@ -98,6 +98,7 @@ def examples_of(spec: OpSpec) -> str:
             [example.args for example in spec.examples],
             spec.domain,
             spec.kinks,
+            spec.complex,
             spec.proof,
             spec.output_differentiability,
             [type(rule).__name__ for _, rule in (*spec.vjps, *spec.jvps)],

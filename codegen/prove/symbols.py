@@ -16,6 +16,7 @@ import sympy
 
 from . import twins
 from .array_twins import ARRAY_TWINS
+from .complex_numbers import imaginary_part, real_part
 from .decisions import ProofError
 from .exact_constants import exact_number
 
@@ -53,12 +54,12 @@ class Sym:
     @property
     def real(self) -> Sym:
         """The real part."""
-        return Sym(sympy.re(self.expr))
+        return Sym(real_part(self.expr))
 
     @property
     def imag(self) -> Sym:
         """The imaginary part."""
-        return Sym(sympy.im(self.expr))
+        return Sym(imaginary_part(self.expr))
 
 
 def lift(number: Any) -> sympy.Expr:
@@ -178,12 +179,12 @@ class SymArray(np.ndarray[Any, Any]):
     @property  # type: ignore[misc]
     def real(self) -> Any:
         """The real parts."""
-        return self._each(lambda element: Sym(sympy.re(lift(element))))
+        return self._each(lambda element: Sym(real_part(lift(element))))
 
     @property  # type: ignore[misc]
     def imag(self) -> Any:
         """The imaginary parts."""
-        return self._each(lambda element: Sym(sympy.im(lift(element))))
+        return self._each(lambda element: Sym(imaginary_part(lift(element))))
 
     def _each(self, function: Callable[[Any], Any]) -> Any:
         return as_symbols(np.frompyfunc(function, 1, 1)(self.view(np.ndarray)))

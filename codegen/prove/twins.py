@@ -13,18 +13,22 @@ from typing import Any
 import sympy
 from sympy import Expr, Integer, Rational, S, exp, log, pi, sqrt
 
+from . import complex_numbers
+from .complex_numbers import is_complex
 from .decisions import ProofError, sign, value
 
 Twin = Callable[..., Any]
 
 
 def _absolute(x: Expr) -> Expr:
-    if x.is_extended_real is False:
-        return sqrt(sympy.re(x) ** 2 + sympy.im(x) ** 2)
+    if is_complex(x):
+        return complex_numbers.absolute(x)
     return x if sign(x) >= 0 else -x
 
 
 def _sign(x: Expr) -> Expr:
+    if is_complex(x):
+        return S.Zero if _same(x, S.Zero) else x / complex_numbers.absolute(x)
     return Integer(sign(x))
 
 
@@ -149,7 +153,7 @@ NUMBERS: dict[str, Twin] = {
     "radians": lambda a: a * pi / 180,
     "rad2deg": lambda a: a * 180 / pi,
     "degrees": lambda a: a * 180 / pi,
-    "conjugate": sympy.conjugate,
+    "conjugate": complex_numbers.conjugate,
     # order
     "absolute": _absolute,
     "fabs": _absolute,
@@ -234,7 +238,10 @@ TRUTHS: dict[str, Twin] = {
 
 def _same(a: Expr, b: Expr) -> bool:
     """Equality is decided without a chamber: two expressions differ almost everywhere."""
-    return bool(a == b) or sign(a - b, branches=False) == 0
+    difference = a - b
+    if is_complex(difference):
+        difference = complex_numbers.absolute(difference)
+    return bool(difference == 0) or sign(difference, branches=False) == 0
 
 
 def truth(x: Expr) -> bool:

@@ -13,7 +13,13 @@ from ..spec.model import REQUIRED, OpSpec, Param, Signature, Table, Type
 Kind: TypeAlias = str
 """`tensor`, `tensors`, `number`, `int`, `ints`, `bool`, `str`, `dtype`, `none` or `any`."""
 
-HELPERS: dict[str, Kind] = {"len": "int", "tuple": "ints", "float": "number", "int": "int"}
+HELPERS: dict[str, Kind] = {
+    "len": "int",
+    "tuple": "ints",
+    "float": "number",
+    "int": "int",
+    "is_complex": "bool",
+}
 """Functions of the language that are not ops, and the kind of their answer."""
 
 CONSTANTS = ("pi", "inf", "nan")
@@ -136,6 +142,8 @@ class Resolver:
     def _kind_of_call(self, call: ir.Call, kinds: Mapping[str, Kind]) -> Kind:
         if call.function in HELPERS:
             return HELPERS[call.function]
+        if call.function == "conj" and self.kind(call.args[0], kinds) in ("number", "int"):
+            return "number"
         overloads = self._overloads.get(call.function)
         if not overloads:
             return "any"  # a primitive

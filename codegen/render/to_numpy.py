@@ -14,6 +14,9 @@ from .resolve import HELPERS, Target
 
 _DEEPEST_INLINING = 12
 
+_MEMBERS = {"conj": "conjugate()", "real": "real", "imag": "imag"}
+"""Ops that are members of arrays and cost next to nothing for real ones; numbers have them too."""
+
 
 class NumpyRenderer(FormulaRenderer):
     """Code on arrays, free of tensors."""
@@ -26,6 +29,8 @@ class NumpyRenderer(FormulaRenderer):
         if node.function in HELPERS:
             return f"{node.function}({self._arguments(node)})", ATOM
         target = self.target(node)
+        if node.function in _MEMBERS:
+            return f"{self.render(node.args[0], ATOM)}.{_MEMBERS[node.function]}", ATOM
         inlined = self._inlined(target)
         if inlined is not None:
             return self._render_inlined(target, inlined)

@@ -12,6 +12,8 @@ class TensorRenderer(FormulaRenderer):
     """Code that is differentiable again; operators are those of `Tensor`."""
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
+        if node.function == "conj" and self._is_number(node.args[0]):
+            return f"{self.render(node.args[0], ATOM)}.conjugate()", ATOM
         words = [self.render(arg) for arg in node.args]
         if node.function in HELPERS:
             return f"{node.function}({', '.join(words)})", ATOM
@@ -19,3 +21,6 @@ class TensorRenderer(FormulaRenderer):
             spelled = "input" if name == "self" else name
             words.append(f"{spelled}={self.render(value)}")
         return f"{self.context.function(self.target(node).op)}({', '.join(words)})", ATOM
+
+    def _is_number(self, expr: ir.Expr) -> bool:
+        return self.context.resolver.kind(expr, self.kinds) in ("number", "int")

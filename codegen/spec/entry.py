@@ -113,6 +113,7 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         jvps=jvps,
         promotes=reader.words("promotes"),
         int_to_float=reader.flag("int_to_float"),
+        complex=reader.flag("complex"),
         inplace=reader.flag("inplace"),
         domain=reader.domain(),
         output_differentiability=reader.output_differentiability(),

@@ -125,6 +125,8 @@ def _tensor(node: Located) -> Any:
         return [_size(item) for item in node.items]
     if isinstance(node, Mapping) and len(node.items) == 1:
         key, data = node.items[0]
+        if key.value == "complex" and isinstance(data, Listing):
+            return {"complex": [_size(item) for item in data.items]}
         if key.value in DATA_KINDS:
             value = _data(data, key.value)
             _shape(data)

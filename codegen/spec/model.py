@@ -181,6 +181,8 @@ class OpSpec:
     """The op has an in-place twin, `mul_` to `mul`, which is made from it."""
     int_to_float: bool = False
     """Integer and bool arguments are computed in the default float dtype."""
+    complex: bool = False
+    """The formulas hold for complex tensors too; otherwise these have no gradient, and say so."""
     domain: tuple[tuple[str, str], ...] = ()
     """`(argument, condition)`: where the op is defined and differentiable."""
     output_differentiability: tuple[bool, ...] = ()

@@ -34,6 +34,7 @@ _DESCRIPTIONS = {
     "aliases": "Other names of the function.",
     "promotes": "The tensor arguments that are brought to one dtype, and that broadcast.",
     "int_to_float": "Integers and bools are computed in the default float dtype.",
+    "complex": "The formulas hold for complex tensors too, and are proved for them.",
     "inplace": "The op has an in-place twin: `mul_` to `mul`.",
     "proof": "How the op is proved: symbolic, or `numeric: why`.",
 }
@@ -98,6 +99,7 @@ def _entry() -> dict[str, Any]:
         "aliases": _words([_NAME], are_patterns=True),
         "promotes": _words([_NAME], are_patterns=True),
         "int_to_float": {"type": "boolean"},
+        "complex": {"type": "boolean"},
         "inplace": {"type": "boolean"},
         "proof": {
             "anyOf": [

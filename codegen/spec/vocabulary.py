@@ -17,6 +17,7 @@ ENTRY_KEYS = (
     "aliases",
     "promotes",
     "int_to_float",
+    "complex",
     "inplace",
     "proof",
 )
@@ -25,7 +26,7 @@ ENTRY_KEYS = (
 CONSTANTS = ("pi", "inf", "nan")
 """Names a formula may read without being given them."""
 
-HELPERS = ("len", "tuple", "float", "int")
+HELPERS = ("len", "tuple", "float", "int", "is_complex")
 """Functions of plain values that a formula may call besides the ops of the table."""
 
 BASE_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "ScalarType", "Generator")

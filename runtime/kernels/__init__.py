@@ -11,9 +11,11 @@ from .arithmetic import (
     remainder_scalar,
     round,
     rsub_scalar,
+    times,
     times_log,
     within,
 )
+from .complex_numbers import complex, view_as_complex, view_as_real
 from .convolution import (
     channel_sum,
     convolution,
@@ -136,6 +138,7 @@ __all__ = [
     "cat_backward",
     "channel_sum",
     "clamp",
+    "complex",
     "constant_pad_nd",
     "constant_unpad_nd",
     "convolution",
@@ -223,6 +226,7 @@ __all__ = [
     "sum_to_size",
     "t",
     "take_along_dim",
+    "times",
     "times_log",
     "to_copy",
     "topk",
@@ -240,6 +244,8 @@ __all__ = [
     "vdot",
     "vector_norm",
     "view",
+    "view_as_complex",
+    "view_as_real",
     "where",
     "within",
 ]

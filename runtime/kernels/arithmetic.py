@@ -19,10 +19,19 @@ def _with(self: Array, *numbers: Number | None) -> Array:
     return to_float(self) if any(isinstance(number, float) for number in numbers) else self
 
 
+def times(self: Array, alpha: Number) -> Any:
+    """`alpha * self`; RuntimeError for a complex `alpha` that would leave the dtype."""
+    if isinstance(alpha, complex) and self.dtype.kind != "c":
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
+    return self * alpha
+
+
 def rsub_scalar(self: Array, other: Number, alpha: Number) -> Any:
     """A number minus `alpha` times each element."""
     self = _with(self, other, alpha)
-    return other - self if alpha == 1 else other - self * alpha
+    return other - self if alpha == 1 else other - times(self, alpha)
 
 
 def remainder_scalar(self: Array, other: Number) -> Any:
@@ -49,6 +58,8 @@ def pow_of_scalar(self: Number, exponent: Array) -> Any:
 
 def times_log(self: Array, base: Any) -> Any:
     """Each element times the logarithm of a number; the limits at and below zero are IEEE's."""
+    if isinstance(base, complex):
+        return self * np.log(base)
     if base > 0:
         return self * constants.log(base)
     return self * (-constants.inf if base == 0 else constants.nan)

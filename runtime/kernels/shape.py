@@ -190,4 +190,8 @@ def unbind(self: Array, dim: int) -> list[Array]:
 
 def to_copy(self: Array, dtype: Any) -> Array:
     """A copy, in another dtype if one is given; symbols keep theirs."""
-    return self.copy() if dtype is None else self.astype(dtype)
+    if dtype is None:
+        return self.copy()
+    if self.dtype.kind == "c" and np.dtype(dtype).kind != "c":
+        self = self.real
+    return self.astype(dtype)

@@ -81,7 +81,12 @@ def cases() -> Iterator[Case]:
     for op in TABLE.ops:
         if not op.signature.name.startswith("_"):
             for number, example in enumerate(examples_of(op)):
-                yield Case(op, example, number)
+                if not _is_complex(example):  # their comparison is test_oracle_complex
+                    yield Case(op, example, number)
+
+
+def _is_complex(example: Example) -> bool:
+    return any(isinstance(value, dict) and "complex" in value for _, value in example.args)
 
 
 CASES = list(cases())

@@ -1,0 +1,83 @@
+"""Formulas that hold for real numbers only are refuted where the spec claims more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from gradspec_codegen.prove.verdict import OpVerdict, Status
+from gradspec_codegen.spec.model import OpSpec
+
+from .proving import prove_text
+
+SPECS = """
+- name: without_conj(Tensor self, Tensor other) -> Tensor
+  doc: Right for real numbers.
+  forward: self * other
+  self: grad * other
+  other: grad * self
+  result: self_t * other_p + other_t * self_p
+  promotes: self, other
+  complex: true
+
+- name: real_only(Tensor self, Tensor other) -> Tensor
+  doc: The same formulas, which claim nothing about complex numbers.
+  forward: self * other
+  self: grad * other
+  other: grad * self
+  result: self_t * other_p + other_t * self_p
+  promotes: self, other
+
+- name: conj_of_one(Tensor self, Tensor other) -> Tensor
+  doc: Right unless both are complex.
+  forward: self * other
+  self: grad * conj(other)
+  other: grad * self
+  result: self_t * other_p + other_t * self_p
+  promotes: self, other
+  complex: true
+
+- name: conj_in_the_tangent(Tensor self) -> Tensor
+  doc: The VJP takes the conjugate, the JVP must not.
+  forward: self * self
+  self: grad * conj(2 * self)
+  result: self_t * conj(2 * self_p)
+  promotes: self
+  complex: true
+
+- name: squared_size(Tensor self) -> Tensor
+  doc: A function that is nowhere holomorphic, and its right derivatives.
+  forward: self * conj(self)
+  self: (grad + conj(grad)) * self
+  result: self_t * conj(self_p) + self_p * conj(self_t)
+  promotes: self
+  complex: true
+
+- name: half_a_size(Tensor self) -> Tensor
+  doc: The same with half of the gradient.
+  forward: self * conj(self)
+  self: grad * self
+  result: self_t * conj(self_p) + self_p * conj(self_t)
+  promotes: self
+  complex: true
+"""
+
+REFUTED = ("without_conj", "conj_of_one", "conj_in_the_tangent", "half_a_size")
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[OpSpec, OpVerdict]]:
+    directory: Path = tmp_path_factory.mktemp("complex")
+    return prove_text(SPECS, directory, "complex_ops")
+
+
+@pytest.mark.parametrize("name", REFUTED)
+def test_refuted(name: str, verdicts: dict[str, tuple[OpSpec, OpVerdict]]) -> None:
+    _, verdict = verdicts[name]
+    assert verdict.status is Status.REFUTED
+
+
+@pytest.mark.parametrize("name", ["real_only", "squared_size"])
+def test_proved(name: str, verdicts: dict[str, tuple[OpSpec, OpVerdict]]) -> None:
+    _, verdict = verdicts[name]
+    assert verdict.status is Status.PROVED, verdict
