@@ -181,7 +181,9 @@ def index_put_(
 ) -> Tensor:
     """Write (or add) `values` at the places that `indices` pick, one array per dimension."""
     refuse_any_overlap(self, values)
-    where = tuple(slice(None) if index is None else index.array for index in indices)
+    where: tuple[Any, ...] = tuple(
+        slice(None) if index is None else index.array for index in indices
+    )
     written = values.array.astype(self.array.dtype, copy=False)
     if accumulate:
         total = self.array.copy()

@@ -82,8 +82,8 @@ class ValueMethods:
 
     if TYPE_CHECKING:  # set by the package: indexing is made of ops of the table
 
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __getitem__(self: Any, index: Any) -> Tensor: ...
+        def __setitem__(self: Any, index: Any, value: Any) -> None: ...
 
     def __hash__(self) -> int:
         return id(self)
@@ -91,7 +91,7 @@ class ValueMethods:
     def __repr__(self) -> str:
         from .printing import tensor_repr
 
-        return tensor_repr(self)
+        return tensor_repr(cast("Tensor", self))
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if self.array.ndim == 0 and spec else repr(self)

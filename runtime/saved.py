@@ -69,7 +69,7 @@ def _refuse(node: Node, *, slot: str, alias: Alias, expected: int) -> None:
 
 def versions(tensors: Sequence[Tensor | None]) -> list[int | None]:
     """The versions of a list of saved tensors."""
-    return [None if t is None else t.alias and t.alias.version for t in tensors]
+    return [None if t is None or t.alias is None else t.alias.version for t in tensors]
 
 
 def check_versions(

@@ -9,12 +9,12 @@ pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore")]
 PER_TEST = 40
 
 
-@pytest.mark.parametrize("first_seed", range(0, 10 * PER_TEST, PER_TEST))
 def run_many(torch, seeds):
     for seed in seeds:
         run_program(torch, seed)
 
 
+@pytest.mark.parametrize("first_seed", range(0, 10 * PER_TEST, PER_TEST))
 def test_programs_do_what_they_do_in_pytorch(torch, first_seed):
     run_many(torch, range(first_seed, first_seed + PER_TEST))
 
