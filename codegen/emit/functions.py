@@ -232,6 +232,8 @@ def _is_complex(op: OpSpec, wanted: list[Param]) -> Iterator[str]:
             yield f"({name}_array is not None and {test})"
         elif param.name not in promoted[1:]:
             yield test
+    if len(op.signature.outputs) == 1 and any(p.type.base == "Scalar" for p in op.signature.params):
+        yield "FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX"  # by a complex number
 
 
 def _saves(op: OpSpec, plan: SavedFormulas, wanted: list[Param]) -> list[str]:

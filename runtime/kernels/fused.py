@@ -85,4 +85,4 @@ def cross(self: Array, other: Array, dim: int) -> Array:
 
 def vdot(self: Array, other: Array) -> Any:
     """The sum of the products of the elements of two vectors, the first conjugated."""
-    return dot(self.conj() if self.dtype.kind == "c" else self, other)
+    return dot(self.conj(), other)
