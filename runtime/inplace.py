@@ -74,9 +74,14 @@ def refuse_partial_overlap(written: Tensor, *read: object) -> None:
         if not isinstance(tensor, Tensor) or tensor.alias is not written.alias:
             continue
         a, b = written.array, tensor.array
-        same = a.ctypes.data == b.ctypes.data and a.shape == b.shape and a.strides == b.strides
+        same = a.ctypes.data == b.ctypes.data and a.shape == b.shape and _steps(a) == _steps(b)
         if not same and a.flags.forc and b.flags.forc and np.may_share_memory(a, b):
             raise _overlap()
+
+
+def _steps(array: Any) -> list[int]:
+    """The strides that matter: those of dimensions with more than one element."""
+    return [stride for stride, size in zip(array.strides, array.shape, strict=True) if size != 1]
 
 
 def refuse_any_overlap(written: Tensor, read: Tensor) -> None:
@@ -141,6 +146,9 @@ def write_number(tensor: Tensor, number: complex) -> None:
     base = base_of(tensor)
     if base is None or tensor.array.flags.writeable:
         write(tensor, number)
+        return
+    if base.array.ndim == 0:
+        write(base, number)
         return
     places = Region(base.array, tensor.array).positions
     write(base, number, np.unravel_index(places, base.array.shape))

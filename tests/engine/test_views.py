@@ -144,6 +144,23 @@ def test_expanded_memory_is_refused():
         gs.ones(2, 1).expand(2, 3).add_(1)
 
 
+def test_a_number_may_be_written_to_expanded_memory():
+    x, one = gs.ones(2, 1), gs.tensor(1.0)
+    x.expand(2, 3).fill_(5)
+    one.expand(2).zero_()
+    assert (x.tolist(), one.item()) == ([[5], [5]], 0)
+
+
+def test_what_overlaps_in_part_is_refused():
+    x = gs.ones(4)
+    with pytest.raises(RuntimeError, match="some elements of the input tensor"):
+        x[1:].add_(x[:3])
+    with pytest.raises(RuntimeError, match="some elements of the input tensor"):
+        x[gs.tensor([0, 1, 2, 3])] = x
+    x.view(1, 4).add_(x[None])
+    assert x.tolist() == [2, 2, 2, 2]
+
+
 @pytest.mark.parametrize(
     "write",
     [
