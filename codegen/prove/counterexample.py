@@ -10,7 +10,8 @@ from ..spec.model import OpSpec
 from .evaluate import Point
 from .identity import Identity
 from .inputs import Inputs
-from .symbols import SymArray
+from .smallest import smallest
+from .symbols import SymArray, expressions
 from .verdict import Counterexample
 from .zero import Region, compare
 
@@ -21,7 +22,8 @@ _SHORT = 160
 def counterexample(
     spec: OpSpec, inputs: Inputs, identity: Identity, point: Point, region: Region
 ) -> Counterexample:
-    """The identity's two sides at a point where they differ."""
+    """The identity's two sides at a point where they differ, as simple as it can be."""
+    identity, point = smallest(identity, point, region, _symbols_of(inputs))
     symbols = sorted(identity.got.free_symbols | identity.expected.free_symbols, key=str)
     got, expected = _values(point, identity)
     return Counterexample(
@@ -34,6 +36,19 @@ def counterexample(
         expected=str(identity.expected),
         expected_value=expected,
         suggestion=_suggest(identity, point, region),
+    )
+
+
+def _symbols_of(inputs: Inputs) -> set[sympy.Symbol]:
+    """The symbols that the arguments are made of."""
+    arrays = [array for name in inputs.values for array in inputs.tensors(name)]
+    return set().union(
+        *(
+            element.free_symbols
+            for array in arrays
+            if isinstance(array, SymArray)
+            for element in expressions(array).flat
+        )
     )
 
 
