@@ -8,6 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from .generated.linalg_names import *  # noqa: F403
+from .kernels.decompositions import LinAlgError as LinAlgError
 from .registry import table_op
 
 if TYPE_CHECKING:

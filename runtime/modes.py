@@ -44,6 +44,9 @@ class Mode:
 
 mode: Final = Mode()
 
+current_mode: Final = mode
+"""What generated code calls it, where `mode` may be an argument of an op."""
+
 
 class _Unusual:
     """Held by a thread while it is in an unusual mode; a thread that ends lets go of it."""

@@ -36,7 +36,7 @@ _RUNTIME_NAMES = {
     "gradspec.broadcast": ("reduce_to", "reduce_to_differentiable"),
     "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of", "lift_number"),
     "gradspec.errors": ("complex_gradient", "failure"),
-    "gradspec.modes": ("finish", "mode"),
+    "gradspec.modes": ("current_mode", "finish"),
     "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),
     "gradspec.overloads": ("overloaded",),
     "gradspec.promotion": (

@@ -11,39 +11,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from .decisions import ProofError
-
-
-def _matrix(array: Any) -> sympy.Matrix:
-    from .symbols import expressions
-
-    if array.ndim != 2:
-        raise ProofError("the exact twins of np.linalg take one matrix, not a batch")
-    return sympy.Matrix(expressions(array))
-
-
-def _array(matrix: sympy.Matrix, shape: tuple[int, ...]) -> Any:
-    from .symbols import sym_array
-
-    return sym_array(list(matrix), shape)
-
-
-def _inv(array: Any) -> Any:
-    return _array(_matrix(array).inv(method="ADJ"), array.shape)
-
-
-def _det(array: Any) -> Any:
-    from .symbols import Sym
-
-    return Sym(_matrix(array).det(method="berkowitz"))
-
-
-def _solve(left: Any, right: Any) -> Any:
-    from .symbols import expressions
-
-    right = np.asanyarray(right)
-    columns = sympy.Matrix(expressions(right.reshape(len(right), -1)))
-    return _array(_matrix(left).inv(method="ADJ") * columns, right.shape)
+from .matrix_twins import MATRIX_TWINS
 
 
 def _sinc(array: Any) -> Any:
@@ -68,9 +36,7 @@ def _nan_to_num(array: Any, *_: Any, **__: Any) -> Any:
 
 
 ARRAY_TWINS: dict[Callable[..., Any], Callable[..., Any]] = {
-    np.linalg.inv: _inv,
-    np.linalg.det: _det,
-    np.linalg.solve: _solve,
+    **MATRIX_TWINS,
     np.sinc: _sinc,
     np.i0: _i0,
     np.nan_to_num: _nan_to_num,

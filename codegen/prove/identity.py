@@ -20,6 +20,7 @@ import sympy
 from sympy import Expr, S
 
 from .complex_numbers import conjugate, is_complex, parameters, real_part
+from .parametrize import along, contracted, curved, is_parametrized
 from .run import Array, Leaf, Run
 from .symbols import SymArray, expressions
 
@@ -141,10 +142,7 @@ def duality(run: Run, place: str) -> Identity:
     """At a tie there is no derivative to compare with, but VJP and JVP must be each other's
     transpose: the real part of the sum of `conj(t) * grad_in` is that of `conj(g) * tangent`."""
     symbols = {leaf: run.array(leaf) for leaf in run.leaves}
-    own = {
-        p for array in symbols.values() for element in array.flat for p, _ in parameters(element)
-    }
-    here = {p: run.point.values[p] for p in own}
+    here = {p: run.point.values[p] for p in _weights(run)}
     label = f"VJP and JVP where {place}"
     key = run.leaves[0][0]
     pulled = [
@@ -167,9 +165,8 @@ def _vjp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[I
     for leaf in run.leaves:
         shown = _shown(run, leaf)
         found = _filled(run.gradients[leaf], symbols[leaf], f"VJP of {shown}", leaf[0])
-        for index, p in _elements(symbols[leaf]):
-            label = f"VJP of {shown}{_subscript(index)}"
-            yield Identity(label, leaf[0], found[index], jacobian.pulled_back(p))
+        for where, p, got in _components(run, leaf, symbols[leaf], found):
+            yield Identity(f"VJP of {shown}{where}", leaf[0], got, jacobian.pulled_back(p))
         for again, how in ((run.alone, "asked for alone"), (run.recorded, "with create_graph")):
             if leaf in again:
                 label = f"VJP of {shown}"
@@ -180,7 +177,7 @@ def _vjp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[I
 
 
 def _jvp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
-    tangent_of = _weights(run, symbols)
+    tangent_of = _weights(run)
     for name, tangent in run.tangents.items():
         found = _filled(tangent, run.cotangents[name], f"JVP of {name}", name)
         for index in np.ndindex(found.shape):
@@ -190,7 +187,7 @@ def _jvp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[I
 
 
 def _second_order(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
-    weights = _weights(run, symbols)
+    weights = _weights(run)
     for place, found in run.second.items():
         if isinstance(place, str):
             shown, key, elements = "grad", run.leaves[0][0], run.cotangents[place]
@@ -198,24 +195,32 @@ def _second_order(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> I
             shown, key, elements = _shown(run, place), place[0], symbols[place]
         label = f"double backward by {shown}"
         filled = _filled(found, elements, label, key)
-        for index in np.ndindex(elements.shape):
-            if isinstance(place, str):
+        if isinstance(place, str):
+            for index in np.ndindex(elements.shape):
                 expected = jacobian.pushed_forward((place, index), weights)
-            else:
-                expected = jacobian.curved(elements[index], weights)
-            yield Identity(f"{label}{_subscript(index)}", key, filled[index], expected)
+                yield Identity(f"{label}{_subscript(index)}", key, filled[index], expected)
+            continue
+        bent = is_parametrized(elements)
+        for where, p, got in _components(run, place, elements, filled):
+            expected = curved(run, p) if bent else jacobian.curved(p, weights)
+            yield Identity(f"{label}{where}", key, got, expected)
 
 
-def _weights(run: Run, symbols: dict[Leaf, Array]) -> dict[sympy.Symbol, sympy.Symbol]:
-    """The tangent of each input symbol."""
-    return {
-        p: t
-        for leaf in run.leaves
-        for index, element in _elements(symbols[leaf])
-        for (p, _), (t, _) in zip(
-            parameters(element), parameters(run.weights[leaf][index].item().expr), strict=True
-        )
-    }
+def _components(
+    run: Run, leaf: Leaf, symbols: Array, found: Array
+) -> Iterator[tuple[str, Expr, Expr]]:
+    """What was found for each input: an element, or a parameter that the elements are made of."""
+    if is_parametrized(symbols):
+        for p in run.directions[leaf]:
+            yield f" along {p}", p, contracted(found, along(symbols, {p: S.One}))
+    else:
+        for index, element in _elements(symbols):
+            yield _subscript(index), element, found[index]
+
+
+def _weights(run: Run) -> dict[sympy.Symbol, sympy.Symbol]:
+    """The tangent of each parameter."""
+    return {p: t for directions in run.directions.values() for p, t in directions.items()}
 
 
 def _elements(array: Array) -> Iterator[tuple[tuple[int, ...], Any]]:

@@ -14,11 +14,13 @@ import numpy as np
 import sympy
 
 from ..spec.model import AutoElementwise, Example, OpSpec, Param, Type
+from ..spec.vocabulary import FACTORIZATIONS
 from . import domain
 from .complex_numbers import is_complex
 from .decisions import Decision
 from .evaluate import Point
 from .exact_constants import exact_number
+from .parametrize import parametrized
 from .symbols import SymArray, expressions, lift, sym_array
 
 _TRIES = 2000
@@ -141,6 +143,8 @@ def _tensor(name: str, given: Any, bounds: tuple[float, float], inputs: Inputs) 
         if kind == "float":
             constants = np.asarray(data, dtype=object)
             return sym_array(map(lift, constants.flat), constants.shape)
+        if kind in FACTORIZATIONS:
+            return parametrized(kind, name, tuple(data), inputs.symbols)
         return np.asarray(data, dtype={"int": np.int64, "bool": np.bool_}[kind])
     return _symbols(name, tuple(given), bounds, inputs.symbols)
 

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+import sympy
 
 from ..spec.model import NotImplementedYet, OpSpec
-from .complex_numbers import is_complex, parameters
+from .complex_numbers import is_complex
 from .decisions import Decision, ProofError, tracing
 from .evaluate import Point
 from .inputs import Inputs
+from .parametrize import is_variable, tangents
 from .symbols import SymArray, expressions
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -44,6 +46,8 @@ class Run:
     """The gradients again, computed by the path that can be differentiated."""
     weights: dict[Leaf, Array] = field(default_factory=dict)
     """The cotangents of the gradients, in the second pass; and the tangents in forward mode."""
+    directions: dict[Leaf, dict[sympy.Symbol, sympy.Symbol]] = field(default_factory=dict)
+    """The tangent of each parameter: of each element, or of what the elements are made of."""
     second: dict[Leaf | str, Array | None] = field(default_factory=dict)
     """The gradient of the weighted gradients, by argument and by cotangent."""
     tangents: dict[str, Array | None] = field(default_factory=dict)
@@ -94,7 +98,7 @@ def differentiable_leaves(spec: OpSpec, inputs: Inputs) -> list[Leaf]:
         if spec.composite is None and param.name not in spec.differentiable_params:
             continue
         for number, array in enumerate(inputs.tensors(param.name)):
-            if isinstance(array, SymArray) and all(map(parameters, expressions(array).flat)):
+            if isinstance(array, SymArray) and is_variable(expressions(array)):
                 leaves.append((param.name, number))
     return leaves
 
@@ -171,11 +175,9 @@ def _forward(spec: OpSpec, run: Run) -> None:
         label = f"{label}_" if label in taken else label
         run.cotangents[name] = run.inputs.fresh_like(label, array, is_complex=name in complex_ones)
     for leaf in run.leaves:
-        array = run.array(leaf)
         number = str(leaf[1]) if isinstance(run.inputs.values[leaf[0]], list) else ""
-        run.weights[leaf] = run.inputs.fresh_like(
-            f"{leaf[0]}{number}_t", array, is_complex=any(map(is_complex, array.flat))
-        )
+        label = f"{leaf[0]}{number}_t"
+        run.weights[leaf], run.directions[leaf] = tangents(run.array(leaf), label, run.inputs)
 
 
 def _complex_outputs(spec: OpSpec, run: Run) -> set[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from ..diagnostics import Report, did_you_mean
 from .model import REQUIRED, Example, Param, Signature, Type
 from .source import Listing, Located, Mapping, Scalar
-from .vocabulary import DTYPES
+from .vocabulary import DTYPES, FACTORIZATIONS
 
 DATA_KINDS: dict[str, type | tuple[type, ...]] = {"int": int, "bool": bool, "float": (int, float)}
 """What literal data of a tensor argument may be: `{int: [[0, 2]]}`."""
@@ -131,6 +131,8 @@ def _tensor(node: Located) -> Any:
             value = _data(data, key.value)
             _shape(data)
             return {key.value: value}
+        if key.value in FACTORIZATIONS and isinstance(data, Listing) and len(data.items) >= 2:
+            return {key.value: [_size(item) for item in data.items]}
     raise _Misfit(node, "a shape or data")
 
 

@@ -53,6 +53,9 @@ DTYPES = (
     "complex128",
 )
 
+FACTORIZATIONS = ("cholesky", "eigh", "qr", "svd")
+"""How an example may give matrices: by the factors that an op is to find."""
+
 DOMAINS = ("positive", "negative", "nonzero", "nonnegative", "unit")
 
 _BINARY_OPERATORS = (

@@ -17,6 +17,7 @@ from gradspec_codegen.prove import domain
 from gradspec_codegen.prove.inputs import examples_of
 from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import Example, OpSpec, Param
+from gradspec_codegen.spec.vocabulary import FACTORIZATIONS
 
 TABLE = load_table(Path(gradspec_codegen.specs.__file__).with_name("derivatives.yaml"))
 
@@ -60,6 +61,9 @@ def _array(name: str, given: Any, op: OpSpec, rng: np.random.Generator) -> Any:
         return None
     if isinstance(given, dict):
         ((kind, data),) = given.items()
+        if kind in FACTORIZATIONS:
+            matrix = rng.uniform(-2.0, 2.0, data)
+            return matrix if kind in ("svd", "qr") else matrix @ matrix.swapaxes(-1, -2)
         return np.array(data, {"int": np.int64, "bool": np.bool_, "float": np.float64}[kind])
     return np.asarray(_uniform(name, given, op, rng))
 
@@ -145,8 +149,19 @@ def leaf(array: Any, requires_grad: bool) -> Tensor:
     return wrap(array).requires_grad_(requires_grad)
 
 
+def _is_of_symmetric_matrices(op: OpSpec) -> bool:
+    given = [value for example in op.examples for _, value in example.args]
+    return any(isinstance(value, dict) and value.keys() & {"cholesky", "eigh"} for value in given)
+
+
 def call(op: OpSpec, arguments: Arguments, module: Any, functional: Any) -> Any:
-    """Call an op by its public name: a function of one of the modules, or a method."""
+    """Call an op by its public name: a function of one of the modules, or a method.
+
+    What is defined for symmetric matrices is given the symmetric part of its argument.
+    """
+    if _is_of_symmetric_matrices(op):
+        matrix = arguments["self"]
+        arguments = {**arguments, "self": (matrix + matrix.mT) / 2}
     positional, keywords = [], {}
     for param in op.signature.params:
         if param.name in arguments and not param.keyword_only and not keywords:

@@ -1,0 +1,249 @@
+"""Inverses, determinants and factorizations of matrices: LAPACK by way of `np.linalg`.
+
+Where LAPACK gives up on one matrix of a batch, NumPy raises for all of them; the matrices are then
+taken one by one, so that `info` tells which it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .checks import Array, same_dtype
+
+LinAlgError = type("LinAlgError", (RuntimeError,), {"__doc__": "A matrix without an answer."})
+
+
+def _check_matrices(name: str, array: Array, *, square: bool = True) -> None:
+    if array.ndim < 2:
+        raise RuntimeError(
+            f"{name}: The input tensor A must have at least 2 dimensions, but it has {array.ndim}."
+        )
+    if square and array.shape[-1] != array.shape[-2]:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {array.shape[-2]} by "
+            f"{array.shape[-1]} matrices"
+        )
+    if array.dtype.kind in "iub":
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {array.dtype}"
+        )
+    if array.dtype.kind == "c":
+        raise NotImplementedError(f"{name}: complex matrices are not supported")
+    if array.dtype == np.float16:
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Half'")
+
+
+def _mt(array: Array) -> Array:
+    return array.swapaxes(-1, -2)
+
+
+def _each_with_info(
+    function: Callable[..., Any], arrays: tuple[Array, ...], like: Array
+) -> tuple[Array, Array]:
+    """Answers shaped as `like`, and `info`, one where there is none: nan stands there."""
+    batch = like.shape[:-2]
+    info = np.zeros(batch, np.int32)
+    try:
+        return function(*arrays), info
+    except np.linalg.LinAlgError:
+        pass
+    result = np.full_like(like, np.nan)
+    spread = [np.broadcast_to(array, batch + array.shape[-2:]) for array in arrays]
+    for place in np.ndindex(batch):
+        try:
+            result[place] = function(*(array[place] for array in spread))
+        except np.linalg.LinAlgError:
+            info[place] = 1
+    return result, info
+
+
+def _refuse(name: str, info: Array, why: str) -> None:
+    if info.any():
+        where = f"(Batch element {int(info.reshape(-1).argmax())}): " if info.ndim else ""
+        raise LinAlgError(f"{name}: {where}{why}")
+
+
+def inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
+    """Inverses, and one where there is none."""
+    _check_matrices("linalg.inv", A)
+    inverse, info = _each_with_info(np.linalg.inv, (A,), A)
+    if check_errors:
+        _refuse(
+            "linalg.inv",
+            info,
+            "The diagonal element is zero, the inversion could not be completed because the input "
+            "matrix is singular.",
+        )
+    return inverse, info
+
+
+def det(A: Array) -> Any:
+    """Determinants."""
+    _check_matrices("linalg.det", A)
+    return np.linalg.det(A)
+
+
+def cofactors(A: Array) -> Array:
+    """The derivative of the determinant: by the inverse, or for nearly singular matrices by SVD."""
+    try:
+        inverse = np.linalg.inv(A)
+        if A.dtype == object or _is_well_conditioned(A, inverse):
+            return np.linalg.det(A)[..., None, None] * _mt(inverse)
+    except np.linalg.LinAlgError:
+        pass
+    u, s, vh = np.linalg.svd(A)
+    others = np.repeat(s[..., None, :], s.shape[-1], -2)
+    others[..., np.arange(s.shape[-1]), np.arange(s.shape[-1])] = 1
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    return np.matmul(u * (sign[..., None] * others.prod(-1))[..., None, :], vh)
+
+
+def _is_well_conditioned(A: Array, inverse: Array) -> bool:
+    condition = np.abs(A).max(initial=0.0) * np.abs(inverse).max(initial=0.0)
+    return bool(condition < np.finfo(A.dtype).eps ** -0.5)
+
+
+def slogdet(A: Array) -> tuple[Any, Any]:
+    """Signs of determinants, and the logarithms of their absolute values."""
+    _check_matrices("linalg.slogdet", A)
+    found = np.linalg.slogdet(A)
+    return found[0], found[1]
+
+
+def solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple[Array, Array]:
+    """The solution of `A X = B` or `X A = B`; one where there is none."""
+    _check_matrices("linalg.solve", A)
+    same_dtype("linalg.solve", A, B)
+    is_vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
+    if is_vector and not left:
+        raise RuntimeError(
+            "linalg.solve: Vector broadcasting of the left hand side is not supported for "
+            "left=False."
+        )
+    right = B[..., None] if is_vector else B
+    matrix = A if left else _mt(A)
+    right = right if left else _mt(right)
+    if right.ndim < 2 or right.shape[-2] != A.shape[-1]:
+        raise RuntimeError(
+            "linalg.solve: Incompatible shapes of A and B for the equation "
+            f"{'AX' if left else 'XA'} = B ({list(A.shape)} and {list(B.shape)})"
+        )
+    batch = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
+    like = np.broadcast_to(right, batch + right.shape[-2:], subok=True)
+    found, info = _each_with_info(np.linalg.solve, (matrix, right), like)
+    info = _of_matrices(info, A.shape[:-2])
+    if check_errors:
+        _refuse("linalg.solve", info, "The solver failed because the input matrix is singular.")
+    if is_vector:
+        return found[..., 0], info
+    return (found if left else _mt(found)), info
+
+
+def _of_matrices(info: Array, batch: tuple[int, ...]) -> Array:
+    """`info` of the matrices alone, not of every right-hand side they were used for."""
+    new = info.ndim - len(batch)
+    repeated = [dim + new for dim, length in enumerate(batch) if length == 1]
+    found: Array = np.max(info, (*range(new), *repeated), keepdims=True, initial=0)
+    return found.reshape(batch).astype(np.int32)
+
+
+def solve_triangular(self: Array, B: Array, upper: bool, left: bool, unitriangular: bool) -> Array:
+    """The solution of `A X = B` or `X A = B`, of a triangular matrix of which one half is read."""
+    _check_matrices("linalg.solve_triangular", self)
+    _check_matrices("linalg.solve_triangular", B, square=False)
+    same_dtype("linalg.solve_triangular", self, B)
+    if self.shape[-1] != B.shape[-2 if left else -1]:
+        raise RuntimeError(
+            f"linalg.solve_triangular: Incompatible shapes of A and B for the equation "
+            f"{'AX' if left else 'XA'} = B ({list(self.shape)} and {list(B.shape)})"
+        )
+    half = np.triu(self) if upper else np.tril(self)
+    if unitriangular:
+        places = np.arange(self.shape[-1])
+        half[..., places, places] = 1
+    if left:
+        return np.linalg.solve(half, B)
+    return _mt(np.linalg.solve(_mt(half), _mt(B)))
+
+
+def cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
+    """The triangular factor; one where the matrix is not positive definite."""
+    _check_matrices("linalg.cholesky", self)
+    lower, info = _each_with_info(np.linalg.cholesky, (_mt(self) if upper else self,), self)
+    if check_errors:
+        _refuse(
+            "linalg.cholesky",
+            info,
+            "The factorization could not be completed because the input is not positive-definite.",
+        )
+    return (_mt(lower) if upper else lower), info
+
+
+def eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
+    """Eigenvalues in ascending order, and eigenvectors."""
+    _check_matrices("linalg.eigh", self)
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    values, vectors = np.linalg.eigh(self, UPLO.upper())
+    return values, vectors
+
+
+def quotient(self: Array, other: Array) -> Any:
+    """The quotient, where zero divided by zero is zero; symbols are not zero."""
+    if self.dtype == object:
+        return self / other
+    return self / np.where((self == 0) & (other == 0), np.ones_like(other), other)
+
+
+def svd(A: Array, full_matrices: bool) -> tuple[Array, Array, Array]:
+    """Singular values in descending order, between the two factors."""
+    _check_matrices("linalg.svd", A, square=False)
+    u, s, vh = np.linalg.svd(A, full_matrices)
+    return u, s, vh
+
+
+def qr(A: Array, mode: str) -> tuple[Array, Array]:
+    """Orthonormal columns and an upper triangle; the former are left out if `mode` is `r`."""
+    _check_matrices("linalg.qr", A, square=False)
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', "
+            "or 'complete'"
+        )
+    if mode == "r":
+        return np.zeros_like(A, shape=(0,)), np.linalg.qr(A, "r")
+    q, r = np.linalg.qr(A, mode)
+    return q, r
+
+
+def computed_q(self: Array) -> Array:
+    """The factor itself, unless it was left out."""
+    if self.ndim < 2:
+        raise RuntimeError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. "
+            "Please use linalg.qr(A, mode='reduced') if you are going to require gradients."
+        )
+    return self
+
+
+def pinv(
+    self: Array, rcond: float | None, hermitian: bool, atol: float | None, rtol: float | None
+) -> Array:
+    """Pseudoinverses; singular values up to `max(atol, rtol * largest)` count as zero."""
+    _check_matrices("linalg.pinv", self, square=hermitian)
+    relative = rtol if rcond is None else rcond
+    if relative is None:
+        default = max(self.shape[-2:], default=0) * _epsilon(self)
+        relative = default if not atol else 0.0
+    if atol and self.size and self.dtype != object:
+        largest = np.linalg.svd(self, compute_uv=False)[..., :1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = np.maximum(relative, np.where(largest > 0, atol / largest, 1))[..., 0]
+    return np.linalg.pinv(self, relative, hermitian)
+
+
+def _epsilon(array: Array) -> float:
+    return float(np.finfo(array.dtype if array.dtype.kind == "f" else np.float64).eps)
