@@ -23,6 +23,10 @@ demo: $(STAMP)  ## Prove and generate, train on handwritten digits, add an op
 	@$(BIN)/python examples/digits.py
 	@$(BIN)/python examples/add_an_op.py
 
+# Two test processes on two cores: threads of NumPy's BLAS would only wait for each other.
+test oracle: export OPENBLAS_NUM_THREADS = 1
+test oracle: export OMP_NUM_THREADS = 1
+
 test: $(STAMP)  ## Run the tests (those against PyTorch where it is installed)
 	@$(BIN)/python -m pytest -n 2
 
