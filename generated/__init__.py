@@ -57,6 +57,22 @@ from gradspec.generated.comparison import lt as less
 from gradspec.generated.comparison import lt as lt
 from gradspec.generated.comparison import ne as ne
 from gradspec.generated.comparison import ne as not_equal
+from gradspec.generated.complex_numbers import angle as angle
+from gradspec.generated.complex_numbers import complex as complex
+from gradspec.generated.complex_numbers import conj as conj
+from gradspec.generated.complex_numbers import conj_physical as conj_physical
+from gradspec.generated.complex_numbers import imag as imag
+from gradspec.generated.complex_numbers import real as real
+from gradspec.generated.complex_numbers import sgn as sgn
+from gradspec.generated.complex_numbers import view_as_complex as view_as_complex
+from gradspec.generated.complex_numbers import view_as_real as view_as_real
+from gradspec.generated.conv import conv1d as conv1d
+from gradspec.generated.conv import conv2d as conv2d
+from gradspec.generated.conv import conv3d as conv3d
+from gradspec.generated.conv import conv_transpose1d as conv_transpose1d
+from gradspec.generated.conv import conv_transpose2d as conv_transpose2d
+from gradspec.generated.conv import conv_transpose3d as conv_transpose3d
+from gradspec.generated.conv import convolution as convolution
 from gradspec.generated.exp_log import exp as exp
 from gradspec.generated.exp_log import exp2 as exp2
 from gradspec.generated.exp_log import expm1 as expm1
@@ -90,6 +106,8 @@ from gradspec.generated.indexing import scatter_add as scatter_add
 from gradspec.generated.indexing import select as select
 from gradspec.generated.indexing import select_backward as select_backward
 from gradspec.generated.indexing import slice_backward as slice_backward
+from gradspec.generated.layers import embedding as embedding
+from gradspec.generated.layers import embedding_dense_backward as embedding_dense_backward
 from gradspec.generated.layout import adjoint as adjoint
 from gradspec.generated.layout import diag as diag
 from gradspec.generated.layout import diag_embed as diag_embed
@@ -118,6 +136,13 @@ from gradspec.generated.nn import log_softmax as log_softmax
 from gradspec.generated.nn import relu as relu
 from gradspec.generated.nn import sigmoid as sigmoid
 from gradspec.generated.nn import softmax as softmax
+from gradspec.generated.normalization import layer_norm as layer_norm
+from gradspec.generated.padding import constant_pad_nd as constant_pad_nd
+from gradspec.generated.pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
+from gradspec.generated.pooling import avg_pool1d as avg_pool1d
+from gradspec.generated.pooling import max_pool1d as max_pool1d
+from gradspec.generated.pooling import max_pool2d as max_pool2d
+from gradspec.generated.pooling import max_pool3d as max_pool3d
 from gradspec.generated.products import cumprod as cumprod
 from gradspec.generated.products import prod as prod
 from gradspec.generated.reduction import amax as amax
@@ -178,6 +203,7 @@ from gradspec.generated.trig import atanh as arctanh
 from gradspec.generated.trig import atanh as atanh
 from gradspec.generated.trig import cos as cos
 from gradspec.generated.trig import cosh as cosh
+from gradspec.generated.trig import hypot as hypot
 from gradspec.generated.trig import sin as sin
 from gradspec.generated.trig import sinh as sinh
 from gradspec.generated.trig import tan as tan
@@ -188,6 +214,7 @@ __all__ = [
     "absolute",
     "acos",
     "acosh",
+    "adaptive_avg_pool1d",
     "add",
     "addbmm",
     "addcdiv",
@@ -200,6 +227,7 @@ __all__ = [
     "all",
     "amax",
     "amin",
+    "angle",
     "any",
     "arccos",
     "arccosh",
@@ -216,6 +244,7 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "avg_pool1d",
     "baddbmm",
     "bitwise_and",
     "bitwise_not",
@@ -230,8 +259,19 @@ __all__ = [
     "clamp_min",
     "clip",
     "clone",
+    "complex",
     "concat",
     "concatenate",
+    "conj",
+    "conj_physical",
+    "constant_pad_nd",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "convolution",
     "cos",
     "cosh",
     "cumprod",
@@ -246,6 +286,8 @@ __all__ = [
     "div",
     "divide",
     "dot",
+    "embedding",
+    "embedding_dense_backward",
     "eq",
     "erf",
     "erfc",
@@ -264,6 +306,8 @@ __all__ = [
     "greater",
     "greater_equal",
     "gt",
+    "hypot",
+    "imag",
     "index",
     "index_put",
     "index_select",
@@ -271,6 +315,7 @@ __all__ = [
     "isinf",
     "isnan",
     "kthvalue",
+    "layer_norm",
     "le",
     "lerp",
     "less",
@@ -291,6 +336,9 @@ __all__ = [
     "masked_fill",
     "matmul",
     "max",
+    "max_pool1d",
+    "max_pool2d",
+    "max_pool3d",
     "maximum",
     "mean",
     "min",
@@ -311,6 +359,7 @@ __all__ = [
     "pow",
     "prod",
     "ravel",
+    "real",
     "reciprocal",
     "relu",
     "remainder",
@@ -323,6 +372,7 @@ __all__ = [
     "scatter_add",
     "select",
     "select_backward",
+    "sgn",
     "sigmoid",
     "sign",
     "sin",
@@ -358,6 +408,8 @@ __all__ = [
     "unsqueeze",
     "var",
     "vdot",
+    "view_as_complex",
+    "view_as_real",
     "where",
     "xlogy",
 ]

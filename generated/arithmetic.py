@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.exp_log as exp_log_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.errors import failure
+from gradspec.errors import complex_gradient, failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
-from gradspec.promotion import LAST_INTEGER, promote, promote_to_float
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import DTypeLike, Number, Primals, Tangents
@@ -45,7 +46,11 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
-        array = input_array + other_array if alpha == 1 else input_array + other_array * alpha
+        array = (
+            input_array + other_array
+            if alpha == 1
+            else input_array + kernels.times(other_array, alpha)
+        )
     except Exception as error:
         raise failure("add", error, input, other) from None
     out = Tensor()
@@ -94,7 +99,7 @@ class AddBackward0(Node):
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            grad_other = grad if alpha == 1 else grad * alpha
+            grad_other = grad if alpha == 1 else grad * alpha.conjugate()
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -107,7 +112,7 @@ class AddBackward0(Node):
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            grad_other = grad if alpha == 1 else grad * alpha
+            grad_other = grad if alpha == 1 else grad * alpha.conjugate()
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -133,7 +138,11 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
-        array = input_array - other_array if alpha == 1 else input_array - other_array * alpha
+        array = (
+            input_array - other_array
+            if alpha == 1
+            else input_array - kernels.times(other_array, alpha)
+        )
     except Exception as error:
         raise failure("sub", error, input, other) from None
     out = Tensor()
@@ -182,7 +191,7 @@ class SubBackward0(Node):
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            grad_other = -grad if alpha == 1 else grad * -alpha
+            grad_other = -grad if alpha == 1 else grad * -alpha.conjugate()
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -195,7 +204,7 @@ class SubBackward0(Node):
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            grad_other = -grad if alpha == 1 else grad * -alpha
+            grad_other = -grad if alpha == 1 else grad * -alpha.conjugate()
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -221,9 +230,13 @@ def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
-        array = other_array - input_array if alpha == 1 else other_array - input_array * alpha
+        array = (
+            other_array - input_array
+            if alpha == 1
+            else other_array - kernels.times(input_array, alpha)
+        )
     except Exception as error:
-        raise failure("rsub_tensor", error, input, other) from None
+        raise failure("rsub", error, input, other) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -266,7 +279,7 @@ class RsubBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             alpha = node._saved_alpha
-            grad_self = -grad if alpha == 1 else grad * -alpha
+            grad_self = -grad if alpha == 1 else grad * -alpha.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -279,7 +292,7 @@ class RsubBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             alpha = node._saved_alpha
-            grad_self = -grad if alpha == 1 else grad * -alpha
+            grad_self = -grad if alpha == 1 else grad * -alpha.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
@@ -305,7 +318,7 @@ def rsub_scalar(input: Tensor, other: Number, alpha: Number = 1) -> Tensor:
     try:
         array = kernels.rsub_scalar(input_array, other, alpha)
     except Exception as error:
-        raise failure("rsub_scalar", error, input) from None
+        raise failure("rsub", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -328,11 +341,11 @@ class RsubBackward1(Node):
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         alpha = node._saved_alpha
-        return (-grad if alpha == 1 else grad * -alpha,)
+        return (-grad if alpha == 1 else grad * -alpha.conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         alpha = node._saved_alpha
-        return (-grad if alpha == 1 else grad * -alpha,)
+        return (-grad if alpha == 1 else grad * -alpha.conjugate(),)
 
 
 def rsub_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -411,7 +424,7 @@ class MulBackward0(Node):
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
-            grad_self = grad * other
+            grad_self = grad * other.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -419,7 +432,7 @@ class MulBackward0(Node):
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_other = grad * self
+            grad_other = grad * self.conjugate()
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -430,14 +443,14 @@ class MulBackward0(Node):
             other = node._saved_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
-            grad_self = grad * other
+            grad_self = grad * complex_numbers_ops.conj(other)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            grad_other = grad * self
+            grad_other = grad * complex_numbers_ops.conj(self)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -521,14 +534,14 @@ class DivBackward0(Node):
         other = other.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad / other
+            grad_self = grad / other.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             result = node._saved_result
             if result is FREED:
                 raise freed_graph()
-            grad_other = -grad * (result / other)
+            grad_other = -grad * (result / other).conjugate()
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -539,12 +552,12 @@ class DivBackward0(Node):
             check_version(node, "other", other, node._version_other)
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad / other
+            grad_self = grad / complex_numbers_ops.conj(other)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             result = output_of(node, node._saved_result)
-            grad_other = -grad * (result / other)
+            grad_other = -grad * complex_numbers_ops.conj(result / other)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -574,11 +587,16 @@ def remainder_scalar(input: Tensor, other: Number) -> Tensor:
     try:
         array = kernels.remainder_scalar(input_array, other)
     except Exception as error:
-        raise failure("remainder_scalar", error, input) from None
+        raise failure("remainder", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("remainder_scalar", input)
         node = RemainderBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -620,11 +638,13 @@ def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     try:
         array = np_remainder(input_array, other_array)
     except Exception as error:
-        raise failure("remainder_tensor", error, input, other) from None
+        raise failure("remainder", error, input, other) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or other.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("remainder_tensor", input, other)
         node = RemainderBackward1()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -632,6 +652,7 @@ def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         if other.edge is not None:
             node._saved_other = other
             node._version_other = other.alias and other.alias.version
+            node._saved_result = out.array
             node._saved_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
@@ -656,6 +677,7 @@ class RemainderBackward1(Node):
         "_like_other",
         "_like_self",
         "_saved_other",
+        "_saved_result",
         "_saved_self",
         "_version_other",
         "_version_self",
@@ -663,6 +685,7 @@ class RemainderBackward1(Node):
     _like_other: Any
     _like_self: Any
     _saved_other: Any
+    _saved_result: Any
     _saved_self: Any
     _version_other: Any
     _version_self: Any
@@ -679,11 +702,14 @@ class RemainderBackward1(Node):
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
+            result = node._saved_result
+            if result is FREED:
+                raise freed_graph()
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_other = grad * -np_floor(self / other)
+            grad_other = grad * -kernels.round((self - result) / other)
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -698,16 +724,17 @@ class RemainderBackward1(Node):
             other = node._saved_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
+            result = output_of(node, node._saved_result)
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            grad_other = grad * -floor(self / other)
+            grad_other = grad * -round((self - result) / other)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_self = FREED
+        node._saved_other = node._saved_result = node._saved_self = FREED
 
 
 def remainder_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -716,7 +743,7 @@ def remainder_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> A
     self_t = tangents["self"]
     other_p = primals["other"]
     other_t = tangents["other"]
-    return self_t - other_t * floor(self_p / other_p)
+    return self_t - other_t * round((self_p - result) / other_p)
 
 
 def neg(input: Tensor) -> Tensor:
@@ -803,7 +830,7 @@ class AbsBackward0(Node):
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad * sign(self),)
+        return (grad * complex_numbers_ops.sgn(self),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -811,9 +838,11 @@ class AbsBackward0(Node):
 
 def abs_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `abs`."""
-    self = primals["self"]
+    self_p = primals["self"]
     self_t = tangents["self"]
-    return self_t * sign(self)
+    return complex_numbers_ops.real(
+        complex_numbers_ops.conj(complex_numbers_ops.sgn(self_p)) * self_t
+    )
 
 
 def sign(input: Tensor) -> Tensor:
@@ -829,6 +858,8 @@ def sign(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("sign", input)
         node = SignBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -864,7 +895,7 @@ def _zero(input: Tensor) -> Tensor:
     try:
         array = np_zeros_like(input_array)
     except Exception as error:
-        raise failure("_zero", error, input) from None
+        raise failure("zero", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -908,6 +939,8 @@ def floor(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("floor", input)
         node = FloorBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -948,6 +981,8 @@ def ceil(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("ceil", input)
         node = CeilBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -988,6 +1023,8 @@ def round(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("round", input)
         node = RoundBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1028,6 +1065,8 @@ def trunc(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("trunc", input)
         node = TruncBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1074,6 +1113,8 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or other.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("maximum", input, other)
         node = MaximumBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1191,6 +1232,8 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or other.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("minimum", input, other)
         node = MinimumBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1306,7 +1349,7 @@ def clamp_tensor(
     try:
         array = kernels.clamp(input_array, min_array, max_array)
     except Exception as error:
-        raise failure("clamp_tensor", error, input, min, max) from None
+        raise failure("clamp", error, input, min, max) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -1315,6 +1358,12 @@ def clamp_tensor(
         or (min is not None and min.edge is not None)
         or (max is not None and max.edge is not None)
     ):
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or (min_array is not None and FIRST_COMPLEX <= min_array.dtype.num <= LAST_COMPLEX)
+            or (max_array is not None and FIRST_COMPLEX <= max_array.dtype.num <= LAST_COMPLEX)
+        ):
+            raise complex_gradient("clamp_tensor", input, min, max)
         node = ClampBackward0()
         node.edges = (
             input.edge,
@@ -1450,7 +1499,7 @@ def clamp_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
         if min is None
         else min_t
         if max is None
-        else where((self_p > max_p) | (max_p < min_p), max_t, min_t),
+        else where((self_p > max_p) | (max_p < min_p), max_t, where(min_p < max_p, min_t, 0)),
     )
 
 
@@ -1462,11 +1511,16 @@ def clamp_default(input: Tensor, min: Number | None = None, max: Number | None =
     try:
         array = kernels.clamp(input_array, min, max)
     except Exception as error:
-        raise failure("clamp_default", error, input) from None
+        raise failure("clamp", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("clamp_default", input)
         node = ClampBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1538,7 +1592,7 @@ def _within_tensor(input: Tensor, min: Tensor | None, max: Tensor | None) -> Ten
     try:
         array = kernels.within(input_array, min_array, max_array)
     except Exception as error:
-        raise failure("_within_tensor", error, input, min, max) from None
+        raise failure("within", error, input, min, max) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -1553,7 +1607,7 @@ def _within_default(input: Tensor, min: Number | None, max: Number | None) -> Te
     try:
         array = kernels.within(input_array, min, max)
     except Exception as error:
-        raise failure("_within_default", error, input) from None
+        raise failure("within", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -1568,11 +1622,16 @@ def clamp_min_default(input: Tensor, min: Number) -> Tensor:
     try:
         array = kernels.clamp(input_array, min, None)
     except Exception as error:
-        raise failure("clamp_min_default", error, input) from None
+        raise failure("clamp_min", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("clamp_min_default", input)
         node = ClampMinBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1638,11 +1697,13 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
     try:
         array = np_maximum(input_array, min_array)
     except Exception as error:
-        raise failure("clamp_min_tensor", error, input, min) from None
+        raise failure("clamp_min", error, input, min) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or min.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("clamp_min_tensor", input, min)
         node = ClampMinBackward1()
         node.edges = (input.edge, min.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1743,11 +1804,16 @@ def clamp_max_default(input: Tensor, max: Number) -> Tensor:
     try:
         array = kernels.clamp(input_array, None, max)
     except Exception as error:
-        raise failure("clamp_max_default", error, input) from None
+        raise failure("clamp_max", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("clamp_max_default", input)
         node = ClampMaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1813,11 +1879,13 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
     try:
         array = np_minimum(input_array, max_array)
     except Exception as error:
-        raise failure("clamp_max_tensor", error, input, max) from None
+        raise failure("clamp_max", error, input, max) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or max.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("clamp_max_tensor", input, max)
         node = ClampMaxBackward1()
         node.edges = (input.edge, max.edge)
         node.sequence_nr = next_sequence_nr()
@@ -2062,7 +2130,7 @@ def _to_copy(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
     try:
         array = kernels.to_copy(input_array, dtype)
     except Exception as error:
-        raise failure("_to_copy", error, input) from None
+        raise failure("to_copy", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None

@@ -347,7 +347,7 @@ def all_default(input: Tensor) -> Tensor:
     try:
         array = kernels.all(input_array, None, False)
     except Exception as error:
-        raise failure("all_default", error, input) from None
+        raise failure("all", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -362,7 +362,7 @@ def all_dim(input: Tensor, dim: int, keepdim: bool = False) -> Tensor:
     try:
         array = kernels.all(input_array, dim, keepdim)
     except Exception as error:
-        raise failure("all_dim", error, input) from None
+        raise failure("all", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -377,7 +377,7 @@ def any_default(input: Tensor) -> Tensor:
     try:
         array = kernels.any(input_array, None, False)
     except Exception as error:
-        raise failure("any_default", error, input) from None
+        raise failure("any", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -392,7 +392,7 @@ def any_dim(input: Tensor, dim: int, keepdim: bool = False) -> Tensor:
     try:
         array = kernels.any(input_array, dim, keepdim)
     except Exception as error:
-        raise failure("any_dim", error, input) from None
+        raise failure("any", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None

@@ -10,14 +10,16 @@ from typing import Any
 
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.comparison as comparison_ops
+import gradspec.generated.complex_numbers as complex_numbers_ops
+import gradspec.generated.nn as nn_ops
 from gradspec import constants, kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.errors import failure
+from gradspec.errors import complex_gradient, failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
-from gradspec.promotion import LAST_INTEGER, promote, promote_to_float
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
@@ -72,11 +74,11 @@ class ExpBackward0(Node):
         result = node._saved_result
         if result is FREED:
             raise freed_graph()
-        return (grad * result,)
+        return (grad * result.conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node._saved_result)
-        return (grad * result,)
+        return (grad * complex_numbers_ops.conj(result),)
 
     def release(node) -> None:
         node._saved_result = FREED
@@ -85,7 +87,9 @@ class ExpBackward0(Node):
 def exp_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `exp`."""
     self_t = tangents["self"]
-    return self_t * result
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) * complex_numbers_ops.conj(result)
+    )
 
 
 def exp2(input: Tensor | Number) -> Tensor:
@@ -123,11 +127,11 @@ class Exp2Backward0(Node):
         result = node._saved_result
         if result is FREED:
             raise freed_graph()
-        return (grad * result * LOG_2,)
+        return (grad * result.conjugate() * LOG_2,)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node._saved_result)
-        return (grad * result * LOG_2,)
+        return (grad * complex_numbers_ops.conj(result) * LOG_2,)
 
     def release(node) -> None:
         node._saved_result = FREED
@@ -136,7 +140,9 @@ class Exp2Backward0(Node):
 def exp2_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `exp2`."""
     self_t = tangents["self"]
-    return self_t * result * LOG_2
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) * complex_numbers_ops.conj(result) * LOG_2
+    )
 
 
 def expm1(input: Tensor | Number) -> Tensor:
@@ -158,7 +164,8 @@ def expm1(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -166,28 +173,38 @@ def expm1(input: Tensor | Number) -> Tensor:
 class Expm1Backward0(Node):
     """Gradient of `expm1`."""
 
-    __slots__ = ("_saved_result",)
-    _saved_result: Any
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
     op = "expm1"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
-        if result is FREED:
-            raise freed_graph()
-        return (grad * (result + 1),)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * np_exp(self).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
-        return (grad * (result + 1),)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * complex_numbers_ops.conj(exp(self)),)
 
     def release(node) -> None:
-        node._saved_result = FREED
+        node._saved_self = FREED
 
 
 def expm1_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `expm1`."""
+    self = primals["self"]
     self_t = tangents["self"]
-    return self_t * (result + 1)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) * complex_numbers_ops.conj(exp(self))
+    )
 
 
 def log(input: Tensor | Number) -> Tensor:
@@ -231,13 +248,13 @@ class LogBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / self,)
+        return (grad / self.conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad / self,)
+        return (grad / complex_numbers_ops.conj(self),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -247,7 +264,9 @@ def log_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `log`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t / self
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) / complex_numbers_ops.conj(self)
+    )
 
 
 def log1p(input: Tensor | Number) -> Tensor:
@@ -291,13 +310,13 @@ class Log1PBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / (self + 1),)
+        return (grad / (self + 1).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad / (self + 1),)
+        return (grad / complex_numbers_ops.conj(self + 1),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -307,7 +326,9 @@ def log1p_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `log1p`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t / (self + 1)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) / complex_numbers_ops.conj(self + 1)
+    )
 
 
 def log2(input: Tensor | Number) -> Tensor:
@@ -351,13 +372,13 @@ class Log2Backward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / (self * LOG_2),)
+        return (grad / (self.conjugate() * LOG_2),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad / (self * LOG_2),)
+        return (grad / (complex_numbers_ops.conj(self) * LOG_2),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -367,7 +388,9 @@ def log2_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `log2`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t / (self * LOG_2)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) / (complex_numbers_ops.conj(self) * LOG_2)
+    )
 
 
 def log10(input: Tensor | Number) -> Tensor:
@@ -411,13 +434,13 @@ class Log10Backward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / (self * LOG_10),)
+        return (grad / (self.conjugate() * LOG_10),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad / (self * LOG_10),)
+        return (grad / (complex_numbers_ops.conj(self) * LOG_10),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -427,7 +450,9 @@ def log10_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `log10`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t / (self * LOG_10)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) / (complex_numbers_ops.conj(self) * LOG_10)
+    )
 
 
 def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -449,26 +474,27 @@ def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or other.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("logaddexp", input, other)
         node = LogaddexpBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
-        if other.edge is not None:
-            node._saved_other = other
-            node._version_other = other.alias and other.alias.version
-            node._like_other = (
-                None
-                if other_array.shape == array.shape and other_array is other.array
-                else likeness(other)
-            )
+        node._saved_other = other
+        node._version_other = other.alias and other.alias.version
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
         if input.edge is not None:
-            node._saved_self = input
-            node._version_self = input.alias and input.alias.version
             node._like_self = (
                 None
                 if input_array.shape == array.shape and input_array is input.array
                 else likeness(input)
+            )
+        if other.edge is not None:
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
             )
         out.edge = node
     return finish(out) if mode.flags else out
@@ -481,7 +507,6 @@ class LogaddexpBackward0(Node):
         "_like_other",
         "_like_self",
         "_saved_other",
-        "_saved_result",
         "_saved_self",
         "_version_other",
         "_version_self",
@@ -489,56 +514,51 @@ class LogaddexpBackward0(Node):
     _like_other: Any
     _like_self: Any
     _saved_other: Any
-    _saved_result: Any
     _saved_self: Any
     _version_other: Any
     _version_self: Any
     op = "logaddexp"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
-        if result is FREED:
-            raise freed_graph()
+        other = node._saved_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        other = other.array
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
         grad_self = grad_other = None
         if needs[0]:
-            self = node._saved_self
-            if self.alias is not None:
-                check_version(node, "self", self, node._version_self)
-            self = self.array
-            grad_self = grad * np_exp(self - result)
+            grad_self = grad * (1 / (1 + np_exp(-(self - other))))
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            other = node._saved_other
-            if other.alias is not None:
-                check_version(node, "other", other, node._version_other)
-            other = other.array
-            grad_other = grad * np_exp(other - result)
+            grad_other = grad * (1 / (1 + np_exp(-(other - self))))
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
+        other = node._saved_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
         grad_self = grad_other = None
         if needs[0]:
-            self = node._saved_self
-            if self.alias is not None:
-                check_version(node, "self", self, node._version_self)
-            grad_self = grad * exp(self - result)
+            grad_self = grad * nn_ops.sigmoid(self - other)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            other = node._saved_other
-            if other.alias is not None:
-                check_version(node, "other", other, node._version_other)
-            grad_other = grad * exp(other - result)
+            grad_other = grad * nn_ops.sigmoid(other - self)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_result = node._saved_self = FREED
+        node._saved_other = node._saved_self = FREED
 
 
 def logaddexp_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -547,7 +567,7 @@ def logaddexp_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_t = tangents["self"]
     other_p = primals["other"]
     other_t = tangents["other"]
-    return self_t * exp(self_p - result) + other_t * exp(other_p - result)
+    return self_t * nn_ops.sigmoid(self_p - other_p) + other_t * nn_ops.sigmoid(other_p - self_p)
 
 
 def sqrt(input: Tensor | Number) -> Tensor:
@@ -585,11 +605,11 @@ class SqrtBackward0(Node):
         result = node._saved_result
         if result is FREED:
             raise freed_graph()
-        return (grad / (2 * result),)
+        return (grad / (2 * result.conjugate()),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node._saved_result)
-        return (grad / (2 * result),)
+        return (grad / (2 * complex_numbers_ops.conj(result)),)
 
     def release(node) -> None:
         node._saved_result = FREED
@@ -598,7 +618,9 @@ class SqrtBackward0(Node):
 def sqrt_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `sqrt`."""
     self_t = tangents["self"]
-    return self_t / (2 * result)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) / (2 * complex_numbers_ops.conj(result))
+    )
 
 
 def rsqrt(input: Tensor | Number) -> Tensor:
@@ -636,11 +658,11 @@ class RsqrtBackward0(Node):
         result = node._saved_result
         if result is FREED:
             raise freed_graph()
-        return (grad * -0.5 * (result * result * result),)
+        return (grad * -0.5 * (result * result * result).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node._saved_result)
-        return (grad * -0.5 * (result * result * result),)
+        return (grad * -0.5 * complex_numbers_ops.conj(result * result * result),)
 
     def release(node) -> None:
         node._saved_result = FREED
@@ -649,7 +671,9 @@ class RsqrtBackward0(Node):
 def rsqrt_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `rsqrt`."""
     self_t = tangents["self"]
-    return self_t * -0.5 * (result * result * result)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) * -0.5 * complex_numbers_ops.conj(result * result * result)
+    )
 
 
 def reciprocal(input: Tensor | Number) -> Tensor:
@@ -687,11 +711,11 @@ class ReciprocalBackward0(Node):
         result = node._saved_result
         if result is FREED:
             raise freed_graph()
-        return (-grad * (result * result),)
+        return (-grad * (result * result).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node._saved_result)
-        return (-grad * (result * result),)
+        return (-grad * complex_numbers_ops.conj(result * result),)
 
     def release(node) -> None:
         node._saved_result = FREED
@@ -700,7 +724,9 @@ class ReciprocalBackward0(Node):
 def reciprocal_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `reciprocal`."""
     self_t = tangents["self"]
-    return -self_t * (result * result)
+    return complex_numbers_ops.conj(
+        -complex_numbers_ops.conj(self_t) * complex_numbers_ops.conj(result * result)
+    )
 
 
 def pow_tensor_scalar(input: Tensor, exponent: Number) -> Tensor:
@@ -711,7 +737,7 @@ def pow_tensor_scalar(input: Tensor, exponent: Number) -> Tensor:
     try:
         array = kernels.pow_scalar(input_array, exponent)
     except Exception as error:
-        raise failure("pow_tensor_scalar", error, input) from None
+        raise failure("pow", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -747,7 +773,9 @@ class PowBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (
-            np_zeros_like(grad) if exponent == 0 else grad * (exponent * self ** (exponent - 1)),
+            np_zeros_like(grad)
+            if exponent == 0
+            else grad * (exponent * self ** (exponent - 1)).conjugate(),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -758,7 +786,7 @@ class PowBackward0(Node):
         return (
             arithmetic_ops._zero(grad)
             if exponent == 0
-            else grad * (exponent * self ** (exponent - 1)),
+            else grad * complex_numbers_ops.conj(exponent * self ** (exponent - 1)),
         )
 
     def release(node) -> None:
@@ -770,10 +798,11 @@ def pow_tensor_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
     self = primals["self"]
     self_t = tangents["self"]
     exponent = primals["exponent"]
-    return (
-        arithmetic_ops._zero(self_t)
+    return complex_numbers_ops.conj(
+        arithmetic_ops._zero(complex_numbers_ops.conj(self_t))
         if exponent == 0
-        else self_t * (exponent * self ** (exponent - 1))
+        else complex_numbers_ops.conj(self_t)
+        * complex_numbers_ops.conj(exponent * self ** (exponent - 1))
     )
 
 
@@ -791,7 +820,7 @@ def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tens
     try:
         array = input_array**exponent_array
     except Exception as error:
-        raise failure("pow_tensor_tensor", error, input, exponent) from None
+        raise failure("pow", error, input, exponent) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -853,15 +882,20 @@ class PowBackward1(Node):
         self = self.array
         grad_self = grad_exponent = None
         if needs[0]:
-            grad_self = kernels.where(exponent == 0, 0, grad * (exponent * self ** (exponent - 1)))
+            grad_self = kernels.where(
+                exponent == 0, 0, grad * (exponent * self ** (exponent - 1)).conjugate()
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             result = node._saved_result
             if result is FREED:
                 raise freed_graph()
-            grad_exponent = grad * (
-                result * np_log(kernels.where((self == 0) & (exponent >= 0), 1, self))
+            grad_exponent = (
+                grad
+                * (
+                    result * np_log(kernels.where((self == 0) & (exponent.real >= 0), 1, self))
+                ).conjugate()
             )
             if node._like_exponent is not None:
                 grad_exponent = reduce_to(grad_exponent, node._like_exponent)
@@ -877,15 +911,23 @@ class PowBackward1(Node):
         grad_self = grad_exponent = None
         if needs[0]:
             grad_self = arithmetic_ops.where(
-                comparison_ops.eq(exponent, 0), 0, grad * (exponent * self ** (exponent - 1))
+                comparison_ops.eq(exponent, 0),
+                0,
+                grad * complex_numbers_ops.conj(exponent * self ** (exponent - 1)),
             )
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             result = output_of(node, node._saved_result)
-            grad_exponent = grad * (
+            grad_exponent = grad * complex_numbers_ops.conj(
                 result
-                * log(arithmetic_ops.where(comparison_ops.eq(self, 0) & (exponent >= 0), 1, self))
+                * log(
+                    arithmetic_ops.where(
+                        comparison_ops.eq(self, 0) & (complex_numbers_ops.real(exponent) >= 0),
+                        1,
+                        self,
+                    )
+                )
             )
             if node._like_exponent is not None:
                 grad_exponent = reduce_to_differentiable(grad_exponent, node._like_exponent)
@@ -905,7 +947,13 @@ def pow_tensor_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
         comparison_ops.eq(exponent_p, 0), 0, self_t * (exponent_p * self_p ** (exponent_p - 1))
     ) + exponent_t * (
         result
-        * log(arithmetic_ops.where(comparison_ops.eq(self_p, 0) & (exponent_p >= 0), 1, self_p))
+        * log(
+            arithmetic_ops.where(
+                comparison_ops.eq(self_p, 0) & (complex_numbers_ops.real(exponent_p) >= 0),
+                1,
+                self_p,
+            )
+        )
     )
 
 
@@ -917,7 +965,7 @@ def pow_scalar(input: Number, exponent: Tensor) -> Tensor:
     try:
         array = kernels.pow_of_scalar(input, exponent_array)
     except Exception as error:
-        raise failure("pow_scalar", error, exponent) from None
+        raise failure("pow", error, exponent) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -959,9 +1007,11 @@ class PowBackward2(Node):
             raise freed_graph()
         self = node._saved_self
         return (
-            kernels.times_log(grad * result, self)
+            kernels.times_log(grad * result.conjugate(), self.conjugate())
             if self != 0
-            else kernels.where(exponent >= 0, 0, kernels.times_log(grad * result, self)),
+            else kernels.where(
+                exponent.real >= 0, 0, kernels.times_log(grad * result.conjugate(), self)
+            ),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -971,9 +1021,13 @@ class PowBackward2(Node):
         result = output_of(node, node._saved_result)
         self = node._saved_self
         return (
-            _times_log(grad * result, self)
+            _times_log(grad * complex_numbers_ops.conj(result), self.conjugate())
             if self != 0
-            else arithmetic_ops.where(exponent >= 0, 0, _times_log(grad * result, self)),
+            else arithmetic_ops.where(
+                complex_numbers_ops.real(exponent) >= 0,
+                0,
+                _times_log(grad * complex_numbers_ops.conj(result), self),
+            ),
         )
 
     def release(node) -> None:
@@ -985,10 +1039,19 @@ def pow_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self = primals["self"]
     exponent = primals["exponent"]
     exponent_t = tangents["exponent"]
-    return (
-        _times_log(exponent_t * result, self)
+    return complex_numbers_ops.conj(
+        _times_log(
+            complex_numbers_ops.conj(exponent_t) * complex_numbers_ops.conj(result),
+            self.conjugate(),
+        )
         if self != 0
-        else arithmetic_ops.where(exponent >= 0, 0, _times_log(exponent_t * result, self))
+        else arithmetic_ops.where(
+            complex_numbers_ops.real(exponent) >= 0,
+            0,
+            _times_log(
+                complex_numbers_ops.conj(exponent_t) * complex_numbers_ops.conj(result), self
+            ),
+        )
     )
 
 
@@ -997,7 +1060,7 @@ def _rpow_scalar(input: Tensor, other: Number) -> Tensor:
     return pow_scalar(other, input)
 
 
-def _rpow_tensor(input: Tensor, other: Tensor) -> Tensor:
+def _rpow_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """`other ** self` for what is no number."""
     return pow_tensor_tensor(other, input)
 
@@ -1010,7 +1073,7 @@ def _times_log(input: Tensor, base: Number) -> Tensor:
     try:
         array = kernels.times_log(input_array, base)
     except Exception as error:
-        raise failure("_times_log", error, input) from None
+        raise failure("times_log", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -1033,11 +1096,11 @@ class TimesLogBackward0(Node):
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         base = node._saved_base
-        return (kernels.times_log(grad, base),)
+        return (kernels.times_log(grad, base.conjugate()),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         base = node._saved_base
-        return (_times_log(grad, base),)
+        return (_times_log(grad, base.conjugate()),)
 
 
 def _times_log_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1071,6 +1134,8 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or other.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("xlogy", input, other)
         node = XlogyBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.layout as layout_ops
 import gradspec.generated.linalg as linalg_ops
 import gradspec.generated.reduction as reduction_ops
@@ -15,11 +16,11 @@ import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.errors import failure
+from gradspec.errors import complex_gradient, failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
-from gradspec.promotion import promote
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
@@ -51,6 +52,11 @@ def addcmul(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or tensor1.edge is not None or tensor2.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("addcmul", input, tensor1, tensor2)
         node = AddcmulBackward0()
         node.edges = (input.edge, tensor1.edge, tensor2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -192,6 +198,11 @@ def addcdiv(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or tensor1.edge is not None or tensor2.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("addcdiv", input, tensor1, tensor2)
         node = AddcdivBackward0()
         node.edges = (input.edge, tensor1.edge, tensor2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -333,11 +344,16 @@ def lerp_scalar(input: Tensor | Number, end: Tensor | Number, weight: Number) ->
     try:
         array = kernels.lerp(input_array, end_array, weight)
     except Exception as error:
-        raise failure("lerp_scalar", error, input, end) from None
+        raise failure("lerp", error, input, end) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or end.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("lerp_scalar", input, end)
         node = LerpBackward0()
         node.edges = (input.edge, end.edge)
         node.sequence_nr = next_sequence_nr()
@@ -417,11 +433,13 @@ def lerp_tensor(input: Tensor | Number, end: Tensor | Number, weight: Tensor | N
     try:
         array = kernels.lerp_tensor(input_array, end_array, weight_array)
     except Exception as error:
-        raise failure("lerp_tensor", error, input, end, weight) from None
+        raise failure("lerp", error, input, end, weight) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or end.edge is not None or weight.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("lerp_tensor", input, end, weight)
         node = LerpBackward1()
         node.edges = (input.edge, end.edge, weight.edge)
         node.sequence_nr = next_sequence_nr()
@@ -570,6 +588,13 @@ def addmv(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or mat.edge is not None or vec.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= mat_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= vec_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("addmv", input, mat, vec)
         node = AddmvBackward0()
         node.edges = (input.edge, mat.edge, vec.edge)
         node.sequence_nr = next_sequence_nr()
@@ -691,6 +716,13 @@ def addr(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or vec1.edge is not None or vec2.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= vec1_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= vec2_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("addr", input, vec1, vec2)
         node = AddrBackward0()
         node.edges = (input.edge, vec1.edge, vec2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -815,6 +847,13 @@ def baddbmm(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or batch1.edge is not None or batch2.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= batch1_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= batch2_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("baddbmm", input, batch1, batch2)
         node = BaddbmmBackward0()
         node.edges = (input.edge, batch1.edge, batch2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -939,6 +978,13 @@ def addbmm(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or batch1.edge is not None or batch2.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= batch1_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= batch2_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("addbmm", input, batch1, batch2)
         node = AddbmmBackward0()
         node.edges = (input.edge, batch1.edge, batch2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1095,6 +1141,8 @@ def linalg_cross(input: Tensor | Number, other: Tensor | Number, *, dim: int = -
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or other.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("linalg_cross", input, other)
         node = LinalgCrossBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1245,7 +1293,7 @@ class VdotBackward0(Node):
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
-            grad_self = grad * other
+            grad_self = grad.conjugate() * other
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
@@ -1260,7 +1308,7 @@ class VdotBackward0(Node):
             other = node._saved_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
-            grad_self = grad * other
+            grad_self = complex_numbers_ops.conj(grad) * other
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
@@ -1283,7 +1331,7 @@ def vdot_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Sums of the products of the elements of vectors along one dimension."""
-    return reduction_ops.sum_dim_intlist(x * y, dim)
+    return reduction_ops.sum_dim_intlist(complex_numbers_ops.conj(x) * y, dim)
 
 
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:

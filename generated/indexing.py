@@ -14,10 +14,11 @@ import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import all_tensors, dispatch
-from gradspec.errors import failure
+from gradspec.errors import complex_gradient, failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import arrays_of, check_version, check_versions, likeness, versions
 from gradspec.tensor import Tensor, share_alias
 from gradspec.types import Number, Primals, Tangents
@@ -367,7 +368,7 @@ def _index_backward(
     try:
         array = kernels.index_backward(input_array, shape, indices_array)
     except Exception as error:
-        raise failure("_index_backward", error, input, indices) from None
+        raise failure("index_backward", error, input, indices) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -489,7 +490,7 @@ def _index_select_backward(input: Tensor, shape: Sequence[int], dim: int, index:
     try:
         array = kernels.index_select_backward(input_array, shape, dim, index_array)
     except Exception as error:
-        raise failure("_index_select_backward", error, input, index) from None
+        raise failure("index_select_backward", error, input, index) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -622,7 +623,7 @@ def _gather_backward(input: Tensor, shape: Sequence[int], dim: int, index: Tenso
     try:
         array = kernels.gather_backward(input_array, shape, dim, index_array)
     except Exception as error:
-        raise failure("_gather_backward", error, input, index) from None
+        raise failure("gather_backward", error, input, index) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -763,7 +764,7 @@ def scatter_src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     try:
         array = kernels.scatter(input_array, dim, index_array, src_array)
     except Exception as error:
-        raise failure("scatter_src", error, input, index, src) from None
+        raise failure("scatter", error, input, index, src) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -839,7 +840,7 @@ def scatter_value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tens
     try:
         array = kernels.scatter(input_array, dim, index_array, value)
     except Exception as error:
-        raise failure("scatter_value", error, input, index) from None
+        raise failure("scatter", error, input, index) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -904,7 +905,7 @@ def masked_fill_scalar(input: Tensor | Number, mask: Tensor, value: Number) -> T
     try:
         array = kernels.masked_fill(input_array, mask_array, value)
     except Exception as error:
-        raise failure("masked_fill_scalar", error, input, mask) from None
+        raise failure("masked_fill", error, input, mask) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -979,7 +980,7 @@ def masked_fill_tensor(input: Tensor | Number, mask: Tensor, value: Tensor) -> T
     try:
         array = kernels.masked_fill(input_array, mask_array, value_array)
     except Exception as error:
-        raise failure("masked_fill_tensor", error, input, mask, value) from None
+        raise failure("masked_fill", error, input, mask, value) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -1080,6 +1081,11 @@ def index_put(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or values.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= values_array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("index_put", input, indices, values)
         node = IndexPutBackward0()
         node.edges = (input.edge, values.edge)
         node.sequence_nr = next_sequence_nr()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
@@ -30,7 +31,7 @@ def split_tensor(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
     try:
         array = kernels.split(input_array, split_size, dim)
     except Exception as error:
-        raise failure("split_tensor", error, input) from None
+        raise failure("split", error, input) from None
     out = tuple(map(wrap, array))
     share_alias_with_all(input, out)
     if input.edge is not None:
@@ -429,7 +430,7 @@ def _trace_backward(input: Tensor, shape: Sequence[int]) -> Tensor:
     try:
         array = kernels.trace_backward(input_array, shape)
     except Exception as error:
-        raise failure("_trace_backward", error, input) from None
+        raise failure("trace_backward", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -518,7 +519,7 @@ def _repeat_backward(input: Tensor, shape: Sequence[int], repeats: Sequence[int]
     try:
         array = kernels.repeat_backward(input_array, shape, repeats)
     except Exception as error:
-        raise failure("_repeat_backward", error, input) from None
+        raise failure("repeat_backward", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -616,7 +617,7 @@ def _unroll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int
     try:
         array = kernels.roll(input_array, shifts, dims, -1)
     except Exception as error:
-        raise failure("_unroll", error, input) from None
+        raise failure("unroll", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -660,7 +661,7 @@ def _unroll_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 def adjoint(input: Tensor) -> Tensor:
     """Matrices transposed and conjugated."""
-    return shape_ops.transpose(input, -2, -1)
+    return complex_numbers_ops.conj(shape_ops.transpose(input, -2, -1))
 
 
 def ravel(input: Tensor) -> Tensor:

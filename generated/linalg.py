@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
@@ -72,13 +73,13 @@ class MmBackward0(Node):
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
             mat2 = mat2.array
-            grad_self = kernels.mm(grad, kernels.t(mat2))
+            grad_self = kernels.mm(grad, kernels.t(mat2).conjugate())
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_mat2 = kernels.mm(kernels.t(self), grad)
+            grad_mat2 = kernels.mm(kernels.t(self).conjugate(), grad)
         return (grad_self, grad_mat2)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -87,12 +88,12 @@ class MmBackward0(Node):
             mat2 = node._saved_mat2
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
-            grad_self = mm(grad, shape_ops.t(mat2))
+            grad_self = mm(grad, complex_numbers_ops.conj(shape_ops.t(mat2)))
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            grad_mat2 = mm(shape_ops.t(self), grad)
+            grad_mat2 = mm(complex_numbers_ops.conj(shape_ops.t(self)), grad)
         return (grad_self, grad_mat2)
 
     def release(node) -> None:
@@ -158,13 +159,13 @@ class BmmBackward0(Node):
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
             mat2 = mat2.array
-            grad_self = kernels.bmm(grad, kernels.transpose(mat2, 1, 2))
+            grad_self = kernels.bmm(grad, kernels.transpose(mat2, 1, 2).conjugate())
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_mat2 = kernels.bmm(kernels.transpose(self, 1, 2), grad)
+            grad_mat2 = kernels.bmm(kernels.transpose(self, 1, 2).conjugate(), grad)
         return (grad_self, grad_mat2)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -173,12 +174,12 @@ class BmmBackward0(Node):
             mat2 = node._saved_mat2
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
-            grad_self = bmm(grad, shape_ops.transpose(mat2, 1, 2))
+            grad_self = bmm(grad, complex_numbers_ops.conj(shape_ops.transpose(mat2, 1, 2)))
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            grad_mat2 = bmm(shape_ops.transpose(self, 1, 2), grad)
+            grad_mat2 = bmm(complex_numbers_ops.conj(shape_ops.transpose(self, 1, 2)), grad)
         return (grad_self, grad_mat2)
 
     def release(node) -> None:
@@ -244,13 +245,13 @@ class MvBackward0(Node):
             if vec.alias is not None:
                 check_version(node, "vec", vec, node._version_vec)
             vec = vec.array
-            grad_self = kernels.unsqueeze(grad, 1) * vec
+            grad_self = kernels.unsqueeze(grad, 1) * vec.conjugate()
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_vec = kernels.mv(kernels.t(self), grad)
+            grad_vec = kernels.mv(kernels.t(self).conjugate(), grad)
         return (grad_self, grad_vec)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -259,12 +260,12 @@ class MvBackward0(Node):
             vec = node._saved_vec
             if vec.alias is not None:
                 check_version(node, "vec", vec, node._version_vec)
-            grad_self = shape_ops.unsqueeze(grad, 1) * vec
+            grad_self = shape_ops.unsqueeze(grad, 1) * complex_numbers_ops.conj(vec)
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            grad_vec = mv(shape_ops.t(self), grad)
+            grad_vec = mv(complex_numbers_ops.conj(shape_ops.t(self)), grad)
         return (grad_self, grad_vec)
 
     def release(node) -> None:
@@ -330,13 +331,13 @@ class DotBackward0(Node):
             if tensor.alias is not None:
                 check_version(node, "tensor", tensor, node._version_tensor)
             tensor = tensor.array
-            grad_self = grad * tensor
+            grad_self = grad * tensor.conjugate()
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_tensor = grad * self
+            grad_tensor = grad * self.conjugate()
         return (grad_self, grad_tensor)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -345,12 +346,12 @@ class DotBackward0(Node):
             tensor = node._saved_tensor
             if tensor.alias is not None:
                 check_version(node, "tensor", tensor, node._version_tensor)
-            grad_self = grad * tensor
+            grad_self = grad * complex_numbers_ops.conj(tensor)
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            grad_tensor = grad * self
+            grad_tensor = grad * complex_numbers_ops.conj(self)
         return (grad_self, grad_tensor)
 
     def release(node) -> None:
@@ -436,7 +437,7 @@ class AddmmBackward0(Node):
         grad_self = grad_mat1 = grad_mat2 = None
         if needs[0]:
             beta = node._saved_beta
-            grad_self = grad if beta == 1 else grad * beta
+            grad_self = grad if beta == 1 else grad * beta.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -446,9 +447,9 @@ class AddmmBackward0(Node):
                 check_version(node, "mat2", mat2, node._version_mat2)
             mat2 = mat2.array
             grad_mat1 = (
-                kernels.mm(grad, kernels.t(mat2))
+                kernels.mm(grad, kernels.t(mat2).conjugate())
                 if alpha == 1
-                else kernels.mm(grad, kernels.t(mat2)) * alpha
+                else kernels.mm(grad, kernels.t(mat2).conjugate()) * alpha.conjugate()
             )
         if needs[2]:
             alpha = node._saved_alpha
@@ -457,9 +458,9 @@ class AddmmBackward0(Node):
                 check_version(node, "mat1", mat1, node._version_mat1)
             mat1 = mat1.array
             grad_mat2 = (
-                kernels.mm(kernels.t(mat1), grad)
+                kernels.mm(kernels.t(mat1).conjugate(), grad)
                 if alpha == 1
-                else kernels.mm(kernels.t(mat1), grad) * alpha
+                else kernels.mm(kernels.t(mat1).conjugate(), grad) * alpha.conjugate()
             )
         return (grad_self, grad_mat1, grad_mat2)
 
@@ -467,7 +468,7 @@ class AddmmBackward0(Node):
         grad_self = grad_mat1 = grad_mat2 = None
         if needs[0]:
             beta = node._saved_beta
-            grad_self = grad if beta == 1 else grad * beta
+            grad_self = grad if beta == 1 else grad * beta.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
@@ -476,7 +477,9 @@ class AddmmBackward0(Node):
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
             grad_mat1 = (
-                mm(grad, shape_ops.t(mat2)) if alpha == 1 else mm(grad, shape_ops.t(mat2)) * alpha
+                mm(grad, complex_numbers_ops.conj(shape_ops.t(mat2)))
+                if alpha == 1
+                else mm(grad, complex_numbers_ops.conj(shape_ops.t(mat2))) * alpha.conjugate()
             )
         if needs[2]:
             alpha = node._saved_alpha
@@ -484,7 +487,9 @@ class AddmmBackward0(Node):
             if mat1.alias is not None:
                 check_version(node, "mat1", mat1, node._version_mat1)
             grad_mat2 = (
-                mm(shape_ops.t(mat1), grad) if alpha == 1 else mm(shape_ops.t(mat1), grad) * alpha
+                mm(complex_numbers_ops.conj(shape_ops.t(mat1)), grad)
+                if alpha == 1
+                else mm(complex_numbers_ops.conj(shape_ops.t(mat1)), grad) * alpha.conjugate()
             )
         return (grad_self, grad_mat1, grad_mat2)
 
@@ -518,7 +523,7 @@ def _broadcast_matmul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     try:
         array = kernels.broadcast_matmul(input_array, other_array)
     except Exception as error:
-        raise failure("_broadcast_matmul", error, input, other) from None
+        raise failure("broadcast_matmul", error, input, other) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -573,7 +578,7 @@ class BroadcastMatmulBackward0(Node):
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
-            grad_self = kernels.broadcast_matmul(grad, kernels.transpose(other, -2, -1))
+            grad_self = kernels.broadcast_matmul(grad, kernels.transpose(other, -2, -1).conjugate())
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -581,7 +586,7 @@ class BroadcastMatmulBackward0(Node):
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_other = kernels.broadcast_matmul(kernels.transpose(self, -2, -1), grad)
+            grad_other = kernels.broadcast_matmul(kernels.transpose(self, -2, -1).conjugate(), grad)
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -592,14 +597,18 @@ class BroadcastMatmulBackward0(Node):
             other = node._saved_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
-            grad_self = _broadcast_matmul(grad, shape_ops.transpose(other, -2, -1))
+            grad_self = _broadcast_matmul(
+                grad, complex_numbers_ops.conj(shape_ops.transpose(other, -2, -1))
+            )
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             self = node._saved_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            grad_other = _broadcast_matmul(shape_ops.transpose(self, -2, -1), grad)
+            grad_other = _broadcast_matmul(
+                complex_numbers_ops.conj(shape_ops.transpose(self, -2, -1)), grad
+            )
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)

@@ -17,10 +17,10 @@ import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.errors import failure
+from gradspec.errors import complex_gradient, failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, next_sequence_nr
-from gradspec.promotion import promote
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
@@ -38,11 +38,13 @@ def _reduced(input: Tensor, reduction: str) -> Tensor:
     try:
         array = kernels.reduced(input_array, reduction)
     except Exception as error:
-        raise failure("_reduced", error, input) from None
+        raise failure("reduced", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_reduced", input)
         node = ReducedBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -88,11 +90,13 @@ def _unreduced(input: Tensor, shape: Sequence[int], reduction: str) -> Tensor:
     try:
         array = kernels.unreduced(input_array, shape, reduction)
     except Exception as error:
-        raise failure("_unreduced", error, input) from None
+        raise failure("unreduced", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_unreduced", input)
         node = UnreducedBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -152,11 +156,13 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
     try:
         array = kernels.reduced(np_square(input_array - target_array), reduction)
     except Exception as error:
-        raise failure("_mse_loss", error, input, target) from None
+        raise failure("mse_loss", error, input, target) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or target.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_mse_loss", input, target)
         node = MseLossBackward0()
         node.edges = (input.edge, target.edge)
         node.sequence_nr = next_sequence_nr()
@@ -330,7 +336,7 @@ def _binary_cross_entropy_with_logits(
         )
     except Exception as error:
         raise failure(
-            "_binary_cross_entropy_with_logits", error, input, target, weight, pos_weight
+            "binary_cross_entropy_with_logits", error, input, target, weight, pos_weight
         ) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
@@ -341,6 +347,19 @@ def _binary_cross_entropy_with_logits(
         or (weight is not None and weight.edge is not None)
         or (pos_weight is not None and pos_weight.edge is not None)
     ):
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or (
+                weight_array is not None and FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
+            )
+            or (
+                pos_weight_array is not None
+                and FIRST_COMPLEX <= pos_weight_array.dtype.num <= LAST_COMPLEX
+            )
+        ):
+            raise complex_gradient(
+                "_binary_cross_entropy_with_logits", input, target, weight, pos_weight
+            )
         node = BinaryCrossEntropyWithLogitsBackward0()
         node.edges = (
             input.edge,
@@ -664,11 +683,13 @@ def _nll_loss(
     try:
         array = kernels.nll_loss(input_array, target_array, weight_array, ignore_index, reduction)
     except Exception as error:
-        raise failure("_nll_loss", error, input, target, weight) from None
+        raise failure("nll_loss", error, input, target, weight) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_nll_loss", input, target, weight)
         node = NllLossBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -763,11 +784,13 @@ def _nll_loss2d(
     try:
         array = kernels.nll_loss2d(input_array, target_array, weight_array, ignore_index, reduction)
     except Exception as error:
-        raise failure("_nll_loss2d", error, input, target, weight) from None
+        raise failure("nll_loss2d", error, input, target, weight) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_nll_loss2d", input, target, weight)
         node = NllLoss2DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -869,11 +892,13 @@ def _nll_loss_backward(
             input_array, shape, target_array, weight_array, ignore_index, reduction
         )
     except Exception as error:
-        raise failure("_nll_loss_backward", error, input, target, weight) from None
+        raise failure("nll_loss_backward", error, input, target, weight) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_nll_loss_backward", input, target, weight)
         node = NllLossBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

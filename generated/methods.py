@@ -13,6 +13,7 @@ from gradspec.overloads import variadic
 from . import (
     arithmetic,
     comparison,
+    complex_numbers,
     exp_log,
     fused,
     indexing,
@@ -144,6 +145,8 @@ class TensorMethods:
     arctan_ = in_place(trig.atan, "arctan_")
     atan2 = trig.atan2
     arctan2 = trig.atan2
+    hypot = trig.hypot
+    hypot_ = in_place(trig.hypot, "hypot_")
     sinh = trig.sinh
     sinh_ = in_place(trig.sinh, "sinh_")
     cosh = trig.cosh
@@ -235,6 +238,10 @@ class TensorMethods:
     matmul = linalg.matmul
     __matmul__ = linalg.matmul
     __rmatmul__ = linalg._rmatmul
+    conj = complex_numbers.conj
+    conj_physical = complex_numbers.conj_physical
+    angle = complex_numbers.angle
+    sgn = complex_numbers.sgn
     select = indexing.select
     slice = indexing.slice
     narrow = indexing.narrow

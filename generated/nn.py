@@ -18,10 +18,10 @@ import gradspec.generated.trig as trig_ops
 from gradspec import constants, kernels
 from gradspec import scipy_special as sp
 from gradspec.dispatch import dispatch
-from gradspec.errors import failure
+from gradspec.errors import complex_gradient, failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
-from gradspec.promotion import LAST_INTEGER, promote_to_float
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import DTypeLike, Number, Primals, Tangents
@@ -29,11 +29,9 @@ from numpy import asanyarray, ndarray
 from numpy import exp as np_exp
 from numpy import logaddexp as np_logaddexp
 from numpy import maximum as np_maximum
-from numpy import tanh as np_tanh
 
-SQRT_0_5 = constants.sqrt(0.5)
-SQRT_2_OVER_PI = constants.sqrt(2 / constants.pi)
 _1_OVER_SQRT_2_TIMES_PI = 1 / constants.sqrt(2 * constants.pi)
+_2_TIMES_SQRT_2_OVER_PI = 2 * constants.sqrt(2 / constants.pi)
 
 
 def relu(input: Tensor) -> Tensor:
@@ -49,6 +47,8 @@ def relu(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("relu", input)
         node = ReluBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -100,11 +100,14 @@ def sigmoid(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("sigmoid", input)
         node = SigmoidBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -112,28 +115,36 @@ def sigmoid(input: Tensor | Number) -> Tensor:
 class SigmoidBackward0(Node):
     """Gradient of `sigmoid`."""
 
-    __slots__ = ("_saved_result",)
-    _saved_result: Any
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
     op = "sigmoid"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
-        if result is FREED:
-            raise freed_graph()
-        return (grad * (result * (1 - result)),)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * (kernels.sech_squared(self * 0.5) * 0.25),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
-        return (grad * (result * (1 - result)),)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * (trig_ops._sech_squared(self * 0.5) * 0.25),)
 
     def release(node) -> None:
-        node._saved_result = FREED
+        node._saved_self = FREED
 
 
 def sigmoid_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `sigmoid`."""
+    self = primals["self"]
     self_t = tangents["self"]
-    return self_t * (result * (1 - result))
+    return self_t * (trig_ops._sech_squared(self * 0.5) * 0.25)
 
 
 def log_sigmoid(input: Tensor) -> Tensor:
@@ -149,6 +160,8 @@ def log_sigmoid(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("log_sigmoid", input)
         node = LogSigmoidBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -207,11 +220,12 @@ def silu(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("silu", input)
         node = SiluBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
@@ -222,41 +236,38 @@ class SiluBackward0(Node):
     """Gradient of `silu`."""
 
     __slots__ = (
-        "_saved_result",
         "_saved_self",
         "_version_self",
     )
-    _saved_result: Any
     _saved_self: Any
     _version_self: Any
     op = "silu"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
-        if result is FREED:
-            raise freed_graph()
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (1 / (1 + np_exp(-self)) * (1 - result) + result),)
+        share = 1 / (1 + np_exp(-self))
+        return (grad * (share * (1 + self * (1 - share))),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad * (sigmoid(self) * (1 - result) + result),)
+        share = sigmoid(self)
+        return (grad * (share * (1 + self * (1 - share))),)
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node._saved_self = FREED
 
 
 def silu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `silu`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t * (sigmoid(self) * (1 - result) + result)
+    share = sigmoid(self)
+    return self_t * (share * (1 + self * (1 - share)))
 
 
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
@@ -266,15 +277,19 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     input_array = input.array
     try:
         array = (
-            0.5 * input_array * (1 + sp.erf(input_array * SQRT_0_5))
+            input_array * sp.ndtr(input_array)
             if kernels.gelu_form(approximate) == "none"
-            else 0.5
-            * input_array
+            else input_array
             * (
                 1
-                + np_tanh(
-                    SQRT_2_OVER_PI
-                    * (input_array + 0.044715 * (input_array * input_array * input_array))
+                / (
+                    1
+                    + np_exp(
+                        -(
+                            _2_TIMES_SQRT_2_OVER_PI
+                            * (input_array + 0.044715 * (input_array * input_array * input_array))
+                        )
+                    )
                 )
             )
         )
@@ -284,12 +299,13 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("gelu", input)
         node = GeluBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_approximate = approximate
-        node._saved_result = out.array
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
@@ -301,65 +317,56 @@ class GeluBackward0(Node):
 
     __slots__ = (
         "_saved_approximate",
-        "_saved_result",
         "_saved_self",
         "_version_self",
     )
     _saved_approximate: Any
-    _saved_result: Any
     _saved_self: Any
     _version_self: Any
     op = "gelu"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         approximate = node._saved_approximate
-        result = node._saved_result
-        if result is FREED:
-            raise freed_graph()
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (
-            grad
-            * (
-                0.5 * (1 + sp.erf(self * SQRT_0_5))
-                + self * (np_exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+        if approximate == "none":
+            return (
+                grad
+                * (sp.ndtr(self) + self * (np_exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)),
             )
-            if approximate == "none"
-            else grad
-            * (
-                0.5
-                + result * (SQRT_2_OVER_PI * (1 + 0.134145 * (self * self)))
-                + np_tanh(SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
-                * (0.5 - result * (SQRT_2_OVER_PI * (1 + 0.134145 * (self * self))))
-            ),
-        )
+        else:
+            share = 1 / (
+                1 + np_exp(-(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self))))
+            )
+            bend = share * (1 - share) * self
+            return (
+                grad * (share + _2_TIMES_SQRT_2_OVER_PI * (bend + 0.134145 * (bend * self * self))),
+            )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         approximate = node._saved_approximate
-        result = output_of(node, node._saved_result)
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (
-            grad
-            * (
-                0.5 * (1 + special_ops.erf(self * SQRT_0_5))
-                + self * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+        if approximate == "none":
+            return (
+                grad
+                * (
+                    special_ops._normal_cdf(self)
+                    + self * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+                ),
             )
-            if approximate == "none"
-            else grad
-            * (
-                0.5
-                + result * (SQRT_2_OVER_PI * (1 + 0.134145 * (self * self)))
-                + trig_ops.tanh(SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
-                * (0.5 - result * (SQRT_2_OVER_PI * (1 + 0.134145 * (self * self))))
-            ),
-        )
+        else:
+            share = sigmoid(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
+            bend = share * (1 - share) * self
+            return (
+                grad * (share + _2_TIMES_SQRT_2_OVER_PI * (bend + 0.134145 * (bend * self * self))),
+            )
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node._saved_self = FREED
 
 
 def gelu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -367,21 +374,18 @@ def gelu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self = primals["self"]
     self_t = tangents["self"]
     approximate = primals["approximate"]
-    return (
-        self_t
-        * (
-            0.5 * (1 + special_ops.erf(self * SQRT_0_5))
+    if approximate == "none":
+        result_t = self_t * (
+            special_ops._normal_cdf(self)
             + self * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
         )
-        if approximate == "none"
-        else self_t
-        * (
-            0.5
-            + result * (SQRT_2_OVER_PI * (1 + 0.134145 * (self * self)))
-            + trig_ops.tanh(SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
-            * (0.5 - result * (SQRT_2_OVER_PI * (1 + 0.134145 * (self * self))))
+    else:
+        share = sigmoid(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
+        bend = share * (1 - share) * self
+        result_t = self_t * (
+            share + _2_TIMES_SQRT_2_OVER_PI * (bend + 0.134145 * (bend * self * self))
         )
-    )
+    return result_t
 
 
 def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
@@ -399,6 +403,11 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("softplus", input)
         node = SoftplusBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -471,11 +480,13 @@ def _softmax(input: Tensor, dim: int) -> Tensor:
     try:
         array = kernels.softmax(input_array, dim)
     except Exception as error:
-        raise failure("_softmax", error, input) from None
+        raise failure("softmax", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_softmax", input)
         node = SoftmaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -535,11 +546,13 @@ def _log_softmax(input: Tensor, dim: int) -> Tensor:
     try:
         array = kernels.log_softmax(input_array, dim)
     except Exception as error:
-        raise failure("_log_softmax", error, input) from None
+        raise failure("log_softmax", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_log_softmax", input)
         node = LogSoftmaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

@@ -12,9 +12,10 @@ import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.reduction as reduction_ops
 from gradspec import constants, kernels
 from gradspec.dispatch import dispatch
-from gradspec.errors import failure
+from gradspec.errors import complex_gradient, failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import DTypeLike, Number, Primals, Tangents
@@ -47,6 +48,11 @@ def linalg_vector_norm(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("linalg_vector_norm", input)
         node = LinalgVectorNormBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

@@ -13,10 +13,11 @@ import gradspec.generated.reduction as reduction_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
-from gradspec.errors import failure
+from gradspec.errors import complex_gradient, failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import DTypeLike, Number, Primals, Tangents
@@ -31,11 +32,13 @@ def prod_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
     try:
         array = kernels.prod(input_array, None, False, dtype)
     except Exception as error:
-        raise failure("prod_default", error, input) from None
+        raise failure("prod", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("prod_default", input)
         node = ProdBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -115,11 +118,13 @@ def prod_dim_int(
     try:
         array = kernels.prod(input_array, dim, keepdim, dtype)
     except Exception as error:
-        raise failure("prod_dim_int", error, input) from None
+        raise failure("prod", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("prod_dim_int", input)
         node = ProdBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -216,6 +221,8 @@ def cumprod(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tenso
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("cumprod", input)
         node = CumprodBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -294,11 +301,16 @@ def _recurrence(input: Tensor, factor: Tensor, dim: int, reverse: bool) -> Tenso
     try:
         array = kernels.recurrence(input_array, factor_array, dim, reverse)
     except Exception as error:
-        raise failure("_recurrence", error, input, factor) from None
+        raise failure("recurrence", error, input, factor) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or factor.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= factor_array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_recurrence", input, factor)
         node = RecurrenceBackward0()
         node.edges = (input.edge, factor.edge)
         node.sequence_nr = next_sequence_nr()
@@ -395,11 +407,16 @@ def _delay(input: Tensor, dim: int, steps: int, fill: Number) -> Tensor:
     try:
         array = kernels.delay(input_array, dim, steps, fill)
     except Exception as error:
-        raise failure("_delay", error, input) from None
+        raise failure("delay", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_delay", input)
         node = DelayBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

@@ -14,11 +14,11 @@ import gradspec.generated.exp_log as exp_log_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import constants, kernels
 from gradspec.dispatch import dispatch
-from gradspec.errors import failure
+from gradspec.errors import complex_gradient, failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
-from gradspec.promotion import LAST_INTEGER, promote_to_float
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, wrap
 from gradspec.types import DTypeLike, Number, Primals, Tangents
@@ -37,7 +37,7 @@ def sum_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
     try:
         array = kernels.sum(input_array, None, False, dtype)
     except Exception as error:
-        raise failure("sum_default", error, input) from None
+        raise failure("sum", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -112,7 +112,7 @@ def sum_dim_intlist(
     try:
         array = kernels.sum(input_array, dim, keepdim, dtype)
     except Exception as error:
-        raise failure("sum_dim_intlist", error, input) from None
+        raise failure("sum", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -195,7 +195,7 @@ def _unreduce(
     try:
         array = kernels.unreduce(input_array, shape, dim, keepdim)
     except Exception as error:
-        raise failure("_unreduce", error, input) from None
+        raise failure("unreduce", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -245,7 +245,7 @@ def mean_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
     try:
         array = kernels.mean(input_array, None, False, dtype)
     except Exception as error:
-        raise failure("mean_default", error, input) from None
+        raise failure("mean", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -320,7 +320,7 @@ def mean_dim(
     try:
         array = kernels.mean(input_array, dim, keepdim, dtype)
     except Exception as error:
-        raise failure("mean_dim", error, input) from None
+        raise failure("mean", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -401,7 +401,7 @@ def _unmean(
     try:
         array = kernels.unmean(input_array, shape, dim, keepdim)
     except Exception as error:
-        raise failure("_unmean", error, input) from None
+        raise failure("unmean", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -469,11 +469,16 @@ def var_correction(
     try:
         array = kernels.var(input_array, dim, correction, keepdim)
     except Exception as error:
-        raise failure("var_correction", error, input) from None
+        raise failure("var", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("var_correction", input)
         node = VarBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -562,11 +567,16 @@ def _over_freedom(
     try:
         array = kernels.over_freedom(input_array, shape, dim, correction)
     except Exception as error:
-        raise failure("_over_freedom", error, input) from None
+        raise failure("over_freedom", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_over_freedom", input)
         node = OverFreedomBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -635,11 +645,16 @@ def std_correction(
     try:
         array = np_sqrt(kernels.var(input_array, dim, correction, keepdim))
     except Exception as error:
-        raise failure("std_correction", error, input) from None
+        raise failure("std", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("std_correction", input)
         node = StdBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -751,6 +766,8 @@ def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("amax", input)
         node = AmaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -835,6 +852,8 @@ def amin(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("amin", input)
         node = AminBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -921,10 +940,12 @@ def max_dim(input: Tensor, dim: int, keepdim: bool = False) -> MaxDimResult:
     try:
         values_array, indices_array = kernels.max_with_indices(input_array, dim, keepdim)
     except Exception as error:
-        raise failure("max_dim", error, input) from None
+        raise failure("max", error, input) from None
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("max_dim", input)
         node = MaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -990,11 +1011,13 @@ def max_default(input: Tensor) -> Tensor:
     try:
         array = kernels.max(input_array)
     except Exception as error:
-        raise failure("max_default", error, input) from None
+        raise failure("max", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("max_default", input)
         node = MaxBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1072,10 +1095,12 @@ def min_dim(input: Tensor, dim: int, keepdim: bool = False) -> MinDimResult:
     try:
         values_array, indices_array = kernels.min_with_indices(input_array, dim, keepdim)
     except Exception as error:
-        raise failure("min_dim", error, input) from None
+        raise failure("min", error, input) from None
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("min_dim", input)
         node = MinBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1141,11 +1166,13 @@ def min_default(input: Tensor) -> Tensor:
     try:
         array = kernels.min(input_array)
     except Exception as error:
-        raise failure("min_default", error, input) from None
+        raise failure("min", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("min_default", input)
         node = MinBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1219,11 +1246,13 @@ def _put_along_dim(
     try:
         array = kernels.put_along_dim(input_array, shape, dim, indices_array, keepdim)
     except Exception as error:
-        raise failure("_put_along_dim", error, input, indices) from None
+        raise failure("put_along_dim", error, input, indices) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_put_along_dim", input, indices)
         node = PutAlongDimBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1288,11 +1317,13 @@ def _take_along_dim(input: Tensor, dim: int, indices: Tensor, keepdim: bool) -> 
     try:
         array = kernels.take_along_dim(input_array, dim, indices_array, keepdim)
     except Exception as error:
-        raise failure("_take_along_dim", error, input, indices) from None
+        raise failure("take_along_dim", error, input, indices) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_take_along_dim", input, indices)
         node = TakeAlongDimBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1396,6 +1427,8 @@ def logsumexp(input: Tensor | Number, dim: int | Sequence[int], keepdim: bool = 
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("logsumexp", input)
         node = LogsumexpBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

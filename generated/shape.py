@@ -120,7 +120,7 @@ def _unsafe_view(input: Tensor, size: Sequence[int]) -> Tensor:
     try:
         array = np_reshape(input_array, size)
     except Exception as error:
-        raise failure("_unsafe_view", error, input) from None
+        raise failure("unsafe_view", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -235,7 +235,7 @@ def _sum_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
     try:
         array = kernels.sum_to_size(input_array, size)
     except Exception as error:
-        raise failure("_sum_to_size", error, input) from None
+        raise failure("sum_to_size", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -423,7 +423,7 @@ def _permute_backward(input: Tensor, dims: Sequence[int]) -> Tensor:
     try:
         array = kernels.permute_backward(input_array, dims)
     except Exception as error:
-        raise failure("_permute_backward", error, input) from None
+        raise failure("permute_backward", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -511,7 +511,7 @@ def squeeze_default(input: Tensor) -> Tensor:
     try:
         array = kernels.squeeze(input_array, None)
     except Exception as error:
-        raise failure("squeeze_default", error, input) from None
+        raise failure("squeeze", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -555,7 +555,7 @@ def squeeze_dim(input: Tensor, dim: int) -> Tensor:
     try:
         array = kernels.squeeze(input_array, dim)
     except Exception as error:
-        raise failure("squeeze_dim", error, input) from None
+        raise failure("squeeze", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -599,7 +599,7 @@ def squeeze_dims(input: Tensor, dim: Sequence[int]) -> Tensor:
     try:
         array = kernels.squeeze(input_array, dim)
     except Exception as error:
-        raise failure("squeeze_dims", error, input) from None
+        raise failure("squeeze", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -832,7 +832,7 @@ def _cat_backward(input: Tensor, tensors: Sequence[Tensor], dim: int) -> tuple[T
     try:
         array = kernels.cat_backward(input_array, tensors_array, dim)
     except Exception as error:
-        raise failure("_cat_backward", error, input, tensors) from None
+        raise failure("cat_backward", error, input, tensors) from None
     out = tuple(map(wrap, array))
     if input.edge is not None:
         node = CatBackwardBackward0()

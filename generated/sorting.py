@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import gradspec.generated.reduction as reduction_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
-from gradspec.errors import failure
+from gradspec.errors import complex_gradient, failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import output_of
 from gradspec.tensor import Tensor, wrap
 from gradspec.types import Primals, Tangents
@@ -36,10 +37,12 @@ def sort_default(input: Tensor, dim: int = -1, descending: bool = False) -> Sort
     try:
         values_array, indices_array = kernels.sort(input_array, dim, descending)
     except Exception as error:
-        raise failure("sort_default", error, input) from None
+        raise failure("sort", error, input) from None
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("sort_default", input)
         node = SortBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -108,10 +111,12 @@ def sort_stable(
     try:
         values_array, indices_array = kernels.sort(input_array, dim, descending)
     except Exception as error:
-        raise failure("sort_stable", error, input) from None
+        raise failure("sort", error, input) from None
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("sort_stable", input)
         node = SortBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -193,6 +198,8 @@ def topk(
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("topk", input)
         node = TopkBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -263,6 +270,8 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Kth
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("kthvalue", input)
         node = KthvalueBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -330,7 +339,7 @@ def argsort_default(input: Tensor, dim: int = -1, descending: bool = False) -> T
     try:
         array = kernels.sort(input_array, dim, descending)[1]
     except Exception as error:
-        raise failure("argsort_default", error, input) from None
+        raise failure("argsort", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -347,7 +356,7 @@ def argsort_stable(
     try:
         array = kernels.sort(input_array, dim, descending)[1]
     except Exception as error:
-        raise failure("argsort_stable", error, input) from None
+        raise failure("argsort", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -362,7 +371,7 @@ def _nonzero(input: Tensor) -> Tensor:
     try:
         array = kernels.nonzero(input_array)
     except Exception as error:
-        raise failure("_nonzero", error, input) from None
+        raise failure("nonzero", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None

@@ -12,10 +12,10 @@ import gradspec.generated.exp_log as exp_log_ops
 from gradspec import constants, kernels
 from gradspec import scipy_special as sp
 from gradspec.dispatch import dispatch
-from gradspec.errors import failure
+from gradspec.errors import complex_gradient, failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, next_sequence_nr
-from gradspec.promotion import LAST_INTEGER, promote_to_float
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
@@ -23,6 +23,7 @@ from numpy import asanyarray, ndarray
 from numpy import exp as np_exp
 
 MINUS_2_OVER_SQRT_PI = -2 / constants.sqrt(constants.pi)
+_1_OVER_SQRT_2_TIMES_PI = 1 / constants.sqrt(2 * constants.pi)
 _2_OVER_SQRT_PI = 2 / constants.sqrt(constants.pi)
 
 
@@ -41,6 +42,8 @@ def erf(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("erf", input)
         node = ErfBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -101,6 +104,8 @@ def erfc(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("erfc", input)
         node = ErfcBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -146,6 +151,68 @@ def erfc_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return self_t * MINUS_2_OVER_SQRT_PI * exp_log_ops.exp(-(self * self))
 
 
+def _normal_cdf(input: Tensor | Number) -> Tensor:
+    """Share of the standard normal distribution below each element, exact in both tails."""
+    if type(input) is not Tensor:
+        return dispatch(_normal_cdf, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    try:
+        array = sp.ndtr(input_array)
+    except Exception as error:
+        raise failure("normal_cdf", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_normal_cdf", input)
+        node = NormalCdfBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class NormalCdfBackward0(Node):
+    """Gradient of `_normal_cdf`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
+    op = "_normal_cdf"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * (np_exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def _normal_cdf_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_normal_cdf`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+
+
 def lgamma(input: Tensor | Number) -> Tensor:
     """Logarithm of the absolute value of the gamma function."""
     if type(input) is not Tensor:
@@ -161,6 +228,8 @@ def lgamma(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("lgamma", input)
         node = LgammaBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -221,6 +290,8 @@ def digamma(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("digamma", input)
         node = DigammaBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -281,6 +352,8 @@ def polygamma(n: int, input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("polygamma", input)
         node = PolygammaBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.exp_log as exp_log_ops
+from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.errors import failure
+from gradspec.errors import complex_gradient, failure
 from gradspec.modes import finish, mode
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
-from gradspec.promotion import LAST_INTEGER, promote_to_float
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
@@ -28,6 +30,7 @@ from numpy import arctanh as np_arctanh
 from numpy import asanyarray, ndarray
 from numpy import cos as np_cos
 from numpy import cosh as np_cosh
+from numpy import hypot as np_hypot
 from numpy import sin as np_sin
 from numpy import sinh as np_sinh
 from numpy import sqrt as np_sqrt
@@ -76,13 +79,13 @@ class SinBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * np_cos(self),)
+        return (grad * np_cos(self).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad * cos(self),)
+        return (grad * complex_numbers_ops.conj(cos(self)),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -92,7 +95,9 @@ def sin_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `sin`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t * cos(self)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) * complex_numbers_ops.conj(cos(self))
+    )
 
 
 def cos(input: Tensor | Number) -> Tensor:
@@ -136,13 +141,13 @@ class CosBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * -np_sin(self),)
+        return (grad * -np_sin(self).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad * -sin(self),)
+        return (grad * -complex_numbers_ops.conj(sin(self)),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -152,7 +157,9 @@ def cos_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `cos`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t * -sin(self)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) * -complex_numbers_ops.conj(sin(self))
+    )
 
 
 def tan(input: Tensor | Number) -> Tensor:
@@ -190,11 +197,11 @@ class TanBackward0(Node):
         result = node._saved_result
         if result is FREED:
             raise freed_graph()
-        return (grad * (1 + result * result),)
+        return (grad * (1 + result * result).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node._saved_result)
-        return (grad * (1 + result * result),)
+        return (grad * complex_numbers_ops.conj(1 + result * result),)
 
     def release(node) -> None:
         node._saved_result = FREED
@@ -203,7 +210,9 @@ class TanBackward0(Node):
 def tan_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `tan`."""
     self_t = tangents["self"]
-    return self_t * (1 + result * result)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) * complex_numbers_ops.conj(1 + result * result)
+    )
 
 
 def asin(input: Tensor | Number) -> Tensor:
@@ -247,13 +256,13 @@ class AsinBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (1 / np_sqrt(1 - self * self)),)
+        return (grad * (1 / np_sqrt((1 - self) * (1 + self))).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad * exp_log_ops.rsqrt(1 - self * self),)
+        return (grad * complex_numbers_ops.conj(exp_log_ops.rsqrt((1 - self) * (1 + self))),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -263,7 +272,10 @@ def asin_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `asin`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t * exp_log_ops.rsqrt(1 - self * self)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t)
+        * complex_numbers_ops.conj(exp_log_ops.rsqrt((1 - self) * (1 + self)))
+    )
 
 
 def acos(input: Tensor | Number) -> Tensor:
@@ -307,13 +319,13 @@ class AcosBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * -(1 / np_sqrt(1 - self * self)),)
+        return (grad * -(1 / np_sqrt((1 - self) * (1 + self))).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad * -exp_log_ops.rsqrt(1 - self * self),)
+        return (grad * -complex_numbers_ops.conj(exp_log_ops.rsqrt((1 - self) * (1 + self))),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -323,7 +335,10 @@ def acos_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `acos`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t * -exp_log_ops.rsqrt(1 - self * self)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t)
+        * -complex_numbers_ops.conj(exp_log_ops.rsqrt((1 - self) * (1 + self)))
+    )
 
 
 def atan(input: Tensor | Number) -> Tensor:
@@ -367,13 +382,13 @@ class AtanBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / (self * self + 1),)
+        return (grad / (self * self + 1).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad / (self * self + 1),)
+        return (grad / complex_numbers_ops.conj(self * self + 1),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -383,7 +398,9 @@ def atan_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `atan`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t / (self * self + 1)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) / complex_numbers_ops.conj(self * self + 1)
+    )
 
 
 def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -405,6 +422,8 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or other.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("atan2", input, other)
         node = Atan2Backward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -459,11 +478,13 @@ class Atan2Backward0(Node):
         self = self.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad * (other / (self * self + other * other))
+            radius = np_hypot(self, other)
+            grad_self = grad * (other / radius / radius)
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            grad_other = grad * (-self / (self * self + other * other))
+            radius = np_hypot(self, other)
+            grad_other = grad * (-self / radius / radius)
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -477,11 +498,13 @@ class Atan2Backward0(Node):
             check_version(node, "self", self, node._version_self)
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad * (other / (self * self + other * other))
+            radius = hypot(self, other)
+            grad_self = grad * (other / radius / radius)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            grad_other = grad * (-self / (self * self + other * other))
+            radius = hypot(self, other)
+            grad_other = grad * (-self / radius / radius)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -496,7 +519,130 @@ def atan2_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_t = tangents["self"]
     other_p = primals["other"]
     other_t = tangents["other"]
-    return (self_t * other_p - other_t * self_p) / (self_p * self_p + other_p * other_p)
+    radius = hypot(self_p, other_p)
+    return (self_t * (other_p / radius) - other_t * (self_p / radius)) / radius
+
+
+def hypot(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Length of the hypotenuse of a right triangle, without overflow on the way."""
+    if type(input) is not Tensor or type(other) is not Tensor:
+        lifted = lift_number(other, input)
+        if lifted is None or type(input) is not Tensor:
+            return dispatch(hypot, input, other)
+        other = lifted
+    input_array = input.array
+    other_array = other.array
+    if input_array.dtype is not other_array.dtype:
+        input_array, other_array = promote(input_array, other_array)
+    try:
+        array = np_hypot(input_array, other_array)
+    except Exception as error:
+        raise failure("hypot", error, input, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or other.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("hypot", input, other)
+        node = HypotBackward0()
+        node.edges = (input.edge, other.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_result = out.array
+        if other.edge is not None:
+            node._saved_other = other
+            node._version_other = other.alias and other.alias.version
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
+        if input.edge is not None:
+            node._saved_self = input
+            node._version_self = input.alias and input.alias.version
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class HypotBackward0(Node):
+    """Gradient of `hypot`."""
+
+    __slots__ = (
+        "_like_other",
+        "_like_self",
+        "_saved_other",
+        "_saved_result",
+        "_saved_self",
+        "_version_other",
+        "_version_self",
+    )
+    _like_other: Any
+    _like_self: Any
+    _saved_other: Any
+    _saved_result: Any
+    _saved_self: Any
+    _version_other: Any
+    _version_self: Any
+    op = "hypot"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node._saved_result
+        if result is FREED:
+            raise freed_graph()
+        grad_self = grad_other = None
+        if needs[0]:
+            self = node._saved_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            self = self.array
+            grad_self = grad * (self / result)
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
+        if needs[1]:
+            other = node._saved_other
+            if other.alias is not None:
+                check_version(node, "other", other, node._version_other)
+            other = other.array
+            grad_other = grad * (other / result)
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
+        return (grad_self, grad_other)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node._saved_result)
+        grad_self = grad_other = None
+        if needs[0]:
+            self = node._saved_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            grad_self = grad * (self / result)
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
+        if needs[1]:
+            other = node._saved_other
+            if other.alias is not None:
+                check_version(node, "other", other, node._version_other)
+            grad_other = grad * (other / result)
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
+        return (grad_self, grad_other)
+
+    def release(node) -> None:
+        node._saved_other = node._saved_result = node._saved_self = FREED
+
+
+def hypot_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `hypot`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    other_p = primals["other"]
+    other_t = tangents["other"]
+    return self_t * (self_p / result) + other_t * (other_p / result)
 
 
 def sinh(input: Tensor | Number) -> Tensor:
@@ -540,13 +686,13 @@ class SinhBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * np_cosh(self),)
+        return (grad * np_cosh(self).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad * cosh(self),)
+        return (grad * complex_numbers_ops.conj(cosh(self)),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -556,7 +702,9 @@ def sinh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `sinh`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t * cosh(self)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) * complex_numbers_ops.conj(cosh(self))
+    )
 
 
 def cosh(input: Tensor | Number) -> Tensor:
@@ -600,13 +748,13 @@ class CoshBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * np_sinh(self),)
+        return (grad * np_sinh(self).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad * sinh(self),)
+        return (grad * complex_numbers_ops.conj(sinh(self)),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -616,7 +764,9 @@ def cosh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `cosh`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t * sinh(self)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) * complex_numbers_ops.conj(sinh(self))
+    )
 
 
 def tanh(input: Tensor | Number) -> Tensor:
@@ -638,7 +788,8 @@ def tanh(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if mode.flags else out
 
@@ -646,28 +797,105 @@ def tanh(input: Tensor | Number) -> Tensor:
 class TanhBackward0(Node):
     """Gradient of `tanh`."""
 
-    __slots__ = ("_saved_result",)
-    _saved_result: Any
+    __slots__ = (
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_self: Any
+    _version_self: Any
     op = "tanh"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * kernels.sech_squared(self).conjugate(),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * complex_numbers_ops.conj(_sech_squared(self)),)
+
+    def release(node) -> None:
+        node._saved_self = FREED
+
+
+def tanh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `tanh`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) * complex_numbers_ops.conj(_sech_squared(self))
+    )
+
+
+def _sech_squared(input: Tensor) -> Tensor:
+    """The derivative of `tanh`; unlike `1 - tanh(x)**2` it is exact where `tanh` is nearly one."""
+    if type(input) is not Tensor:
+        return dispatch(_sech_squared, input)
+    input_array = input.array
+    try:
+        array = kernels.sech_squared(input_array)
+    except Exception as error:
+        raise failure("sech_squared", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = SechSquaredBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_result = out.array
+        node._saved_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if mode.flags else out
+
+
+class SechSquaredBackward0(Node):
+    """Gradient of `_sech_squared`."""
+
+    __slots__ = (
+        "_saved_result",
+        "_saved_self",
+        "_version_self",
+    )
+    _saved_result: Any
+    _saved_self: Any
+    _version_self: Any
+    op = "_sech_squared"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = node._saved_result
         if result is FREED:
             raise freed_graph()
-        return (grad * (1 - result * result),)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * (-2 * result * np_tanh(self)).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node._saved_result)
-        return (grad * (1 - result * result),)
+        self = node._saved_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * complex_numbers_ops.conj(-2 * result * tanh(self)),)
 
     def release(node) -> None:
-        node._saved_result = FREED
+        node._saved_result = node._saved_self = FREED
 
 
-def tanh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
-    """The tangent of `tanh`."""
+def _sech_squared_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_sech_squared`."""
+    self = primals["self"]
     self_t = tangents["self"]
-    return self_t * (1 - result * result)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) * complex_numbers_ops.conj(-2 * result * tanh(self))
+    )
 
 
 def asinh(input: Tensor | Number) -> Tensor:
@@ -685,6 +913,8 @@ def asinh(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("asinh", input)
         node = AsinhBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -711,13 +941,13 @@ class AsinhBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (1 / np_sqrt(self * self + 1)),)
+        return (grad / np_hypot(self, 1),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad * exp_log_ops.rsqrt(self * self + 1),)
+        return (grad / hypot(self, 1),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -727,7 +957,7 @@ def asinh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `asinh`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t * exp_log_ops.rsqrt(self * self + 1)
+    return self_t / hypot(self, 1)
 
 
 def acosh(input: Tensor | Number) -> Tensor:
@@ -771,13 +1001,16 @@ class AcoshBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (1 / np_sqrt(self - 1) * (1 / np_sqrt(self + 1))),)
+        return (grad * (1 / np_sqrt(self - 1) * (1 / np_sqrt(self + 1))).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad * (exp_log_ops.rsqrt(self - 1) * exp_log_ops.rsqrt(self + 1)),)
+        return (
+            grad
+            * complex_numbers_ops.conj(exp_log_ops.rsqrt(self - 1) * exp_log_ops.rsqrt(self + 1)),
+        )
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -787,7 +1020,10 @@ def acosh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `acosh`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t * (exp_log_ops.rsqrt(self - 1) * exp_log_ops.rsqrt(self + 1))
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t)
+        * complex_numbers_ops.conj(exp_log_ops.rsqrt(self - 1) * exp_log_ops.rsqrt(self + 1))
+    )
 
 
 def atanh(input: Tensor | Number) -> Tensor:
@@ -831,13 +1067,13 @@ class AtanhBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / (1 - self * self),)
+        return (grad / ((1 - self) * (1 + self)).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad / (1 - self * self),)
+        return (grad / complex_numbers_ops.conj((1 - self) * (1 + self)),)
 
     def release(node) -> None:
         node._saved_self = FREED
@@ -847,4 +1083,6 @@ def atanh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `atanh`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t / (1 - self * self)
+    return complex_numbers_ops.conj(
+        complex_numbers_ops.conj(self_t) / complex_numbers_ops.conj((1 - self) * (1 + self))
+    )

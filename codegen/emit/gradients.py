@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
 from collections.abc import Iterator
 
 from ..ir import nodes as ir
@@ -72,6 +73,20 @@ class _Body:
         self.wanted = op.differentiable_params
 
     def lines(self) -> list[str]:
+        """All of them."""
+        return self._without_idle_loads(self._all_lines())
+
+    def _without_idle_loads(self, lines: list[str]) -> list[str]:
+        """Less what one of the two paths only loads: kernels take fewer arguments than ops do."""
+        for saved in self.plan.saved:
+            load = f"{saved.name} = node.{saved.slot}"
+            word = re.compile(rf"\b{saved.name}\b")
+            others = [line for line in lines if line.strip() != load]
+            if saved.source == "value" and not any(map(word.search, others)):
+                lines = others
+        return lines
+
+    def _all_lines(self) -> list[str]:
         op, wanted = self.op, self.wanted
         lines = list(self._open())
         for saved in self.plan.saved:

@@ -124,7 +124,7 @@ from .shape import (
     view,
 )
 from .sorting import kthvalue, nonzero, sort, topk
-from .special import polygamma
+from .special import polygamma, sech_squared
 
 __all__ = [
     "adaptive_avg_pool",
@@ -235,6 +235,7 @@ __all__ = [
     "rsub_scalar",
     "scatter",
     "scatter_add",
+    "sech_squared",
     "select",
     "select_backward",
     "slice_backward",

@@ -151,15 +151,14 @@ def _spread(grad_output: Array, weight: Array, sizes: Sequence[int], geometry: _
     out = np.zeros_like(columns, shape=(channels, batch, *padded))
     for position in itertools.product(*map(range, kernel)):
         out[(..., *_window_places(position, places, geometry))] += columns[(slice(None), *position)]
-    inside = (
-        slice(before, before + size) for before, size in zip(geometry.before, sizes, strict=True)
-    )
+    edges = zip(geometry.before, sizes, strict=True)
+    inside: list[Any] = [slice(before, before + size) for before, size in edges]
     return _batch_first(out[(..., *inside)], None)
 
 
 def _window_places(
     position: Sequence[int], places: Sequence[int], geometry: _Geometry
-) -> tuple[slice, ...]:
+) -> tuple[Any, ...]:
     """Where the element at `position` of every window lies in the padded array."""
     return tuple(
         slice(at * dilation, at * dilation + stride * (count - 1) + 1, stride)

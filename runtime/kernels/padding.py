@@ -15,10 +15,11 @@ def padded(x: Array, before: Sequence[int], after: Sequence[int], value: Any) ->
     if not any(before) and not any(after):
         return x
     head = x.ndim - len(before)
-    lengths = map(sum, zip(before, x.shape[head:], after, strict=True))
+    lengths = [sum(parts) for parts in zip(before, x.shape[head:], after, strict=True)]
     out = np.full_like(x, value, shape=(*x.shape[:head], *lengths))
     sizes = zip(before, x.shape[head:], strict=True)
-    out[(..., *(slice(start, start + size) for start, size in sizes))] = x
+    inside: list[Any] = [slice(start, start + size) for start, size in sizes]
+    out[(..., *inside)] = x
     return out
 
 
@@ -28,7 +29,7 @@ def constant_pad_nd(self: Array, pad: Sequence[int], value: Any) -> Array:
     Negative numbers cut elements off.
     """
     pairs = _pairs(self, pad)
-    keep = tuple(
+    keep: tuple[Any, ...] = tuple(
         slice(max(-before, 0), size - max(-after, 0))
         for (before, after), size in zip(pairs, self.shape, strict=True)
     )
@@ -39,8 +40,8 @@ def constant_pad_nd(self: Array, pad: Sequence[int], value: Any) -> Array:
                 "negative output size, which is invalid"
             )
     kept = self[(*keep, ...)]
-    before = [max(first, 0) for first, _ in pairs]
-    out = padded(kept, before, [max(last, 0) for _, last in pairs], value)
+    firsts = [max(first, 0) for first, _ in pairs]
+    out = padded(kept, firsts, [max(last, 0) for _, last in pairs], value)
     return out.copy() if out is kept else out
 
 
@@ -52,7 +53,7 @@ def constant_unpad_nd(self: Array, pad: Sequence[int]) -> Array:
 def pad_by_index(self: Array, pad: Sequence[int], mode: str) -> Any:
     """The last dimensions continued by their own elements: `reflect`, `replicate` or `circular`."""
     for dim, index in _sources(self.shape, pad, mode):
-        self = self[(*(slice(None),) * dim, index, ...)]
+        self = np.take(self, index, dim)
     return self.copy()
 
 
@@ -97,7 +98,9 @@ def _source(size: int, before: int, after: int, mode: str) -> Array:
     if mode == "replicate":
         return np.clip(places, 0, size - 1)
     if mode == "circular":
-        return places % size
+        # The circle is closed after negative padding has cut its part off.
+        kept = np.arange(max(-before, 0), size - max(-after, 0))
+        return kept[np.arange(-max(before, 0), kept.size + max(after, 0)) % kept.size]
     mirrored = np.abs(places)
     return np.where(mirrored < size, mirrored, 2 * (size - 1) - mirrored)
 

@@ -94,8 +94,9 @@ def avg_pool_backward(
     out = np.zeros_like(share, shape=(*shape[:-spatial], *lengths))
     for _, places in windows.positions():
         out[places] += share
-    inside = zip(windows.padding, windows.sizes, strict=True)
-    return out[(..., *(slice(before, before + size) for before, size in inside))]
+    edges = zip(windows.padding, windows.sizes, strict=True)
+    inside: list[Any] = [slice(before, before + size) for before, size in edges]
+    return out[(..., *inside)]
 
 
 def max_pool_with_indices(

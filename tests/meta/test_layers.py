@@ -64,6 +64,8 @@ PUBLIC_NAMESPACES = (
     "gradspec",
     "gradspec.fft",
     "gradspec.linalg",
+    "gradspec.nn.attention",
+    "gradspec.nn.composed",
     "gradspec.nn.functional",
     "gradspec.special",
 )

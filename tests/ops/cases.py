@@ -107,7 +107,11 @@ def is_variable(op: OpSpec, name: str, value: Any) -> bool:
     """Whether an argument gets a gradient: floats do, but not the weights of classes."""
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
         return False
-    return name != "weight" or op.signature.name not in ("nll_loss", "cross_entropy")
+    return name != "weight" or op.signature.name not in (
+        "nll_loss",
+        "cross_entropy",
+        "binary_cross_entropy",
+    )
 
 
 def variables(op: OpSpec, arguments: Arguments) -> list[tuple[str, int | None]]:

@@ -40,6 +40,7 @@ ONLY_IN_ATEN: dict[str, Callable[..., Any]] = {
     "diagonal_backward": torch.ops.aten.diagonal_backward,
     "linalg_pinv": _pinv,
     "index_put": torch.ops.aten.index_put,
+    "embedding_dense_backward": torch.ops.aten.embedding_dense_backward.default,
     "log_sigmoid": lambda self: functional.logsigmoid(self),
 }
 """Ops of the table that PyTorch's Python functions do not have under this name."""

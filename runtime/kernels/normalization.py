@@ -1,0 +1,95 @@
+"""Normalisation by mean and variance; statistics keep their dimensions, with length one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..broadcast import reduce_to
+from .checks import Array, floating, same_dtype
+
+
+def mean_to_size(self: Array, size: Sequence[int]) -> Any:
+    """Means over the dimensions that are of length one in `size`."""
+    return over_count(reduce_to(self, (tuple(size), self.dtype)), self.shape)
+
+
+def over_count(self: Array, shape: Sequence[int]) -> Any:
+    """Each element divided by how many elements of a shape it stands for."""
+    return self / (math.prod(shape) // max(self.size, 1))
+
+
+def batch_norm(
+    self: Array,
+    weight: Array | None,
+    bias: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    eps: float,
+) -> tuple[Any, Any, Any]:
+    """The normalised channels, and the mean and inverse standard deviation they were brought by."""
+    floating("batch_norm", self)
+    if self.ndim < 2:
+        raise RuntimeError(f"batch_norm: expected at least 2D input, but got {self.ndim}D")
+    per_channel = (1, self.shape[1], *(1,) * (self.ndim - 2))
+    for name, given in (
+        ("running_mean", running_mean),
+        ("running_var", running_var),
+        ("weight", weight),
+        ("bias", bias),
+    ):
+        if given is not None and given.shape != per_channel[1:2]:
+            raise RuntimeError(f"{name} should contain {per_channel[1]} elements not {given.size}")
+    if running_mean is None or running_var is None:
+        mean, var = _statistics(self, (0, *range(2, self.ndim)))
+    else:
+        mean, var = running_mean.reshape(per_channel), running_var.reshape(per_channel)
+    invstd = 1 / np.sqrt(var + eps)
+    scale = invstd if weight is None else invstd * weight.reshape(per_channel)
+    out = (self - mean) * scale
+    return out if bias is None else out + bias.reshape(per_channel), mean, invstd
+
+
+def layer_norm(
+    self: Array,
+    normalized_shape: Sequence[int],
+    weight: Array | None,
+    bias: Array | None,
+    eps: float,
+) -> tuple[Any, Any, Any]:
+    """The normalised last dimensions, and the mean and inverse standard deviation they had."""
+    floating("layer_norm", self)
+    shape = tuple(normalized_shape)
+    if not shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            "element"
+        )
+    if self.shape[-len(shape) :] != shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(shape)}, expected input with shape [*, "
+            f"{', '.join(map(str, shape))}], but got input of size{list(self.shape)}"
+        )
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None and given.shape != shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(given.shape)} and normalized_shape = {list(shape)}"
+            )
+        if given is not None:
+            same_dtype("layer_norm", self, given)
+    mean, var = _statistics(self, tuple(range(self.ndim - len(shape), self.ndim)))
+    invstd = 1 / np.sqrt(var + eps)
+    out = (self - mean) * invstd
+    out = out if weight is None else out * weight
+    return out if bias is None else out + bias, mean, invstd
+
+
+def _statistics(self: Array, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """Mean and variance over some dimensions, in two passes: the squares are of small numbers."""
+    count = math.prod(self.shape[axis] for axis in axes)
+    mean = np.add.reduce(self, axes, keepdims=True) / count
+    return mean, np.add.reduce(np.square(self - mean), axes, keepdims=True) / count

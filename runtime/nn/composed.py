@@ -1,0 +1,238 @@
+"""Functions of `nn.functional` that a table of ops cannot hold: chance, state, and two answers.
+
+What they compute on tensors is ops of the table, so all of them are differentiable in every mode.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..generated import layers, normalization, pooling
+from ..inplace import in_place, write
+from ..random import generator
+from ..tensor import Tensor, wrap
+
+Sizes = int | Sequence[int]
+
+# ---- chance
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Zeros with probability `p`, the other elements scaled so that the mean stays.
+
+    ValueError for a probability outside of [0, 1].
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    noise = wrap(_kept(input, p) * np.asarray(_scale(p), input.array.dtype))
+    return in_place(_times, "dropout_")(input, noise) if inplace else input * noise
+
+
+def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
+    """What `dropout` makes of a tensor, and the mask of the elements that it kept."""
+    if train is False or p == 0:
+        mask, scale = wrap(np.ones(input.array.shape, np.bool_)), 1.0
+    else:
+        mask, scale = wrap(_kept(input, p)), _scale(p)
+    return layers._native_dropout(input, mask, scale), mask
+
+
+def _kept(input: Tensor, p: float) -> Any:
+    """Which elements stay."""
+    return generator().random(input.array.shape) >= p
+
+
+def _scale(p: float) -> float:
+    return 1 / (1 - p) if p < 1 else 0.0
+
+
+def _times(input: Tensor, other: Tensor) -> Tensor:
+    return input * other
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """Positive elements, and a fraction of the negative ones."""
+    if inplace:
+        return in_place(layers._leaky_relu, "leaky_relu_")(input, negative_slope)
+    return layers._leaky_relu(input, negative_slope)
+
+
+# ---- state
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Each channel with mean 0 and variance 1, then scaled and shifted.
+
+    In training the statistics are those of the batch, and the running ones move towards them by
+    `momentum`; otherwise the running ones are used. ValueError where a channel has one element.
+    """
+    if training:
+        _check_elements(input)
+    elif running_mean is None or running_var is None:
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when training=False"
+        )
+    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+
+
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`batch_norm`, with the mean and inverse standard deviation of the batch, empty if unused."""
+    out, mean, invstd = _batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps
+    )
+    if not training:
+        empty = np.empty(0, input.array.dtype)
+        return out, wrap(empty), wrap(empty)
+    return out, mean.detach().reshape(-1), invstd.detach().reshape(-1)
+
+
+def native_layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`layer_norm`, with the mean and inverse standard deviation, through which nothing flows."""
+    out, mean, invstd = normalization._native_layer_norm(input, normalized_shape, weight, bias, eps)
+    return out, mean.detach(), invstd.detach()
+
+
+def _batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    known = (None, None) if training else (running_mean, running_var)
+    out, mean, invstd = normalization._native_batch_norm(input, weight, bias, *known, eps)
+    if training:
+        count = input.array.size // max(mean.array.size, 1)
+        var = (invstd.array**-2 - eps) * (count / max(count - 1, 1))
+        _move(running_mean, mean.array, momentum)
+        _move(running_var, var, momentum)
+    return out, mean, invstd
+
+
+def _move(running: Tensor | None, observed: Any, momentum: float) -> None:
+    """Move a running statistic towards what was observed."""
+    if running is not None:
+        new = (1 - momentum) * running.array + momentum * observed.reshape(-1)
+        write(running, new)
+
+
+def _check_elements(input: Tensor) -> None:
+    shape = input.array.shape
+    if len(shape) >= 2 and math.prod(shape) == shape[1]:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {list(shape)}"
+        )
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """The rows of `weight` at the integers of `input`.
+
+    With `max_norm` the rows that are asked for are first scaled down, in place, to that norm.
+    NotImplementedError for sparse gradients.
+    """
+    rows = weight.array.shape[0]
+    if padding_idx is None:
+        padding_idx = -1
+    elif not -rows <= padding_idx < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    else:
+        padding_idx %= rows
+    if max_norm is not None:
+        _renormalize(weight, np.unique(input.array), max_norm, norm_type)
+    return layers.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+def _renormalize(weight: Tensor, rows: Any, max_norm: float, norm_type: float) -> None:
+    """Scale those of some rows down whose norm is larger than `max_norm`."""
+    norms = np.linalg.norm(weight.array[rows], norm_type, axis=1)
+    large = norms > max_norm
+    if large.any():
+        values = weight.array.copy()
+        values[rows[large]] *= (max_norm / (norms[large] + 1e-7))[:, None].astype(values.dtype)
+        write(weight, values)
+
+
+# ---- two answers
+
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Largest elements of windows of one dimension; also their places, with `return_indices`."""
+    both = pooling.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return both if return_indices else both[0]
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Largest elements of windows of two dimensions; also their places, with `return_indices`."""
+    both = pooling.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return both if return_indices else both[0]
+
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Largest elements of windows of three dimensions; also their places, with `return_indices`."""
+    both = pooling.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
+    return both if return_indices else both[0]
