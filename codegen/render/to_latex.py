@@ -58,6 +58,7 @@ _ENCLOSING: dict[str, tuple[str, int]] = {
     "rsqrt": (r"\frac{{1}}{{\sqrt{{{}}}}}", MULTIPLY),
     "reciprocal": (r"\frac{{1}}{{{}}}", MULTIPLY),
     "exp": ("e^{{{}}}", POWER),
+    "conj": (r"\overline{{{}}}", ATOM),
     "floor": (r"\lfloor {} \rfloor", ATOM),
     "ceil": (r"\lceil {} \rceil", ATOM),
 }

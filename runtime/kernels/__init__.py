@@ -15,7 +15,7 @@ from .arithmetic import (
     times_log,
     within,
 )
-from .complex_numbers import complex, view_as_complex, view_as_real
+from .complex_numbers import complex, sgn, view_as_complex, view_as_real
 from .convolution import (
     channel_sum,
     convolution,
@@ -238,6 +238,7 @@ __all__ = [
     "sech_squared",
     "select",
     "select_backward",
+    "sgn",
     "slice_backward",
     "slice_view",
     "slogdet",

@@ -44,6 +44,11 @@ def complex(real: Array, imag: Array) -> Any:
     return out
 
 
+def sgn(self: Array) -> Any:
+    """Each number divided by its absolute value; bools are their own."""
+    return self.copy() if self.dtype.kind == "b" else np.sign(self)
+
+
 def complex_of(dtype: Any) -> np.dtype[Any]:
     """The complex dtype with parts of a real one."""
     return promote_types(dtype, np.dtype(np.complex64))

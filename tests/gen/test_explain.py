@@ -28,8 +28,8 @@ def test_shows_formulas_saves_proof_and_code(run: Callable[..., Result]) -> None
     assert result.exit_code == 0
     for text in (
         "mul.Tensor(Tensor self, Tensor other) -> Tensor",
-        "self: grad * other",
-        r"g \, \mathit{other}",
+        "self: grad * conj(other)",
+        r"g \, \overline{\mathit{other}}",
         "other, for the gradient of self",
         "proved: ",
         "class MulBackward0(Node):",
