@@ -1,6 +1,19 @@
 """Neural networks: parameters, modules, and the functions they are made of."""
 
 from . import functional, init
+from .layers import (
+    AdaptiveAvgPool2d,
+    AvgPool2d,
+    BatchNorm1d,
+    BatchNorm2d,
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    Dropout,
+    Embedding,
+    LayerNorm,
+    MaxPool2d,
+)
 from .module import Module
 from .modules import (
     GELU,
@@ -25,13 +38,24 @@ from .parameter import Parameter
 
 __all__ = [
     "GELU",
+    "AdaptiveAvgPool2d",
+    "AvgPool2d",
     "BCEWithLogitsLoss",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
     "CrossEntropyLoss",
+    "Dropout",
+    "Embedding",
     "Flatten",
     "Identity",
+    "LayerNorm",
     "Linear",
     "LogSoftmax",
     "MSELoss",
+    "MaxPool2d",
     "Module",
     "ModuleList",
     "NLLLoss",

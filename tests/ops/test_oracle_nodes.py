@@ -41,17 +41,6 @@ DIFFERENT = {
     "adaptive_avg_pool2d-0": "PyTorch takes a mean where one window is left",
     "adaptive_avg_pool3d-0": "PyTorch takes a mean where one window is left",
     "pad-1": "one op for all that continue a tensor by its own elements",
-    **dict.fromkeys(
-        (
-            *(f"{name}-{number}" for name in ("avg_pool1d", "adaptive_avg_pool1d") for number in (0, 1)),
-            *(f"max_pool1d_with_indices-{number}" for number in range(3)),
-            "max_pool1d-0",
-        ),
-        "one node instead of two dimensions and a squeeze",
-    ),
-    "adaptive_avg_pool2d-0": "PyTorch takes a mean where one window is left",
-    "adaptive_avg_pool3d-0": "PyTorch takes a mean where one window is left",
-    "pad-1": "one op for all that continue a tensor by its own elements",
 }
 """Calls that make other nodes than PyTorch's, and why."""
 

@@ -1,0 +1,350 @@
+"""Modules of convolution, pooling, normalisation, embedding and dropout."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..creation import float_dtype
+from ..tensor import Tensor, wrap
+from . import functional as F
+from . import init
+from .module import Module
+from .parameter import Parameter
+
+Sizes = int | Sequence[int]
+
+
+def _parameter(shape: Sequence[int], dtype: Any) -> Tensor:
+    return Parameter(wrap(np.empty(tuple(shape), float_dtype(dtype))))
+
+
+# ---- convolution
+
+
+class _Conv(Module):
+    """A convolution with a weight of shape (out_channels, in_channels / groups, ...)."""
+
+    spatial: int
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: str | Sizes = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if in_channels % groups or out_channels % groups:
+            raise ValueError("in_channels and out_channels must be divisible by groups")
+        kernel = (kernel_size,) * self.spatial if isinstance(kernel_size, int) else kernel_size
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.kernel_size = tuple(kernel)
+        self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
+        self.weight = _parameter((out_channels, in_channels // groups, *kernel), dtype)
+        self.register_parameter("bias", _parameter((out_channels,), dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Uniform within `1/sqrt(fan_in)`, as PyTorch initialises them."""
+        fan_in, _ = init.fans(self.weight)
+        bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of shape (batch, out_channels, ...), or without the batch."""
+        convolve = (F.conv1d, F.conv2d, F.conv3d)[self.spatial - 1]
+        result: Tensor = convolve(
+            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
+        )
+        return result
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}, padding={self.padding!r}"
+        )
+
+
+class Conv1d(_Conv):
+    """A convolution over one dimension."""
+
+    spatial = 1
+
+
+class Conv2d(_Conv):
+    """A convolution over two dimensions."""
+
+    spatial = 2
+
+
+class Conv3d(_Conv):
+    """A convolution over three dimensions."""
+
+    spatial = 3
+
+
+# ---- pooling
+
+
+class MaxPool2d(Module):
+    """Largest elements of windows of two dimensions."""
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+        self.dilation, self.return_indices, self.ceil_mode = dilation, return_indices, ceil_mode
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima; with `return_indices` also their places."""
+        return F.max_pool2d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
+
+    def extra_repr(self) -> str:
+        """The windows."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool2d(Module):
+    """Means over windows of two dimensions."""
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+        self.divisor_override = divisor_override
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The means."""
+        return F.avg_pool2d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
+    def extra_repr(self) -> str:
+        """The windows."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AdaptiveAvgPool2d(Module):
+    """Means over so many windows in each of the last two dimensions."""
+
+    def __init__(self, output_size: int | Sequence[int | None]) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The means, of the output size."""
+        return F.adaptive_avg_pool2d(input, self.output_size)
+
+    def extra_repr(self) -> str:
+        """The output size."""
+        return f"output_size={self.output_size}"
+
+
+# ---- normalisation
+
+
+class _BatchNorm(Module):
+    """Each channel with mean 0 and variance 1, then scaled and shifted."""
+
+    ndims: tuple[int, ...]
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        for name in ("weight", "bias"):
+            self.register_parameter(name, _parameter((num_features,), dtype) if affine else None)
+        tracked = track_running_stats
+        real = float_dtype(dtype)
+        self.register_buffer(
+            "running_mean", wrap(np.zeros(num_features, real)) if tracked else None
+        )
+        self.register_buffer("running_var", wrap(np.ones(num_features, real)) if tracked else None)
+        self.register_buffer("num_batches_tracked", wrap(np.array(0)) if tracked else None)
+        if affine:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of the shape of `input`; in training the running statistics move."""
+        if input.ndim not in self.ndims:
+            raise ValueError(f"expected {self.ndims} dimensions of input (got {input.ndim}D input)")
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                momentum = 1 / float(self.num_batches_tracked)
+        return F.batch_norm(
+            input,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            momentum,
+            self.eps,
+        )
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Batch normalisation of (batch, channels) or (batch, channels, length)."""
+
+    ndims = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Batch normalisation of (batch, channels, height, width)."""
+
+    ndims = (4,)
+
+
+class LayerNorm(Module):
+    """The last dimensions together with mean 0 and variance 1, then scaled and shifted."""
+
+    def __init__(
+        self,
+        normalized_shape: Sizes,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
+        self.normalized_shape = tuple(shape)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+        affine = elementwise_affine
+        self.register_parameter("weight", _parameter(shape, dtype) if affine else None)
+        self.register_parameter("bias", _parameter(shape, dtype) if affine and bias else None)
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of the shape of `input`."""
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        )
+
+
+# ---- chance and tables
+
+
+class Dropout(Module):
+    """In training zeros with probability `p`; the other elements are scaled to keep the mean."""
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of the shape of `input`; itself outside of training."""
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        """The probability."""
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Embedding(Module):
+    """A table of vectors, looked up by their numbers."""
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.weight = _parameter((num_embeddings, embedding_dim), dtype)
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            self.weight.array[self.padding_idx] = 0
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of shape (*input, embedding_dim)."""
+        return F.embedding(
+            input,
+            self.weight,
+            self.padding_idx,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+        )
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return f"{self.num_embeddings}, {self.embedding_dim}"
