@@ -16,19 +16,24 @@ from rich.progress import track
 from . import machine
 from .cases import CASES, Array, Case, Workload
 from .measure import QUICK, THOROUGH, check_agreement, measure
-from .report import BY_HAND, Row, print_table, pytorch, write_json, write_plot
+from .report import BY_HAND, Row, markdown, print_table, pytorch, write_json, write_plot
 
 RESULTS = Path(__file__).parent / "results"
+README = Path(__file__).parents[1] / "README.md"
+BEGIN, END = "<!-- measured: make bench -->", "<!-- end of what was measured -->"
 PYTORCH_THREADS = (1, 2)
 
 
 @click.command()
 @click.option("--quick", is_flag=True, help="A few seconds, rougher figures.")
-def main(quick: bool) -> None:
+@click.option("--readme", is_flag=True, help="Put the table into the README as well.")
+def main(quick: bool, readme: bool) -> None:
     """Measure gradspec beside NumPy by hand and PyTorch (where it is installed)."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=120)
+    if machine.is_busy():
+        console.print("Other programs are at work on this machine: the figures will say little.\n")
     torch = _torch()
     if torch is None:
         console.print("PyTorch is not installed; `make oracle` installs it for the comparison.\n")
@@ -43,7 +48,16 @@ def main(quick: bool) -> None:
     RESULTS.mkdir(exist_ok=True)
     write_json(rows, facts, RESULTS / "results.json")
     write_plot(rows, facts, RESULTS / "results.png")
+    if readme:
+        put_into(README, markdown(rows, facts))
     console.print(f"Written: {RESULTS / 'results.json'}, {RESULTS / 'results.png'}")
+
+
+def put_into(document: Path, table: str) -> None:
+    """Replace what stands between the document's marks."""
+    before, _, rest = document.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    document.write_text(f"{before}{BEGIN}\n{table}{END}{after}", encoding="utf-8")
 
 
 def _torch() -> Any:

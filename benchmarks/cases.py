@@ -64,7 +64,9 @@ def chain(elements: int) -> Case:
         return run
 
     size = f"{elements:,}".replace(",", "\N{NO-BREAK SPACE}")
-    return Case(f"chain of {size}", f"91 ops on {size} float64 elements", by_hand, by_library)
+    return Case(
+        f"chain of {size}", f"91 ops in a row, {size} float64 elements", by_hand, by_library
+    )
 
 
 def rosenbrock(n: int) -> Case:
@@ -95,7 +97,9 @@ def rosenbrock(n: int) -> Case:
 
         return run
 
-    return Case(f"Rosenbrock {n}", f"gradient of {n} float64 variables", by_hand, by_library)
+    return Case(
+        f"Rosenbrock {n}", f"Rosenbrock function of {n} float64 variables", by_hand, by_library
+    )
 
 
 def mlp() -> Case:
@@ -143,7 +147,9 @@ def mlp() -> Case:
 
         return run
 
-    return Case("MLP 32×64×128×10", "forward and backward of a batch, float32", by_hand, by_library)
+    return Case(
+        "MLP 32×64×128×10", "batch of 32 through an MLP 64×128×10, float32", by_hand, by_library
+    )
 
 
 CASES = (chain(4), chain(1_000), chain(1_000_000), rosenbrock(100), mlp())

@@ -28,6 +28,11 @@ def describe() -> dict[str, str]:
     return facts
 
 
+def is_busy() -> bool:
+    """Whether other programs are at work, so that the figures will say little."""
+    return hasattr(os, "getloadavg") and os.getloadavg()[0] > 0.75
+
+
 def _cpu() -> str:
     info = Path("/proc/cpuinfo")
     if info.exists():

@@ -24,8 +24,9 @@ class Effort:
 
 
 FEWEST_ROUNDS = 5
-QUICK = Effort(rounds=9, seconds_per_round=0.004, seconds=2)
-THOROUGH = Effort(rounds=41, seconds_per_round=0.02, seconds=10)
+# Many short rounds: most fit between two interruptions by other programs, so the median does too.
+QUICK = Effort(rounds=51, seconds_per_round=0.002, seconds=1)
+THOROUGH = Effort(rounds=501, seconds_per_round=0.002, seconds=10)
 
 
 def check_agreement(workloads: Mapping[str, Workload]) -> None:

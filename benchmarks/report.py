@@ -100,3 +100,22 @@ def write_plot(rows: Sequence[Row], machine: dict[str, str], path: Path) -> None
     axes.legend(frameon=False, loc="upper right")
     figure.savefig(path, dpi=150)
     pyplot.close(figure)
+
+
+def markdown(rows: Sequence[Row], machine: dict[str, str]) -> str:
+    """The table for a document, with where and when it was measured."""
+    libraries = list(rows[0].seconds)
+    versions = ", ".join(
+        f"{name} {machine[name]}" for name in ("numpy", "torch", "python") if name in machine
+    )
+    lines = [
+        f"{machine['cpu']}, {machine['cores']} cores, {machine['date']}; {versions}:",
+        "",
+        f"| forward and backward | {' | '.join(libraries)} |",
+        "|---|" + "---:|" * len(libraries),
+        *(
+            f"| {row.doc} | {' | '.join(duration(row.seconds[name]) for name in libraries)} |"
+            for row in rows
+        ),
+    ]
+    return "\n".join(lines) + "\n"
