@@ -73,6 +73,11 @@ from gradspec.generated.conv import conv_transpose1d as conv_transpose1d
 from gradspec.generated.conv import conv_transpose2d as conv_transpose2d
 from gradspec.generated.conv import conv_transpose3d as conv_transpose3d
 from gradspec.generated.conv import convolution as convolution
+from gradspec.generated.decompositions import det as det
+from gradspec.generated.decompositions import inverse as inverse
+from gradspec.generated.decompositions import logdet as logdet
+from gradspec.generated.decompositions import pinverse as pinverse
+from gradspec.generated.decompositions import slogdet as slogdet
 from gradspec.generated.exp_log import exp as exp
 from gradspec.generated.exp_log import exp2 as exp2
 from gradspec.generated.exp_log import expm1 as expm1
@@ -276,6 +281,7 @@ __all__ = [
     "cosh",
     "cumprod",
     "cumsum",
+    "det",
     "diag",
     "diag_embed",
     "diagflat",
@@ -311,6 +317,7 @@ __all__ = [
     "index",
     "index_put",
     "index_select",
+    "inverse",
     "isfinite",
     "isinf",
     "isnan",
@@ -327,6 +334,7 @@ __all__ = [
     "log10",
     "log_softmax",
     "logaddexp",
+    "logdet",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -355,6 +363,7 @@ __all__ = [
     "not_equal",
     "outer",
     "permute",
+    "pinverse",
     "polygamma",
     "pow",
     "prod",
@@ -378,6 +387,7 @@ __all__ = [
     "sin",
     "sinh",
     "slice_backward",
+    "slogdet",
     "softmax",
     "sort",
     "split",

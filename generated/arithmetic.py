@@ -14,7 +14,7 @@ from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
@@ -75,7 +75,7 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AddBackward0(Node):
@@ -167,7 +167,7 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SubBackward0(Node):
@@ -259,7 +259,7 @@ def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class RsubBackward0(Node):
@@ -329,7 +329,7 @@ def rsub_scalar(input: Tensor, other: Number, alpha: Number = 1) -> Tensor:
         node.hooks = None
         node._saved_alpha = alpha
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class RsubBackward1(Node):
@@ -395,7 +395,7 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MulBackward0(Node):
@@ -507,7 +507,7 @@ def div(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class DivBackward0(Node):
@@ -602,7 +602,7 @@ def remainder_scalar(input: Tensor, other: Number) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class RemainderBackward0(Node):
@@ -667,7 +667,7 @@ def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class RemainderBackward1(Node):
@@ -764,7 +764,7 @@ def neg(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class NegBackward0(Node):
@@ -805,7 +805,7 @@ def abs(input: Tensor) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AbsBackward0(Node):
@@ -824,7 +824,7 @@ class AbsBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * np_sign(self),)
+        return (grad * kernels.sgn(self),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node._saved_self
@@ -865,7 +865,7 @@ def sign(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SignBackward0(Node):
@@ -905,7 +905,7 @@ def _zero(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ZeroBackward0(Node):
@@ -946,7 +946,7 @@ def floor(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class FloorBackward0(Node):
@@ -988,7 +988,7 @@ def ceil(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class CeilBackward0(Node):
@@ -1030,7 +1030,7 @@ def round(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class RoundBackward0(Node):
@@ -1072,7 +1072,7 @@ def trunc(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class TruncBackward0(Node):
@@ -1136,7 +1136,7 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MaximumBackward0(Node):
@@ -1255,7 +1255,7 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MinimumBackward0(Node):
@@ -1393,7 +1393,7 @@ def clamp_tensor(
                 None if max_array.shape == array.shape and max_array is max.array else likeness(max)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ClampBackward0(Node):
@@ -1530,7 +1530,7 @@ def clamp_default(input: Tensor, min: Number | None = None, max: Number | None =
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ClampBackward1(Node):
@@ -1596,7 +1596,7 @@ def _within_tensor(input: Tensor, min: Tensor | None, max: Tensor | None) -> Ten
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def _within_default(input: Tensor, min: Number | None, max: Number | None) -> Tensor:
@@ -1611,7 +1611,7 @@ def _within_default(input: Tensor, min: Number | None, max: Number | None) -> Te
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def clamp_min_default(input: Tensor, min: Number) -> Tensor:
@@ -1640,7 +1640,7 @@ def clamp_min_default(input: Tensor, min: Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ClampMinBackward0(Node):
@@ -1723,7 +1723,7 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
                 None if min_array.shape == array.shape and min_array is min.array else likeness(min)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ClampMinBackward1(Node):
@@ -1822,7 +1822,7 @@ def clamp_max_default(input: Tensor, max: Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ClampMaxBackward0(Node):
@@ -1905,7 +1905,7 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
                 None if max_array.shape == array.shape and max_array is max.array else likeness(max)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ClampMaxBackward1(Node):
@@ -2017,7 +2017,7 @@ def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> 
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class WhereBackward0(Node):
@@ -2096,7 +2096,7 @@ def clone(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class CloneBackward0(Node):
@@ -2141,7 +2141,7 @@ def _to_copy(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
         node.hooks = None
         node._saved_self_dtype = input.array.dtype
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ToCopyBackward0(Node):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from gradspec import kernels
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.overloads import overloaded
 from gradspec.promotion import promote
 from gradspec.tensor import Tensor
@@ -45,7 +45,7 @@ def eq(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def ne(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -66,7 +66,7 @@ def ne(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def lt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -87,7 +87,7 @@ def lt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def le(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -108,7 +108,7 @@ def le(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def gt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -129,7 +129,7 @@ def gt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def ge(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -150,7 +150,7 @@ def ge(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def isnan(input: Tensor) -> Tensor:
@@ -165,7 +165,7 @@ def isnan(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def isinf(input: Tensor) -> Tensor:
@@ -180,7 +180,7 @@ def isinf(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def isfinite(input: Tensor) -> Tensor:
@@ -195,7 +195,7 @@ def isfinite(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def logical_not(input: Tensor) -> Tensor:
@@ -210,7 +210,7 @@ def logical_not(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def logical_and(input: Tensor, other: Tensor) -> Tensor:
@@ -226,7 +226,7 @@ def logical_and(input: Tensor, other: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def logical_or(input: Tensor, other: Tensor) -> Tensor:
@@ -242,7 +242,7 @@ def logical_or(input: Tensor, other: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def logical_xor(input: Tensor, other: Tensor) -> Tensor:
@@ -258,7 +258,7 @@ def logical_xor(input: Tensor, other: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def bitwise_and(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -279,7 +279,7 @@ def bitwise_and(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def bitwise_or(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -300,7 +300,7 @@ def bitwise_or(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def bitwise_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -321,7 +321,7 @@ def bitwise_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def bitwise_not(input: Tensor) -> Tensor:
@@ -336,7 +336,7 @@ def bitwise_not(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def all_default(input: Tensor) -> Tensor:
@@ -351,7 +351,7 @@ def all_default(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def all_dim(input: Tensor, dim: int, keepdim: bool = False) -> Tensor:
@@ -366,7 +366,7 @@ def all_dim(input: Tensor, dim: int, keepdim: bool = False) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def any_default(input: Tensor) -> Tensor:
@@ -381,7 +381,7 @@ def any_default(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def any_dim(input: Tensor, dim: int, keepdim: bool = False) -> Tensor:
@@ -396,7 +396,7 @@ def any_dim(input: Tensor, dim: int, keepdim: bool = False) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 all = overloaded("all", all_default, all_dim)

@@ -14,7 +14,7 @@ import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import (
     FIRST_COMPLEX,
@@ -29,7 +29,6 @@ from gradspec.types import Number, Primals, Tangents
 from numpy import arctan2 as np_arctan2
 from numpy import asanyarray, ndarray
 from numpy import conjugate as np_conjugate
-from numpy import sign as np_sign
 from numpy import zeros_like as np_zeros_like
 
 
@@ -51,7 +50,7 @@ def _conj(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ConjBackward0(Node):
@@ -101,7 +100,7 @@ def view_as_real(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ViewAsRealBackward0(Node):
@@ -143,7 +142,7 @@ def view_as_complex(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ViewAsComplexBackward0(Node):
@@ -202,7 +201,7 @@ def complex(real: Tensor, imag: Tensor) -> Tensor:
         if real.edge is not None:
             node._saved_real_shape = real.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ComplexBackward0(Node):
@@ -266,7 +265,7 @@ def angle(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AngleBackward0(Node):
@@ -317,7 +316,11 @@ def angle_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `angle`."""
     self_p = primals["self"]
     self_t = tangents["self"]
-    return real(imag(arithmetic_ops.where(self_p == 0, 0, self_t / self_p)))
+    return (
+        arithmetic_ops.where(self_p == 0, 0, real(imag(self_t / self_p)))
+        if is_complex(self_p)
+        else arithmetic_ops._zero(self_t)
+    )
 
 
 def sgn(input: Tensor | Number) -> Tensor:
@@ -326,7 +329,7 @@ def sgn(input: Tensor | Number) -> Tensor:
         return dispatch(sgn, input)
     input_array = input.array
     try:
-        array = np_sign(input_array)
+        array = kernels.sgn(input_array)
     except Exception as error:
         raise failure("sgn", error, input) from None
     out = Tensor()
@@ -341,7 +344,7 @@ def sgn(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SgnBackward0(Node):

@@ -12,7 +12,7 @@ import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
@@ -110,7 +110,7 @@ def _convolution(
             node._saved_weight = weight
             node._version_weight = weight.alias and weight.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ConvolutionBackward0(Node):
@@ -366,7 +366,7 @@ def _convolution_input(
             node._saved_weight = weight
             node._version_weight = weight.alias and weight.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ConvolutionInputBackward0(Node):
@@ -608,7 +608,7 @@ def _convolution_weight(
             node._saved_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ConvolutionWeightBackward0(Node):
@@ -797,7 +797,7 @@ def _channel_sum(input: Tensor) -> Tensor:
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ChannelSumBackward0(Node):
@@ -841,7 +841,7 @@ def _per_channel(input: Tensor, shape: Sequence[int]) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class PerChannelBackward0(Node):

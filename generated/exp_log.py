@@ -16,7 +16,7 @@ from gradspec import constants, kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
@@ -60,7 +60,7 @@ def exp(input: Tensor | Number) -> Tensor:
         node.hooks = None
         node._saved_result = out.array
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ExpBackward0(Node):
@@ -113,7 +113,7 @@ def exp2(input: Tensor | Number) -> Tensor:
         node.hooks = None
         node._saved_result = out.array
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class Exp2Backward0(Node):
@@ -167,7 +167,7 @@ def expm1(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class Expm1Backward0(Node):
@@ -229,7 +229,7 @@ def log(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class LogBackward0(Node):
@@ -291,7 +291,7 @@ def log1p(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class Log1PBackward0(Node):
@@ -353,7 +353,7 @@ def log2(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class Log2Backward0(Node):
@@ -415,7 +415,7 @@ def log10(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class Log10Backward0(Node):
@@ -497,7 +497,7 @@ def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class LogaddexpBackward0(Node):
@@ -591,7 +591,7 @@ def sqrt(input: Tensor | Number) -> Tensor:
         node.hooks = None
         node._saved_result = out.array
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SqrtBackward0(Node):
@@ -644,7 +644,7 @@ def rsqrt(input: Tensor | Number) -> Tensor:
         node.hooks = None
         node._saved_result = out.array
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class RsqrtBackward0(Node):
@@ -697,7 +697,7 @@ def reciprocal(input: Tensor | Number) -> Tensor:
         node.hooks = None
         node._saved_result = out.array
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ReciprocalBackward0(Node):
@@ -750,7 +750,7 @@ def pow_tensor_scalar(input: Tensor, exponent: Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class PowBackward0(Node):
@@ -847,7 +847,7 @@ def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tens
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class PowBackward1(Node):
@@ -979,7 +979,7 @@ def pow_scalar(input: Number, exponent: Tensor) -> Tensor:
         node._saved_result = out.array
         node._saved_self = input
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class PowBackward2(Node):
@@ -1084,7 +1084,7 @@ def _times_log(input: Tensor, base: Number) -> Tensor:
         node.hooks = None
         node._saved_base = base
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class TimesLogBackward0(Node):
@@ -1157,7 +1157,7 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class XlogyBackward0(Node):

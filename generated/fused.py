@@ -17,7 +17,7 @@ from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
@@ -86,7 +86,7 @@ def addcmul(
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AddcmulBackward0(Node):
@@ -232,7 +232,7 @@ def addcdiv(
                 else likeness(tensor1)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AddcdivBackward0(Node):
@@ -370,7 +370,7 @@ def lerp_scalar(input: Tensor | Number, end: Tensor | Number, weight: Number) ->
                 None if end_array.shape == array.shape and end_array is end.array else likeness(end)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class LerpBackward0(Node):
@@ -468,7 +468,7 @@ def lerp_tensor(input: Tensor | Number, end: Tensor | Number, weight: Tensor | N
                 None if end_array.shape == array.shape and end_array is end.array else likeness(end)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class LerpBackward1(Node):
@@ -615,7 +615,7 @@ def addmv(
             node._saved_vec = vec
             node._version_vec = vec.alias and vec.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AddmvBackward0(Node):
@@ -743,7 +743,7 @@ def addr(
             node._saved_vec2 = vec2
             node._version_vec2 = vec2.alias and vec2.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AddrBackward0(Node):
@@ -874,7 +874,7 @@ def baddbmm(
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class BaddbmmBackward0(Node):
@@ -1006,7 +1006,7 @@ def addbmm(
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AddbmmBackward0(Node):
@@ -1165,7 +1165,7 @@ def linalg_cross(input: Tensor | Number, other: Tensor | Number, *, dim: int = -
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class LinalgCrossBackward0(Node):
@@ -1268,7 +1268,7 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
             node._saved_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class VdotBackward0(Node):

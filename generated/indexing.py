@@ -15,7 +15,7 @@ from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import all_tensors, dispatch
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
@@ -48,7 +48,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         node._saved_index = index
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SelectBackward0(Node):
@@ -104,7 +104,7 @@ def select_backward(
         node._saved_dim = dim
         node._saved_index = index
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SelectBackwardBackward0(Node):
@@ -168,7 +168,7 @@ def slice(
         node._saved_start = start
         node._saved_step = step
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SliceBackward0(Node):
@@ -246,7 +246,7 @@ def slice_backward(
         node._saved_start = start
         node._saved_step = step
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SliceBackwardBackward0(Node):
@@ -319,7 +319,7 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
         node._version_indices = versions(indices)
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class IndexBackward0(Node):
@@ -380,7 +380,7 @@ def _index_backward(
         node._saved_indices = indices
         node._version_indices = versions(indices)
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class IndexBackwardBackward0(Node):
@@ -437,7 +437,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         node._version_index = index.alias and index.alias.version
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class IndexSelectBackward0(Node):
@@ -503,7 +503,7 @@ def _index_select_backward(input: Tensor, shape: Sequence[int], dim: int, index:
         node._saved_index = index
         node._version_index = index.alias and index.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class IndexSelectBackwardBackward0(Node):
@@ -568,7 +568,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
         node._version_index = index.alias and index.alias.version
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class GatherBackward0(Node):
@@ -636,7 +636,7 @@ def _gather_backward(input: Tensor, shape: Sequence[int], dim: int, index: Tenso
         node._saved_index = index
         node._version_index = index.alias and index.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class GatherBackwardBackward0(Node):
@@ -700,7 +700,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
             node._saved_index = index
             node._version_index = index.alias and index.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ScatterAddBackward0(Node):
@@ -777,7 +777,7 @@ def scatter_src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         node._saved_index = index
         node._version_index = index.alias and index.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ScatterBackward0(Node):
@@ -853,7 +853,7 @@ def scatter_value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tens
         node._saved_index = index
         node._version_index = index.alias and index.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ScatterBackward1(Node):
@@ -922,7 +922,7 @@ def masked_fill_scalar(input: Tensor | Number, mask: Tensor, value: Number) -> T
             else likeness(input)
         )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MaskedFillBackward0(Node):
@@ -1000,7 +1000,7 @@ def masked_fill_tensor(input: Tensor | Number, mask: Tensor, value: Tensor) -> T
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MaskedFillBackward1(Node):
@@ -1099,7 +1099,7 @@ def index_put(
         if values.edge is not None:
             node._saved_values_shape = values.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class IndexPutBackward0(Node):

@@ -12,7 +12,7 @@ import gradspec.generated.arithmetic as arithmetic_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import check_version
@@ -53,7 +53,7 @@ def embedding(
         node._saved_scale_grad_by_freq = scale_grad_by_freq
         node._saved_weight_shape = weight.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class EmbeddingBackward0(Node):
@@ -151,7 +151,7 @@ def embedding_dense_backward(
         node._saved_padding_idx = padding_idx
         node._saved_scale_grad_by_freq = scale_grad_by_freq
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class EmbeddingDenseBackwardBackward0(Node):
@@ -231,7 +231,7 @@ def _embedding_padded(
         node._saved_scale_grad_by_freq = scale_grad_by_freq
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class EmbeddingPaddedBackward0(Node):
@@ -299,7 +299,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def _native_dropout(input: Tensor, mask: Tensor, scale: float) -> Tensor:
@@ -326,7 +326,7 @@ def _native_dropout(input: Tensor, mask: Tensor, scale: float) -> Tensor:
         node._version_mask = mask.alias and mask.alias.version
         node._saved_scale = scale
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class NativeDropoutBackward0(Node):
@@ -392,7 +392,7 @@ def _leaky_relu(input: Tensor, negative_slope: Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class LeakyReluBackward0(Node):

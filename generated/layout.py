@@ -13,7 +13,7 @@ import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.saved import attach_outputs, materialize, materialize_tensors
@@ -41,7 +41,7 @@ def split_tensor(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
         node.hooks = None
         node._saved_dim = dim
         attach_outputs(node, out)
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SplitBackward0(Node):
@@ -97,7 +97,7 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
         node.hooks = None
         node._saved_dim = dim
         attach_outputs(node, out)
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SplitWithSizesBackward0(Node):
@@ -153,7 +153,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
         node._saved_offset = offset
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class DiagonalBackward0(Node):
@@ -213,7 +213,7 @@ def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) 
         node._saved_offset = offset
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class DiagonalCopyBackward0(Node):
@@ -274,7 +274,7 @@ def diagonal_backward(
         node._saved_dim2 = dim2
         node._saved_offset = offset
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class DiagonalBackwardBackward0(Node):
@@ -335,7 +335,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
         node._saved_dim2 = dim2
         node._saved_offset = offset
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class DiagEmbedBackward0(Node):
@@ -398,7 +398,7 @@ def trace(input: Tensor) -> Tensor:
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class TraceBackward0(Node):
@@ -440,7 +440,7 @@ def _trace_backward(input: Tensor, shape: Sequence[int]) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class TraceBackwardBackward0(Node):
@@ -481,7 +481,7 @@ def repeat(input: Tensor, repeats: Sequence[int]) -> Tensor:
         node._saved_repeats = repeats
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class RepeatBackward0(Node):
@@ -530,7 +530,7 @@ def _repeat_backward(input: Tensor, shape: Sequence[int], repeats: Sequence[int]
         node.hooks = None
         node._saved_repeats = repeats
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class RepeatBackwardBackward0(Node):
@@ -579,7 +579,7 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] =
         node._saved_dims = dims
         node._saved_shifts = shifts
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class RollBackward0(Node):
@@ -629,7 +629,7 @@ def _unroll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int
         node._saved_dims = dims
         node._saved_shifts = shifts
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class UnrollBackward0(Node):

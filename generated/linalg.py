@@ -14,13 +14,14 @@ from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import promote
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
 from numpy import asanyarray, ndarray
+from numpy import reshape as np_reshape
 
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
@@ -48,7 +49,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
             node._saved_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MmBackward0(Node):
@@ -134,7 +135,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
             node._saved_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class BmmBackward0(Node):
@@ -220,7 +221,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
             node._saved_vec = vec
             node._version_vec = vec.alias and vec.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MvBackward0(Node):
@@ -306,7 +307,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
             node._saved_tensor = tensor
             node._version_tensor = tensor.alias and tensor.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class DotBackward0(Node):
@@ -409,7 +410,7 @@ def addmm(
             node._saved_mat2 = mat2
             node._version_mat2 = mat2.alias and mat2.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AddmmBackward0(Node):
@@ -549,7 +550,7 @@ def _broadcast_matmul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class BroadcastMatmulBackward0(Node):
@@ -624,6 +625,55 @@ def _broadcast_matmul_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
     other_p = primals["other"]
     other_t = tangents["other"]
     return _broadcast_matmul(self_t, other_p) + _broadcast_matmul(self_p, other_t)
+
+
+def array_matmul(self: Any, other: Any) -> Any:
+    """`matmul` on arrays."""
+    if self.ndim == 2 and other.ndim == 2:
+        return kernels.mm(self, other)
+    else:
+        if self.ndim == 1 and other.ndim == 1:
+            return kernels.dot(self, other)
+        else:
+            if self.ndim == 2 and other.ndim == 1:
+                return kernels.mv(self, other)
+            else:
+                if self.ndim == 1 and other.ndim == 2:
+                    return kernels.squeeze(kernels.mm(kernels.unsqueeze(self, 0), other), 0)
+                else:
+                    if self.ndim > 2 and other.ndim == 2 and self.shape[-1] != 0:
+                        rows = kernels.view(self, (-1, self.shape[-1]), True)
+                        return np_reshape(
+                            kernels.mm(rows, other), (*self.shape[:-1], other.shape[1])
+                        )
+                    else:
+                        if self.ndim > 2 and other.ndim == 1 and self.shape[-1] != 0:
+                            rows = kernels.view(self, (-1, self.shape[-1]), True)
+                            return np_reshape(kernels.mv(rows, other), self.shape[:-1])
+                        else:
+                            if (
+                                self.ndim == 3
+                                and other.ndim == 3
+                                and self.shape[0] == other.shape[0]
+                            ):
+                                product = kernels.bmm(self, other)
+                                return np_reshape(product, product.shape)
+                            else:
+                                if self.ndim == 1:
+                                    return kernels.squeeze(
+                                        kernels.broadcast_matmul(kernels.unsqueeze(self, 0), other),
+                                        -2,
+                                    )
+                                else:
+                                    if other.ndim == 1:
+                                        return kernels.squeeze(
+                                            kernels.broadcast_matmul(
+                                                self, kernels.unsqueeze(other, 1)
+                                            ),
+                                            -1,
+                                        )
+                                    else:
+                                        return kernels.broadcast_matmul(self, other)
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:

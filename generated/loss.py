@@ -18,7 +18,7 @@ from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.saved import check_version, likeness
@@ -52,7 +52,7 @@ def _reduced(input: Tensor, reduction: str) -> Tensor:
         node._saved_reduction = reduction
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ReducedBackward0(Node):
@@ -103,7 +103,7 @@ def _unreduced(input: Tensor, shape: Sequence[int], reduction: str) -> Tensor:
         node.hooks = None
         node._saved_reduction = reduction
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class UnreducedBackward0(Node):
@@ -185,7 +185,7 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
                 else likeness(target)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MseLossBackward0(Node):
@@ -420,7 +420,7 @@ def _binary_cross_entropy_with_logits(
                 else likeness(pos_weight)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class BinaryCrossEntropyWithLogitsBackward0(Node):
@@ -702,7 +702,7 @@ def _nll_loss(
         node._saved_weight = weight
         node._version_weight = None if weight is None else weight.alias and weight.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class NllLossBackward0(Node):
@@ -803,7 +803,7 @@ def _nll_loss2d(
         node._saved_weight = weight
         node._version_weight = None if weight is None else weight.alias and weight.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class NllLoss2DBackward0(Node):
@@ -911,7 +911,7 @@ def _nll_loss_backward(
         node._saved_weight = weight
         node._version_weight = None if weight is None else weight.alias and weight.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class NllLossBackwardBackward0(Node):

@@ -16,7 +16,7 @@ from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.saved import check_version, likeness
@@ -107,7 +107,7 @@ def _binary_cross_entropy(
                 else likeness(weight)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class BinaryCrossEntropyBackward0(Node):
@@ -319,7 +319,7 @@ def _smooth_l1_loss(
                 else likeness(target)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SmoothL1LossBackward0(Node):
@@ -503,7 +503,7 @@ def _huber_loss(
                 else likeness(target)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class HuberLossBackward0(Node):

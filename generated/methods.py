@@ -14,6 +14,7 @@ from . import (
     arithmetic,
     comparison,
     complex_numbers,
+    decompositions,
     exp_log,
     fused,
     indexing,
@@ -303,6 +304,11 @@ class TensorMethods:
     addbmm = fused.addbmm
     addbmm_ = in_place(fused.addbmm, "addbmm_")
     vdot = fused.vdot
+    inverse = decompositions.inverse
+    det = decompositions.det
+    slogdet = decompositions.slogdet
+    logdet = decompositions.logdet
+    pinverse = decompositions.pinverse
     if not TYPE_CHECKING:  # these answer tensors, where `object` promises a bool
         __eq__ = comparison.eq
         __ne__ = comparison.ne

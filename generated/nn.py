@@ -19,7 +19,7 @@ from gradspec import constants, kernels
 from gradspec import scipy_special as sp
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.saved import check_version, output_of
@@ -55,7 +55,7 @@ def relu(input: Tensor) -> Tensor:
         node.hooks = None
         node._saved_result = out.array
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ReluBackward0(Node):
@@ -109,7 +109,7 @@ def sigmoid(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SigmoidBackward0(Node):
@@ -169,7 +169,7 @@ def log_sigmoid(input: Tensor) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class LogSigmoidBackward0(Node):
@@ -229,7 +229,7 @@ def silu(input: Tensor) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SiluBackward0(Node):
@@ -309,7 +309,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class GeluBackward0(Node):
@@ -417,7 +417,7 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
         node._version_self = input.alias and input.alias.version
         node._saved_threshold = threshold
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SoftplusBackward0(Node):
@@ -494,7 +494,7 @@ def _softmax(input: Tensor, dim: int) -> Tensor:
         node._saved_dim = dim
         node._saved_result = out.array
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SoftmaxBackward0(Node):
@@ -560,7 +560,7 @@ def _log_softmax(input: Tensor, dim: int) -> Tensor:
         node._saved_dim = dim
         node._saved_result = out.array
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class LogSoftmaxBackward0(Node):

@@ -13,7 +13,7 @@ import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, OutputEdge, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import (
@@ -49,7 +49,7 @@ def _mean_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MeanToSizeBackward0(Node):
@@ -94,7 +94,7 @@ def _over_count(input: Tensor, shape: Sequence[int]) -> Tensor:
         node.hooks = None
         node._saved_shape = shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class OverCountBackward0(Node):
@@ -223,7 +223,7 @@ def _native_batch_norm(
         attach_outputs(node, (result, mean, invstd))
     return (
         finish(NativeBatchNormResult(result, mean, invstd))
-        if mode.flags
+        if current_mode.flags
         else NativeBatchNormResult(result, mean, invstd)
     )
 
@@ -474,7 +474,7 @@ def _native_layer_norm(
         attach_outputs(node, (result, mean, invstd))
     return (
         finish(NativeLayerNormResult(result, mean, invstd))
-        if mode.flags
+        if current_mode.flags
         else NativeLayerNormResult(result, mean, invstd)
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.tensor import Tensor
@@ -43,7 +43,7 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Ten
         node.hooks = None
         node._saved_pad = pad
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ConstantPadNdBackward0(Node):
@@ -90,7 +90,7 @@ def _constant_unpad_nd(input: Tensor, pad: Sequence[int]) -> Tensor:
         node.hooks = None
         node._saved_pad = pad
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ConstantUnpadNdBackward0(Node):
@@ -137,7 +137,7 @@ def _pad_by_index(input: Tensor, pad: Sequence[int], kind: str) -> Tensor:
         node._saved_pad = pad
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class PadByIndexBackward0(Node):
@@ -195,7 +195,7 @@ def _pad_by_index_backward(
         node._saved_kind = kind
         node._saved_pad = pad
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class PadByIndexBackwardBackward0(Node):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import check_version, output_of
@@ -73,7 +73,7 @@ def avg_pool2d(
         node._saved_self_shape = input.array.shape
         node._saved_stride = stride
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AvgPool2DBackward0(Node):
@@ -208,7 +208,7 @@ def avg_pool3d(
         node._saved_self_shape = input.array.shape
         node._saved_stride = stride
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AvgPool3DBackward0(Node):
@@ -348,7 +348,7 @@ def _avg_pool_backward(
         node._saved_spatial = spatial
         node._saved_stride = stride
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AvgPoolBackwardBackward0(Node):
@@ -475,7 +475,7 @@ def avg_pool1d(
         node._saved_self_shape = input.array.shape
         node._saved_stride = stride
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AvgPool1DBackward0(Node):
@@ -588,7 +588,7 @@ def _avg_pool1d_backward(
         node._saved_padding = padding
         node._saved_stride = stride
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AvgPool1DBackwardBackward0(Node):
@@ -683,7 +683,7 @@ def max_pool1d_with_indices(
         result.edge = node
     return (
         finish(MaxPool1dWithIndicesResult(result, indices))
-        if mode.flags
+        if current_mode.flags
         else MaxPool1dWithIndicesResult(result, indices)
     )
 
@@ -776,7 +776,7 @@ def max_pool2d_with_indices(
         result.edge = node
     return (
         finish(MaxPool2dWithIndicesResult(result, indices))
-        if mode.flags
+        if current_mode.flags
         else MaxPool2dWithIndicesResult(result, indices)
     )
 
@@ -869,7 +869,7 @@ def max_pool3d_with_indices(
         result.edge = node
     return (
         finish(MaxPool3dWithIndicesResult(result, indices))
-        if mode.flags
+        if current_mode.flags
         else MaxPool3dWithIndicesResult(result, indices)
     )
 
@@ -947,7 +947,7 @@ def _max_pool_backward(
         node._version_indices = indices.alias and indices.alias.version
         node._saved_spatial = spatial
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MaxPoolBackwardBackward0(Node):
@@ -1014,7 +1014,7 @@ def _max_pool_take(input: Tensor, indices: Tensor, spatial: int) -> Tensor:
         node._saved_self_shape = input.array.shape
         node._saved_spatial = spatial
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MaxPoolTakeBackward0(Node):
@@ -1079,7 +1079,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int | None]) 
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AdaptiveAvgPool1DBackward0(Node):
@@ -1124,7 +1124,7 @@ def _adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None])
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AdaptiveAvgPool2DBackward0(Node):
@@ -1174,7 +1174,7 @@ def _adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None])
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AdaptiveAvgPool3DBackward0(Node):
@@ -1225,7 +1225,7 @@ def _adaptive_avg_pool_backward(input: Tensor, shape: Sequence[int], spatial: in
         node._saved_self_shape = input.array.shape
         node._saved_spatial = spatial
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AdaptiveAvgPoolBackwardBackward0(Node):

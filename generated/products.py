@@ -14,7 +14,7 @@ import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
@@ -47,7 +47,7 @@ def prod_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ProdBackward0(Node):
@@ -135,7 +135,7 @@ def prod_dim_int(
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ProdBackward1(Node):
@@ -233,7 +233,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tenso
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class CumprodBackward0(Node):
@@ -322,7 +322,7 @@ def _recurrence(input: Tensor, factor: Tensor, dim: int, reverse: bool) -> Tenso
         if factor.edge is not None:
             node._saved_result = out.array
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class RecurrenceBackward0(Node):
@@ -424,7 +424,7 @@ def _delay(input: Tensor, dim: int, steps: int, fill: Number) -> Tensor:
         node._saved_dim = dim
         node._saved_steps = steps
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class DelayBackward0(Node):

@@ -15,7 +15,7 @@ import gradspec.generated.shape as shape_ops
 from gradspec import constants, kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
@@ -50,7 +50,7 @@ def sum_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
         node._saved_self_dtype = input.array.dtype
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SumBackward0(Node):
@@ -127,7 +127,7 @@ def sum_dim_intlist(
         node._saved_self_dtype = input.array.dtype
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SumBackward1(Node):
@@ -207,7 +207,7 @@ def _unreduce(
         node._saved_dim = dim
         node._saved_keepdim = keepdim
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class UnreduceBackward0(Node):
@@ -258,7 +258,7 @@ def mean_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
         node._saved_self_dtype = input.array.dtype
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MeanBackward0(Node):
@@ -335,7 +335,7 @@ def mean_dim(
         node._saved_self_dtype = input.array.dtype
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MeanBackward1(Node):
@@ -413,7 +413,7 @@ def _unmean(
         node._saved_dim = dim
         node._saved_keepdim = keepdim
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class UnmeanBackward0(Node):
@@ -489,7 +489,7 @@ def var_correction(
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class VarBackward0(Node):
@@ -585,7 +585,7 @@ def _over_freedom(
         node._saved_dim = dim
         node._saved_shape = shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class OverFreedomBackward0(Node):
@@ -666,7 +666,7 @@ def std_correction(
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class StdBackward0(Node):
@@ -778,7 +778,7 @@ def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AmaxBackward0(Node):
@@ -864,7 +864,7 @@ def amin(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AminBackward0(Node):
@@ -955,7 +955,11 @@ def max_dim(input: Tensor, dim: int, keepdim: bool = False) -> MaxDimResult:
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         values.edge = node
-    return finish(MaxDimResult(values, indices)) if mode.flags else MaxDimResult(values, indices)
+    return (
+        finish(MaxDimResult(values, indices))
+        if current_mode.flags
+        else MaxDimResult(values, indices)
+    )
 
 
 class MaxBackward0(Node):
@@ -1026,7 +1030,7 @@ def max_default(input: Tensor) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MaxBackward1(Node):
@@ -1110,7 +1114,11 @@ def min_dim(input: Tensor, dim: int, keepdim: bool = False) -> MinDimResult:
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         values.edge = node
-    return finish(MinDimResult(values, indices)) if mode.flags else MinDimResult(values, indices)
+    return (
+        finish(MinDimResult(values, indices))
+        if current_mode.flags
+        else MinDimResult(values, indices)
+    )
 
 
 class MinBackward0(Node):
@@ -1181,7 +1189,7 @@ def min_default(input: Tensor) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class MinBackward1(Node):
@@ -1262,7 +1270,7 @@ def _put_along_dim(
         node._version_indices = indices.alias and indices.alias.version
         node._saved_keepdim = keepdim
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class PutAlongDimBackward0(Node):
@@ -1334,7 +1342,7 @@ def _take_along_dim(input: Tensor, dim: int, indices: Tensor, keepdim: bool) -> 
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class TakeAlongDimBackward0(Node):
@@ -1394,7 +1402,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
@@ -1409,7 +1417,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def logsumexp(input: Tensor | Number, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
@@ -1439,7 +1447,7 @@ def logsumexp(input: Tensor | Number, dim: int | Sequence[int], keepdim: bool = 
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class LogsumexpBackward0(Node):
@@ -1524,7 +1532,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor
         node._saved_dtype = dtype
         node._saved_self_dtype = input.array.dtype
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class CumsumBackward0(Node):

@@ -12,6 +12,7 @@ from . import (
     comparison,
     complex_numbers,
     conv,
+    decompositions,
     exp_log,
     fused,
     indexing,
@@ -2476,6 +2477,216 @@ OPS: tuple[Op, ...] = (
             Param("offset", "int", keyword_only=True, required=False),
             Param("dim1", "int", keyword_only=True, required=False),
             Param("dim2", "int", keyword_only=True, required=False),
+        ),
+    ),
+    Op(
+        "linalg_inv_ex",
+        decompositions.linalg_inv_ex,
+        (
+            Param("A", "Tensor"),
+            Param("check_errors", "bool", keyword_only=True, required=False),
+        ),
+        jvp=decompositions.linalg_inv_ex_jvp,
+    ),
+    Op(
+        "linalg_inv",
+        decompositions.linalg_inv,
+        (Param("A", "Tensor"),),
+    ),
+    Op(
+        "inverse",
+        decompositions.inverse,
+        (Param("input", "Tensor"),),
+    ),
+    Op(
+        "_mt",
+        decompositions._mt,
+        (Param("input", "Tensor"),),
+    ),
+    Op(
+        "linalg_det",
+        decompositions.linalg_det,
+        (Param("A", "Tensor"),),
+        jvp=decompositions.linalg_det_jvp,
+    ),
+    Op(
+        "_cofactors",
+        decompositions._cofactors,
+        (Param("A", "Tensor"),),
+        jvp=decompositions._cofactors_jvp,
+    ),
+    Op(
+        "det",
+        decompositions.det,
+        (Param("input", "Tensor"),),
+    ),
+    Op(
+        "linalg_slogdet",
+        decompositions.linalg_slogdet,
+        (Param("A", "Tensor"),),
+        jvp=decompositions.linalg_slogdet_jvp,
+    ),
+    Op(
+        "slogdet",
+        decompositions.slogdet,
+        (Param("input", "Tensor"),),
+    ),
+    Op(
+        "logdet",
+        decompositions.logdet,
+        (Param("input", "Tensor"),),
+    ),
+    Op(
+        "linalg_solve_ex",
+        decompositions.linalg_solve_ex,
+        (
+            Param("A", "Tensor"),
+            Param("B", "Tensor"),
+            Param("left", "bool", keyword_only=True, required=False),
+            Param("check_errors", "bool", keyword_only=True, required=False),
+        ),
+        jvp=decompositions.linalg_solve_ex_jvp,
+    ),
+    Op(
+        "linalg_solve",
+        decompositions.linalg_solve,
+        (
+            Param("A", "Tensor"),
+            Param("B", "Tensor"),
+            Param("left", "bool", keyword_only=True, required=False),
+        ),
+    ),
+    Op(
+        "linalg_solve_triangular",
+        decompositions.linalg_solve_triangular,
+        (
+            Param("input", "Tensor"),
+            Param("B", "Tensor"),
+            Param("upper", "bool", keyword_only=True),
+            Param("left", "bool", keyword_only=True, required=False),
+            Param("unitriangular", "bool", keyword_only=True, required=False),
+        ),
+        jvp=decompositions.linalg_solve_triangular_jvp,
+    ),
+    Op(
+        "linalg_cholesky_ex",
+        decompositions.linalg_cholesky_ex,
+        (
+            Param("input", "Tensor"),
+            Param("upper", "bool", keyword_only=True, required=False),
+            Param("check_errors", "bool", keyword_only=True, required=False),
+        ),
+        jvp=decompositions.linalg_cholesky_ex_jvp,
+    ),
+    Op(
+        "_half_tril",
+        decompositions._half_tril,
+        (Param("input", "Tensor"),),
+    ),
+    Op(
+        "linalg_cholesky",
+        decompositions.linalg_cholesky,
+        (
+            Param("input", "Tensor"),
+            Param("upper", "bool", keyword_only=True, required=False),
+        ),
+    ),
+    Op(
+        "linalg_eigh",
+        decompositions.linalg_eigh,
+        (
+            Param("input", "Tensor"),
+            Param("UPLO", "str", required=False),
+        ),
+        jvp=decompositions.linalg_eigh_jvp,
+    ),
+    Op(
+        "_off_diagonal",
+        decompositions._off_diagonal,
+        (Param("input", "Tensor"),),
+    ),
+    Op(
+        "_differences",
+        decompositions._differences,
+        (Param("input", "Tensor"),),
+    ),
+    Op(
+        "_quotient",
+        decompositions._quotient,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=decompositions._quotient_jvp,
+    ),
+    Op(
+        "linalg_eigvalsh",
+        decompositions.linalg_eigvalsh,
+        (
+            Param("input", "Tensor"),
+            Param("UPLO", "str", required=False),
+        ),
+    ),
+    Op(
+        "linalg_svd",
+        decompositions.linalg_svd,
+        (
+            Param("A", "Tensor"),
+            Param("full_matrices", "bool", required=False),
+            Param("driver", "str?", keyword_only=True, required=False),
+        ),
+        jvp=decompositions.linalg_svd_jvp,
+    ),
+    Op(
+        "_skew",
+        decompositions._skew,
+        (Param("input", "Tensor"),),
+    ),
+    Op(
+        "linalg_svdvals",
+        decompositions.linalg_svdvals,
+        (
+            Param("A", "Tensor"),
+            Param("driver", "str?", keyword_only=True, required=False),
+        ),
+    ),
+    Op(
+        "linalg_qr",
+        decompositions.linalg_qr,
+        (
+            Param("A", "Tensor"),
+            Param("mode", "str", required=False),
+        ),
+        jvp=decompositions.linalg_qr_jvp,
+    ),
+    Op(
+        "_computed_q",
+        decompositions._computed_q,
+        (Param("input", "Tensor"),),
+        jvp=decompositions._computed_q_jvp,
+    ),
+    Op(
+        "linalg_pinv",
+        decompositions.linalg_pinv,
+        (
+            Param("input", "Tensor"),
+            Param("rcond", "float?", required=False),
+            Param("hermitian", "bool", required=False),
+            Param("atol", "float?", keyword_only=True, required=False),
+            Param("rtol", "float?", keyword_only=True, required=False),
+        ),
+        jvp=decompositions.linalg_pinv_jvp,
+    ),
+    Op(
+        "pinverse",
+        decompositions.pinverse,
+        (
+            Param("input", "Tensor"),
+            Param("rcond", "float", required=False),
         ),
     ),
     Op(

@@ -11,7 +11,7 @@ from typing import Any
 from gradspec import kernels
 from gradspec.dispatch import all_tensors, any_edge, dispatch, edges_of
 from gradspec.errors import failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.saved import (
@@ -47,7 +47,7 @@ def alias(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AliasBackward0(Node):
@@ -88,7 +88,7 @@ def view(input: Tensor, size: Sequence[int], *, copy: bool = False) -> Tensor:
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ViewBackward0(Node):
@@ -131,7 +131,7 @@ def _unsafe_view(input: Tensor, size: Sequence[int]) -> Tensor:
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class UnsafeViewBackward0(Node):
@@ -203,7 +203,7 @@ def expand(input: Tensor, size: Sequence[int], *, implicit: bool = False) -> Ten
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ExpandBackward0(Node):
@@ -246,7 +246,7 @@ def _sum_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SumToSizeBackward0(Node):
@@ -301,7 +301,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
         node._saved_dim0 = dim0
         node._saved_dim1 = dim1
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class TransposeBackward0(Node):
@@ -350,7 +350,7 @@ def t(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class TBackward0(Node):
@@ -391,7 +391,7 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
         node.hooks = None
         node._saved_dims = dims
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class PermuteBackward0(Node):
@@ -435,7 +435,7 @@ def _permute_backward(input: Tensor, dims: Sequence[int]) -> Tensor:
         node.hooks = None
         node._saved_dims = dims
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class PermuteBackwardBackward0(Node):
@@ -479,7 +479,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
         node.hooks = None
         node._saved_dim = dim
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class UnsqueezeBackward0(Node):
@@ -523,7 +523,7 @@ def squeeze_default(input: Tensor) -> Tensor:
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SqueezeBackward0(Node):
@@ -567,7 +567,7 @@ def squeeze_dim(input: Tensor, dim: int) -> Tensor:
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SqueezeBackward1(Node):
@@ -611,7 +611,7 @@ def squeeze_dims(input: Tensor, dim: Sequence[int]) -> Tensor:
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SqueezeBackward2(Node):
@@ -654,7 +654,7 @@ def flip(input: Tensor, dims: int | Sequence[int]) -> Tensor:
         node.hooks = None
         node._saved_dims = dims
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class FlipBackward0(Node):
@@ -697,7 +697,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
         node.hooks = None
         node._saved_diagonal = diagonal
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class TrilBackward0(Node):
@@ -740,7 +740,7 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
         node.hooks = None
         node._saved_diagonal = diagonal
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class TriuBackward0(Node):
@@ -785,7 +785,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         node._saved_tensors = tensors
         node._version_tensors = versions(tensors)
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class CatBackward0(Node):
@@ -841,7 +841,7 @@ def _cat_backward(input: Tensor, tensors: Sequence[Tensor], dim: int) -> tuple[T
         node.hooks = None
         node._saved_dim = dim
         attach_outputs(node, out)
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class CatBackwardBackward0(Node):
@@ -893,7 +893,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         node.hooks = None
         node._saved_dim = dim
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class StackBackward0(Node):
@@ -935,7 +935,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
         node.hooks = None
         node._saved_dim = dim
         attach_outputs(node, out)
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class UnbindBackward0(Node):

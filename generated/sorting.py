@@ -12,7 +12,7 @@ import gradspec.generated.reduction as reduction_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
@@ -51,7 +51,9 @@ def sort_default(input: Tensor, dim: int = -1, descending: bool = False) -> Sort
         node._saved_indices = indices.array
         node._saved_self_shape = input.array.shape
         values.edge = node
-    return finish(SortResult(values, indices)) if mode.flags else SortResult(values, indices)
+    return (
+        finish(SortResult(values, indices)) if current_mode.flags else SortResult(values, indices)
+    )
 
 
 class SortBackward0(Node):
@@ -127,7 +129,7 @@ def sort_stable(
         values.edge = node
     return (
         finish(SortStableResult(values, indices))
-        if mode.flags
+        if current_mode.flags
         else SortStableResult(values, indices)
     )
 
@@ -208,7 +210,9 @@ def topk(
         node._saved_indices = indices.array
         node._saved_self_shape = input.array.shape
         values.edge = node
-    return finish(TopkResult(values, indices)) if mode.flags else TopkResult(values, indices)
+    return (
+        finish(TopkResult(values, indices)) if current_mode.flags else TopkResult(values, indices)
+    )
 
 
 class TopkBackward0(Node):
@@ -282,7 +286,9 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Kth
         node._saved_self_shape = input.array.shape
         values.edge = node
     return (
-        finish(KthvalueResult(values, indices)) if mode.flags else KthvalueResult(values, indices)
+        finish(KthvalueResult(values, indices))
+        if current_mode.flags
+        else KthvalueResult(values, indices)
     )
 
 
@@ -343,7 +349,7 @@ def argsort_default(input: Tensor, dim: int = -1, descending: bool = False) -> T
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def argsort_stable(
@@ -360,7 +366,7 @@ def argsort_stable(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 def _nonzero(input: Tensor) -> Tensor:
@@ -375,7 +381,7 @@ def _nonzero(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 sort = overloaded("sort", sort_default, sort_stable)

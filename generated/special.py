@@ -13,7 +13,7 @@ from gradspec import constants, kernels
 from gradspec import scipy_special as sp
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.saved import check_version
@@ -51,7 +51,7 @@ def erf(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ErfBackward0(Node):
@@ -113,7 +113,7 @@ def erfc(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class ErfcBackward0(Node):
@@ -175,7 +175,7 @@ def _normal_cdf(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class NormalCdfBackward0(Node):
@@ -237,7 +237,7 @@ def lgamma(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class LgammaBackward0(Node):
@@ -299,7 +299,7 @@ def digamma(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class DigammaBackward0(Node):
@@ -362,7 +362,7 @@ def polygamma(n: int, input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class PolygammaBackward0(Node):

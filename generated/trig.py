@@ -14,7 +14,7 @@ from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, failure
-from gradspec.modes import finish, mode
+from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
@@ -60,7 +60,7 @@ def sin(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SinBackward0(Node):
@@ -122,7 +122,7 @@ def cos(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class CosBackward0(Node):
@@ -183,7 +183,7 @@ def tan(input: Tensor | Number) -> Tensor:
         node.hooks = None
         node._saved_result = out.array
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class TanBackward0(Node):
@@ -237,7 +237,7 @@ def asin(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AsinBackward0(Node):
@@ -300,7 +300,7 @@ def acos(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AcosBackward0(Node):
@@ -363,7 +363,7 @@ def atan(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AtanBackward0(Node):
@@ -445,7 +445,7 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class Atan2Backward0(Node):
@@ -566,7 +566,7 @@ def hypot(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class HypotBackward0(Node):
@@ -667,7 +667,7 @@ def sinh(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SinhBackward0(Node):
@@ -729,7 +729,7 @@ def cosh(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class CoshBackward0(Node):
@@ -791,7 +791,7 @@ def tanh(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class TanhBackward0(Node):
@@ -852,7 +852,7 @@ def _sech_squared(input: Tensor) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class SechSquaredBackward0(Node):
@@ -922,7 +922,7 @@ def asinh(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AsinhBackward0(Node):
@@ -982,7 +982,7 @@ def acosh(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AcoshBackward0(Node):
@@ -1048,7 +1048,7 @@ def atanh(input: Tensor | Number) -> Tensor:
         node._saved_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if mode.flags else out
+    return finish(out) if current_mode.flags else out
 
 
 class AtanhBackward0(Node):
