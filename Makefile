@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test codegen prove check bench oracle clean
+.PHONY: demo test codegen prove check bench accuracy oracle clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
@@ -44,6 +44,9 @@ check: $(STAMP)  ## Formatting, lint, types, and generated/ fresh
 
 bench: $(STAMP)  ## Measure against NumPy, and PyTorch where it is installed
 	@$(BIN)/python -m benchmarks
+
+accuracy: $(STAMP)  ## Sweep the elementwise ops against 50 digits
+	@$(BIN)/python -m benchmarks.accuracy
 
 oracle: $(STAMP)  ## Install PyTorch 2.13.0 and run the tests against it
 	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0'

@@ -24,7 +24,7 @@ def main() -> int:
     environment = os.environ | {"MYPYPATH": str(FARM)}
     mypy = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
     packages = ["-p", "gradspec", "-p", "gradspec_codegen"]
-    scripts = [str(path) for folder in SCRIPTS for path in sorted((ROOT / folder).glob("*.py"))]
+    scripts = [str(path) for folder in SCRIPTS for path in sorted((ROOT / folder).glob("**/*.py"))]
     for what in (packages, scripts):
         done = subprocess.run([*mypy, *what], cwd=ROOT, env=environment, check=False)
         if done.returncode:

@@ -1,0 +1,1 @@
+"""How accurate the elementwise ops are, forward and backward: `python -m benchmarks.accuracy`."""
