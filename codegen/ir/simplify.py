@@ -26,6 +26,8 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 def simplify(expr: Expr) -> Expr:
     """`expr` with every conditional on constants decided; nothing else changes."""
     match expr:
+        case Call("conj", (Const() as number,)):
+            return number  # literals are real
         case Conditional(test, then, otherwise):
             decided = truth(test)
             if decided is not None:
