@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-import gradspec
-import gradspec.nn.functional
 from rich.console import Console
 from rich.progress import track
+
+import gradspec
+import gradspec.nn.functional
 
 from . import machine
 from .cases import CASES, Array, Case, Workload

@@ -91,9 +91,6 @@ from .nn.composed import native_batch_norm as native_batch_norm
 from .nn.composed import native_dropout as native_dropout
 from .nn.composed import native_layer_norm as native_layer_norm
 from .overrides import OverrideMethods as _OverrideMethods
-from .nn.composed import native_batch_norm as native_batch_norm
-from .nn.composed import native_dropout as native_dropout
-from .nn.composed import native_layer_norm as native_layer_norm
 from .overwrite import OverwriteMethods as _OverwriteMethods
 from .printing import set_printoptions as set_printoptions
 from .promotion import get_default_dtype as get_default_dtype

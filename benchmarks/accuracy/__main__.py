@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 import joblib
-from gradspec_codegen.render.to_sympy import NotSymbolic
 from rich.console import Console
 from rich.progress import track
+
+from gradspec_codegen.render.to_sympy import NotSymbolic
 
 from .. import machine
 from .bounds import broken, listed, unused

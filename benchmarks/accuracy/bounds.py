@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import yaml
+
 from gradspec_codegen.prove import domain
 
 from .sweep import Error, Finding

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import sympy
+
 from gradspec_codegen.prove import domain
 from gradspec_codegen.prove.kinks import declared
 

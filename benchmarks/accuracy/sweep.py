@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import mpmath
 import numpy as np
+
 from gradspec.registry import OPS
 from gradspec.tensor import wrap
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import mpmath
 import sympy
+
 from gradspec_codegen.prove.kinks import declared
 from gradspec_codegen.render.to_sympy import NotSymbolic, SympyReader
 

@@ -85,8 +85,9 @@ class PythonRenderer:
         return f"{left} {node.op} {right}", COMPARE
 
     def render_logic(self, node: ir.Logic) -> tuple[str, int]:
-        own = OR if node.op == "or" else AND
-        return f" {node.op} ".join(self.render(x, own + 1) for x in node.operands), own
+        # Parentheses where `and` stands inside `or`: nobody should have to know which binds tighter.
+        operands = (self.render(operand, NOT) for operand in node.operands)
+        return f" {node.op} ".join(operands), OR if node.op == "or" else AND
 
     def render_attribute(self, node: ir.Attribute) -> tuple[str, int]:
         return f"{self.render(node.value, ATOM)}.{node.name}", ATOM

@@ -13,8 +13,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import gradspec as gs
 import numpy as np
+
+import gradspec as gs
 
 Step: TypeAlias = tuple[str, Callable[[Any, list[Any]], Any]]
 """What is done, in words, and `do(library, tensors)`, which answers a new tensor or None."""

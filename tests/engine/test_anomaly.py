@@ -1,8 +1,9 @@
 """What a failing backward pass says, with and without anomaly mode."""
 
-import gradspec as gs
 import numpy as np
 import pytest
+
+import gradspec as gs
 
 
 def leaf(*values: float) -> gs.Tensor:

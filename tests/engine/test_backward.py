@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gradspec.autograd import backward, grad
 from gradspec.tensor import Tensor, wrap
 

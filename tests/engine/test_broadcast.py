@@ -1,12 +1,13 @@
 """Gradients come back in the shape and dtype of the operand that was broadcast."""
 
-import gradspec as gs
 import numpy as np
 import pytest
-from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
+import gradspec as gs
+from gradspec.broadcast import reduce_to, reduce_to_differentiable
 
 
 def like(shape, dtype="float64"):

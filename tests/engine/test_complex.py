@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import gradspec as gs
 import numpy as np
 import pytest
+
+import gradspec as gs
 from gradspec.autograd import gradcheck, gradgradcheck
 
 Z = np.array([1 + 2j, -0.5 + 0.25j])

@@ -3,9 +3,10 @@
 import copy
 import pickle
 
-import gradspec as gs
 import numpy as np
 import pytest
+
+import gradspec as gs
 from gradspec import nn
 
 COPIES = [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gradspec import creation
 from gradspec.promotion import get_default_dtype, set_default_dtype
 from gradspec.tensor import Tensor, wrap

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gradspec.errors import LinAlgError, describe_call, failure
 from gradspec.tensor import wrap
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradspec.dispatch import dispatch
 from gradspec.registry import OPS, Op, Param, register

@@ -5,6 +5,7 @@ import weakref
 
 import numpy as np
 import pytest
+
 from gradspec.autograd import Function, grad
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradspec.indexing import setitem

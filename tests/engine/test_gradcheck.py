@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gradspec.autograd import Function, gradcheck, gradgradcheck
 from gradspec.autograd.gradcheck import GradcheckError
 from gradspec.tensor import wrap

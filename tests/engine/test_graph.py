@@ -2,9 +2,10 @@
 
 import logging
 
-import gradspec as gs
 import numpy as np
 import pytest
+
+import gradspec as gs
 from gradspec.autograd import graph
 
 

@@ -1,7 +1,8 @@
 """Hooks of tensors and nodes."""
 
-import gradspec as gs
 import pytest
+
+import gradspec as gs
 
 
 def leaf(*values: float) -> gs.Tensor:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gradspec.indexing import getitem, plan_index, setitem
 from gradspec.modes import no_grad
 from gradspec.tensor import wrap

@@ -1,7 +1,8 @@
 """Custom functions that modify their inputs in place."""
 
-import gradspec as gs
 import pytest
+
+import gradspec as gs
 
 
 def leaf(*values: float) -> gs.Tensor:

@@ -3,8 +3,9 @@
 import asyncio
 import threading
 
-import gradspec as gs
 import pytest
+
+import gradspec as gs
 from gradspec.modes import mode
 
 

@@ -4,6 +4,7 @@ from collections import OrderedDict
 
 import numpy as np
 import pytest
+
 from gradspec import nn
 from gradspec.random import manual_seed
 from gradspec.tensor import Tensor, wrap

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import gradspec as gs
 import numpy as np
 import pytest
+
+import gradspec as gs
 from gradspec import nn
 
 

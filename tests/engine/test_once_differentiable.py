@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gradspec.autograd import Function, grad
 from gradspec.autograd.function import once_differentiable
 from gradspec.tensor import wrap

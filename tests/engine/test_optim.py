@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gradspec.optim import SGD, Adam, AdamW
 from gradspec.optim.optimizer import Optimizer
 from gradspec.tensor import wrap

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gradspec.overloads import overloaded, variadic
 from gradspec.registry import OPS, Op, Param, register
 from gradspec.tensor import wrap

@@ -2,8 +2,9 @@
 
 from typing import ClassVar
 
-import gradspec as gs
 import pytest
+
+import gradspec as gs
 
 
 class Logged(gs.Tensor):

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
 from gradspec import printing
 from gradspec.autograd.forward_ad import dual_level, make_dual
 from gradspec.node import Node
 from gradspec.printing import set_printoptions, tensor_repr
 from gradspec.tensor import wrap
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 pytestmark = pytest.mark.oracle
 

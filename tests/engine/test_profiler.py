@@ -3,9 +3,10 @@
 import json
 import sys
 
-import gradspec as gs
 import numpy as np
 import pytest
+
+import gradspec as gs
 from gradspec.autograd import profiler
 
 

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from gradspec.promotion import (
     can_cast,
     check_inplace_dtype,

@@ -3,8 +3,9 @@
 import gc
 import threading
 
-import gradspec as gs
 import pytest
+
+import gradspec as gs
 
 
 def leaf(*values: float) -> gs.Tensor:

@@ -3,9 +3,10 @@
 import gc
 import weakref
 
-import gradspec as gs
 import numpy as np
 import pytest
+
+import gradspec as gs
 
 
 def leaf(*values: float) -> gs.Tensor:

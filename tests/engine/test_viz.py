@@ -10,12 +10,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gradspec import viz
 from gradspec.node import Node, next_sequence_nr
 from gradspec.tensor import Tensor, wrap
 from gradspec.viz.layout import place
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def node(name: str, *inputs: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import Table

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
 from gradspec_codegen.author.derived import derive_entry
 from gradspec_codegen.cli import main
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import gradspec_codegen.diagnostics
 import pytest
+
+import gradspec_codegen.diagnostics
 from gradspec_codegen.diagnostics import (
     CODES,
     Diagnostic,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
 from gradspec_codegen.cli import main
 
 SPEC = Path(__file__).parents[2] / "specs" / "derivatives.yaml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from gradspec_codegen.ir.parse import parse
 from gradspec_codegen.render.to_latex import latex
 

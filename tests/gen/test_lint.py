@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.ir.nodes import Binary, Name
 from gradspec_codegen.spec.model import (

@@ -9,6 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.ir.nodes import TextSpan
 from gradspec_codegen.ir.parse import parse
@@ -22,8 +25,6 @@ from gradspec_codegen.spec.model import (
     OpSpec,
     Table,
 )
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 Load = Callable[..., Table]
 Mistakes = Callable[..., list[tuple[str, str]]]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+
 from gradspec_codegen.cli import main
 from gradspec_codegen.emit.package import GENERATED_PACKAGE
 from gradspec_codegen.mutate.mutants import Mutant, mutants_of, those_generated

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+
 from gradspec_codegen.cli import main
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.spec.load import load_table

@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gradspec_codegen.ir.nodes import (
     Assign,
     Attribute,
@@ -29,8 +32,6 @@ from gradspec_codegen.ir.nodes import (
 )
 from gradspec_codegen.ir.parse import FormulaError, parse
 from gradspec_codegen.ir.walk import walk
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 A, B, C = Name("a"), Name("b"), Name("c")
 

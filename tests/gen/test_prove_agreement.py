@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import random
 
-import gradspec  # noqa: F401  (registers the ops)
 import numpy as np
 import pytest
 import sympy
+
+import gradspec  # noqa: F401  (registers the ops)
 from gradspec import constants
 from gradspec_codegen.prove.agreement import check_agreement
 from gradspec_codegen.prove.chambers import Chambers

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from gradspec_codegen.prove.verdict import OpVerdict, Status
 from gradspec_codegen.spec.model import OpSpec
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.ir.parse import parse
 from gradspec_codegen.prove.derive import derive_vjp

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import sympy
+
 from gradspec_codegen.prove.inputs import Inputs, build, examples_of
 from gradspec_codegen.prove.symbols import SymArray, expressions
 from gradspec_codegen.spec.model import OpSpec, Table

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from gradspec_codegen.prove.lock import Entry, digests, read, write
 from gradspec_codegen.prove.sources import kernel_sources, prover_digest
 from gradspec_codegen.prove.verdict import OpVerdict, Status

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import sympy
+
 from gradspec_codegen.diagnostics import render
 from gradspec_codegen.prove.verdict import OpVerdict, Status, explain
 from gradspec_codegen.spec.model import OpSpec

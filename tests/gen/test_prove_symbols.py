@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sympy
+from scipy import special
+
 from gradspec_codegen.prove import twins
 from gradspec_codegen.prove.decisions import ProofError, tracing
 from gradspec_codegen.prove.evaluate import Point
 from gradspec_codegen.prove.symbols import Sym, SymArray, expressions, sym_array
-from scipy import special
 
 X = [sympy.Symbol(f"x_{n}", real=True) for n in range(6)]
 VALUES = [sympy.Rational(text) for text in ("3/10", "-6/5", "7/4", "2", "-1/8", "5")]

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from gradspec_codegen.emit.package import PackageBuilder
 from gradspec_codegen.emit.write import staged
 from gradspec_codegen.prove.verdict import OpVerdict, Status

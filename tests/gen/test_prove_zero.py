@@ -7,13 +7,14 @@ import time
 
 import pytest
 import sympy
+from sympy import cosh, diff, erf, exp, log, sin, sqrt, tan, tanh
+
 from gradspec_codegen.prove.deadline import TimeUp, time_limit
 from gradspec_codegen.prove.decisions import Decision
 from gradspec_codegen.prove.evaluate import Point
 from gradspec_codegen.prove.rational import is_rationally_zero
 from gradspec_codegen.prove.verdict import Status
 from gradspec_codegen.prove.zero import Region, compare
-from sympy import cosh, diff, erf, exp, log, sin, sqrt, tan, tanh
 
 x, y, z = sympy.symbols("x y z", real=True)
 p = sympy.Symbol("p", positive=True)

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner
+from jsonschema import Draft202012Validator
+
 from gradspec_codegen.cli import main
 from gradspec_codegen.spec.schema import schema, schema_text
 from gradspec_codegen.spec.vocabulary import ENTRY_KEYS
-from jsonschema import Draft202012Validator
 
 SPECS = Path(__file__).parents[2] / "specs"
 FILES = [SPECS / "derivatives.yaml", *sorted((SPECS / "families").glob("*.yaml"))]

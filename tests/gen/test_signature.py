@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from gradspec_codegen.spec.model import REQUIRED, Output, Param, Signature, Type
-from gradspec_codegen.spec.signature import SignatureError, parse_signature
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from gradspec_codegen.spec.model import REQUIRED, Output, Param, Signature, Type
+from gradspec_codegen.spec.signature import SignatureError, parse_signature
 
 TENSOR = Type("Tensor")
 

@@ -7,6 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gradspec_codegen.diagnostics import Report
 from gradspec_codegen.ir.nodes import TextSpan
 from gradspec_codegen.spec.source import (
@@ -18,8 +21,6 @@ from gradspec_codegen.spec.source import (
     decode,
     read_source,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 def read(data: bytes) -> tuple[Located | None, Report]:

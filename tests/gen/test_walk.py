@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from gradspec_codegen.ir.nodes import Binary, Const, Name
 from gradspec_codegen.ir.parse import parse
 from gradspec_codegen.ir.walk import assigned_names, calls, children, free_names, substitute, walk

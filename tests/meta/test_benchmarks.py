@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import gradspec
-import gradspec.nn.functional
 import pytest
 
+import gradspec
+import gradspec.nn.functional
 from benchmarks.cases import Case, chain, mlp, rosenbrock
 from benchmarks.measure import check_agreement
 

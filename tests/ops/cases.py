@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 import gradspec as gs
 import gradspec.nn.functional as nn_functional
 import gradspec_codegen.specs
-import numpy as np
 from gradspec.tensor import Tensor, wrap
 from gradspec_codegen.prove import domain
 from gradspec_codegen.prove.inputs import examples_of

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import gradspec as gs
 import numpy as np
 import torch
-from gradspec_codegen.spec.model import OpSpec
 from torch.nn import functional
+
+import gradspec as gs
+from gradspec_codegen.spec.model import OpSpec
 
 from .cases import Arguments, at, call, call_gradspec, convert, leaf, outputs, variables
 

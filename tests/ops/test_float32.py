@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import gradspec as gs
 import numpy as np
 import pytest
+
+import gradspec as gs
 
 from .cases import CASES, Case, at, call_gradspec, convert, leaf, outputs, variables
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import gradspec as gs
 import numpy as np
 import pytest
+
+import gradspec as gs
 from gradspec.autograd import forward_ad
 
 from .cases import CASES, Arguments, Case, at, call_gradspec, convert, leaf, outputs, variables

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import gradspec as gs
 import numpy as np
 import pytest
+
+import gradspec as gs
 
 pytestmark = pytest.mark.oracle
 

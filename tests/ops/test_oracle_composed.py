@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import gradspec as gs
-import gradspec.nn.functional as nn_functional
 import numpy as np
 import pytest
+
+import gradspec as gs
+import gradspec.nn.functional as nn_functional
 
 pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore:Using padding")]
 

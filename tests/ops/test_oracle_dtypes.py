@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+
 from gradspec_codegen.spec.model import OpSpec
 
 from .cases import TABLE, Arguments, call_gradspec, convert, leaf

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import gradspec as gs
-import gradspec.nn.functional as nn_functional
 import numpy as np
 import pytest
+
+import gradspec as gs
+import gradspec.nn.functional as nn_functional
 
 pytestmark = pytest.mark.oracle
 

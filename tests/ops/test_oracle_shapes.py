@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from gradspec_codegen.spec.model import AutoElementwise, OpSpec
 
 from .cases import TABLE, Arguments

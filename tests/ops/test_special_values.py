@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import gradspec as gs
-import gradspec.nn.functional as nn_functional
 import numpy as np
 import pytest
+
+import gradspec as gs
+import gradspec.nn.functional as nn_functional
 from gradspec.tensor import Tensor
 
 from .cases import leaf

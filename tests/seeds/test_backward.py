@@ -1,7 +1,8 @@
 """The snippets about `backward()`: what it does, its architecture, the training loop."""
 
-import gradspec as torch
 import pytest
+
+import gradspec as torch
 
 
 def test_a_backward_function_is_one_link_of_the_chain():

@@ -5,8 +5,9 @@ Where the text differs from what PyTorch does, it is PyTorch's answer.
 
 import re
 
-import gradspec as torch
 import pytest
+
+import gradspec as torch
 from gradspec import viz
 
 
