@@ -62,6 +62,7 @@ RUNTIME_LEAVES = (
 
 PUBLIC_NAMESPACES = (
     "gradspec",
+    "gradspec.complex_parts",
     "gradspec.fft",
     "gradspec.linalg",
     "gradspec.nn.attention",
