@@ -309,7 +309,7 @@ def _native_dropout(input: Tensor, mask: Tensor, scale: float) -> Tensor:
     input_array = input.array
     mask_array = mask.array
     try:
-        array = input_array * (mask_array * scale)
+        array = input_array * mask_array * scale
     except Exception as error:
         raise failure("native_dropout", error, input, mask) from None
     out = Tensor()
@@ -348,7 +348,7 @@ class NativeDropoutBackward0(Node):
             check_version(node, "mask", mask, node._version_mask)
         mask = mask.array
         scale = node._saved_scale
-        return (grad * (mask * scale),)
+        return (grad * mask * scale,)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         mask = node._saved_mask

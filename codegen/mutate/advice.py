@@ -37,7 +37,7 @@ def _with_advice(op: OpSpec, verdict: OpVerdict, failure: ProofFailure, package:
     everything = Table((*(failure.base.ops if failure.base else ()), *failure.table.ops))
     keys = _formulas_behind(op, found.key)
     words = []
-    repair = find_repair(op, keys, failure.table, everything, package, failure.base)
+    repair = _repair(op, keys, failure, everything, package)
     if repair is not None:
         words.append(f"did you mean `{repair.text}`? ({repair.kind})")
     words += [
@@ -52,6 +52,15 @@ def _with_advice(op: OpSpec, verdict: OpVerdict, failure: ProofFailure, package:
     return dataclasses.replace(
         verdict, counterexample=dataclasses.replace(found, suggestion="; ".join(words))
     )
+
+
+def _repair(
+    op: OpSpec, keys: list[str], failure: ProofFailure, everything: Table, package: str
+) -> Mutant | None:
+    try:
+        return find_repair(op, keys, failure.table, everything, package, failure.base)
+    except (SpecError, RuntimeError):
+        return None  # the refutation is what matters: nothing may come in its way
 
 
 def _is_text_of(repair: Mutant | None, text: str) -> bool:

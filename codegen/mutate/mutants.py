@@ -11,9 +11,10 @@ from ..diagnostics import SpecError
 from ..emit.gradients import jvp_view, node_view
 from ..emit.saves import plan_saves
 from ..ir import nodes as ir
-from ..ir.walk import assigned_names, calls, walk
+from ..ir.parse import parse
+from ..ir.walk import assigned_names, calls
 from ..prove.exact_constants import exact_module
-from ..render.context import ModuleContext, is_constant, needs_folding
+from ..render.context import ModuleContext
 from ..render.resolve import Resolver
 from ..render.to_formula import block_text, formula_text
 from ..render.to_sympy import NotSymbolic, SympyReader
@@ -98,26 +99,18 @@ class _Check:
             jvp_view(op, context)
         except SpecError:
             return False
-        rules = [rule for _, rule in (*op.vjps, *op.jvps) if isinstance(rule, Formula)]
-        return not context.constants or all(map(self._is_real, self._constants(rules)))
+        return all(map(self._is_real, context.constants.values()))
 
-    def _constants(self, rules: Sequence[Formula]) -> Iterator[ir.Expr]:
-        """What becomes a number of the module, computed when that is imported."""
-        return (
-            node
-            for rule in rules
-            for node in walk(rule.block)
-            if is_expression(node) and is_constant(node, self._resolver) and needs_folding(node)
-        )
-
-    def _is_real(self, constant: ir.Expr) -> bool:
-        if not all(call.function in self._functions for call in calls(constant)):
+    def _is_real(self, constant: str) -> bool:
+        """Constants are computed when the module is imported: one that fails stops them all."""
+        block = parse(constant.replace("constants.", ""))
+        if not all(call.function in self._functions for call in calls(block)):
             return False
         try:
-            value = self._reader.expr(constant, {})
+            value = self._reader.block(block, {})
         except NotSymbolic:
             return False
-        return bool(value.is_real and value.is_finite) or constant == ir.Name("inf")
+        return bool(value.is_real and value.is_finite) or block.expression == ir.Name("inf")
 
 
 def renamed(op: OpSpec, suffix: str) -> OpSpec:

@@ -6,6 +6,8 @@ results at the witness. This ties the exact twins to the functions they stand fo
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..spec.model import OpSpec
@@ -47,7 +49,61 @@ def check_agreement(spec: OpSpec, run: Run) -> int:
                 gradient = _real_parts(gradient)
             _compare(found.array, gradient, run.point, f"numeric VJP of {leaf[0]}", leaf[0])
             compared += 1
-    return compared
+    _check_dtypes(spec, run)
+    return compared + _check_tangents(spec, run)
+
+
+def _check_tangents(spec: OpSpec, run: Run) -> int:
+    """Forward mode on floats; answers how many tangents were compared."""
+    from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
+    from gradspec.tensor import wrap
+
+    exact = {name: tangent for name, tangent in run.tangents.items() if tangent is not None}
+    if not exact:
+        return 0
+    values = numeric_values(run.inputs, run.point)
+    call = Call(spec, values, [])
+    with np.errstate(all="ignore"), dual_level():
+        for leaf in run.leaves:
+            given = values[leaf[0]]
+            primal = given[leaf[1]] if isinstance(given, list) else given
+            tangent = numeric(run.weights[leaf], run.point)
+            call.replace(leaf, make_dual(wrap(primal), wrap(tangent)))
+        outputs = call()
+        for name, wanted in exact.items():
+            found = unpack_dual(outputs[name]).tangent
+            if found is None:
+                raise Mismatch(f"JVP of {name}", name, "is there for symbols only")
+            _compare(found.array, wanted, run.point, f"numeric JVP of {name}", name)
+    return len(exact)
+
+
+def _check_dtypes(spec: OpSpec, run: Run) -> None:
+    """Gradients have the dtype of their argument, also where the op computes in another."""
+    from gradspec.autograd import backward
+    from gradspec.tensor import wrap
+
+    values = {name: _single(v) for name, v in numeric_values(run.inputs, run.point).items()}
+    call = Call(spec, values, run.leaves)
+    with np.errstate(all="ignore"):
+        outputs = call()
+        roots = [outputs[name] for name in run.outputs if outputs[name].requires_grad]
+        if roots:
+            backward(roots, [wrap(np.ones_like(root.array)) for root in roots])
+    for leaf, tensor in call.tensors.items():
+        if tensor.grad is not None and tensor.grad.dtype != tensor.dtype:
+            dtypes = f"{tensor.grad.dtype} for an argument of dtype {tensor.dtype}"
+            raise Mismatch(f"dtype of the VJP of {leaf[0]}", leaf[0], f"is {dtypes}")
+
+
+def _single(value: Any) -> Any:
+    """An argument in single precision."""
+    if isinstance(value, list):
+        return [_single(item) for item in value]
+    kinds = {"f": np.float32, "c": np.complex64}
+    if isinstance(value, np.ndarray) and value.dtype.kind in kinds:
+        return value.astype(kinds[value.dtype.kind])
+    return value
 
 
 def _real_parts(exact: Array) -> Array:

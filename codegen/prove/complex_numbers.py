@@ -67,6 +67,7 @@ def complex_examples(spec: OpSpec, examples: tuple[Example, ...]) -> tuple[Examp
     if not spec.complex:
         return ()
     params = {param.name: param.type for param in spec.signature.tensor_params}
+    examples = tuple(example for example in examples if not _names_dtype(spec, example))
     ordered = sorted(examples, key=_size)
     chosen = examples if spec.examples and spec.composite is None else ordered[:_OF_COMPOSITES]
     found = [_with_complex(example, params) for example in chosen]
@@ -76,6 +77,12 @@ def complex_examples(spec: OpSpec, examples: tuple[Example, ...]) -> tuple[Examp
 
 
 _OF_COMPOSITES = 2
+
+
+def _names_dtype(spec: OpSpec, example: Example) -> bool:
+    """Whether it asks for a dtype: a real one, in which nothing is left of imaginary parts."""
+    dtypes = {p.name for p in spec.signature.params if p.type.base == "ScalarType"}
+    return any(name in dtypes and value is not None for name, value in example.args)
 
 
 def _size(example: Example) -> int:

@@ -53,6 +53,13 @@ class ExactConstant(float):
         """Itself; a plain float's would be plain."""
         return self
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Arrays of floats meet a plain float, and so keep their dtype."""
+        if any(getattr(getattr(x, "dtype", None), "kind", "") == "O" for x in inputs):
+            return NotImplemented
+        plain = (float(x) if isinstance(x, ExactConstant) else x for x in inputs)
+        return getattr(ufunc, method)(*plain, **options)
+
     def __reduce__(self) -> Any:
         return (ExactConstant, (self.expr,))
 
