@@ -109,7 +109,8 @@ def norm(
     if p == "nuc":
         from .linalg import matrix_norm
 
-        return matrix_norm(input, "nuc", dim or (0, 1), keepdim, dtype=dtype)
+        dims: Any = dim or (0, 1)  # a single dimension is refused by name
+        return matrix_norm(input, "nuc", dims, keepdim, dtype=dtype)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"norm: `p` is a number, 'fro' or 'nuc', not {p!r}")
     order = 2 if p is None or p == "fro" else p

@@ -15,37 +15,38 @@ class ConversionMethods:
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-        to: Any  # the op `to` of the table
-
     def half(self) -> Tensor:
         """In float16."""
-        return self.to(dtypes.float16)
+        return _in_dtype(self, dtypes.float16)
 
     def float(self) -> Tensor:
         """In float32."""
-        return self.to(dtypes.float32)
+        return _in_dtype(self, dtypes.float32)
 
     def double(self) -> Tensor:
         """In float64."""
-        return self.to(dtypes.float64)
+        return _in_dtype(self, dtypes.float64)
 
     def cfloat(self) -> Tensor:
         """In complex64."""
-        return self.to(dtypes.complex64)
+        return _in_dtype(self, dtypes.complex64)
 
     def cdouble(self) -> Tensor:
         """In complex128."""
-        return self.to(dtypes.complex128)
+        return _in_dtype(self, dtypes.complex128)
 
     def int(self) -> Tensor:
         """In int32."""
-        return self.to(dtypes.int32)
+        return _in_dtype(self, dtypes.int32)
 
     def long(self) -> Tensor:
         """In int64."""
-        return self.to(dtypes.int64)
+        return _in_dtype(self, dtypes.int64)
 
     def bool(self) -> Tensor:
         """In bool."""
-        return self.to(dtypes.bool)
+        return _in_dtype(self, dtypes.bool)
+
+
+def _in_dtype(tensor: Any, dtype: Any) -> Any:
+    return tensor.to(dtype)  # the op of the table

@@ -17,7 +17,7 @@ from .views import ArrayFunctionView, FunctionView, NodeView, RecordView, Result
 def result_type(op: OpSpec) -> ResultTypeView | None:
     """The named tuple of several outputs."""
     outputs = op.signature.outputs
-    if len(outputs) == 1:
+    if len(outputs) == 1 or op.composite is not None:
         return None
     return ResultTypeView(result_type_name(op), op.name, tuple(o.name for o in outputs))
 
@@ -101,7 +101,7 @@ def needs_array_function(op: OpSpec) -> bool:
 def _returns(op: OpSpec) -> str:
     outputs = op.signature.outputs
     if len(outputs) > 1:
-        return result_type_name(op)
+        return "tuple[Tensor, ...]" if op.composite is not None else result_type_name(op)
     return "tuple[Tensor, ...]" if outputs[0].type.is_list else "Tensor"
 
 

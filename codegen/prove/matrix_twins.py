@@ -86,7 +86,7 @@ def _cholesky(array: Any) -> Any:
 def _eigh(array: Any, UPLO: str = "L") -> tuple[Any, Any]:
     def one(a: Matrix) -> tuple[Any, ...]:
         values, vectors = factors_of("eigh", a).parts
-        chosen = signs(vectors, np.linalg.eigh(numbers(a), UPLO)[1])
+        chosen = signs(vectors, np.linalg.eigh(numbers(a), "L" if UPLO == "L" else "U")[1])
         return list(values), vectors * sympy.diag(*chosen)
 
     found = _batched(one)(array)

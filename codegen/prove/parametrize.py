@@ -195,9 +195,7 @@ def curved(run: Run, q: Symbol) -> Expr:
     )
 
 
-def along(
-    expressions: np.ndarray[Any, Any], tangents: Mapping[Symbol, Expr]
-) -> np.ndarray[Any, Any]:
+def along(expressions: Any, tangents: Mapping[Symbol, Expr]) -> np.ndarray[Any, Any]:
     """The derivative of every element along the parameters, in the direction `tangents`."""
     out = np.empty(expressions.shape, dtype=object)
     for index in np.ndindex(expressions.shape):

@@ -85,7 +85,7 @@ class PythonRenderer:
         return f"{left} {node.op} {right}", COMPARE
 
     def render_logic(self, node: ir.Logic) -> tuple[str, int]:
-        # Parentheses where `and` stands inside `or`: nobody should have to know which binds tighter.
+        # Parentheses around `and` inside `or`: nobody should have to know which binds tighter.
         operands = (self.render(operand, NOT) for operand in node.operands)
         return f" {node.op} ".join(operands), OR if node.op == "or" else AND
 

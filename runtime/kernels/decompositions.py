@@ -187,7 +187,7 @@ def eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
     _check_matrices("linalg.eigh", self)
     if UPLO.upper() not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
-    values, vectors = np.linalg.eigh(self, UPLO.upper())
+    values, vectors = np.linalg.eigh(self, "L" if UPLO.upper() == "L" else "U")
     return values, vectors
 
 
@@ -214,8 +214,10 @@ def qr(A: Array, mode: str) -> tuple[Array, Array]:
             "or 'complete'"
         )
     if mode == "r":
-        return np.zeros_like(A, shape=(0,)), np.linalg.qr(A, "r")
-    q, r = np.linalg.qr(A, mode)
+        nothing: Array = np.zeros_like(A, shape=(0,))
+        upper: Any = np.linalg.qr(A, "r")
+        return nothing, upper
+    q, r = np.linalg.qr(A, "complete" if mode == "complete" else "reduced")
     return q, r
 
 
@@ -234,7 +236,7 @@ def pinv(
 ) -> Array:
     """Pseudoinverses; singular values up to `max(atol, rtol * largest)` count as zero."""
     _check_matrices("linalg.pinv", self, square=hermitian)
-    relative = rtol if rcond is None else rcond
+    relative: Any = rtol if rcond is None else rcond
     if relative is None:
         default = max(self.shape[-2:], default=0) * _epsilon(self)
         relative = default if not atol else 0.0

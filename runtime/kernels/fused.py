@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..types import Number
 from .checks import Array, normalize_dim, same_dtype
 from .linalg import bmm, dot, mv
 
 
-def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: float) -> Any:
+def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Number) -> Any:
     """`self + value * tensor1 / tensor2`; integers are refused, since `/` would make floats."""
     if self.dtype.kind in "iub":
         raise RuntimeError(
@@ -21,7 +22,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: float) -> Any:
     return self + (quotient if value == 1 else quotient * value)
 
 
-def lerp(self: Array, end: Array, weight: float) -> Any:
+def lerp(self: Array, end: Array, weight: Any) -> Any:
     """Counted from the nearer end, so that both ends are met exactly."""
     if weight < 0.5:
         return self + (end - self) * weight
@@ -34,30 +35,30 @@ def lerp_tensor(self: Array, end: Array, weight: Array) -> Any:
     return np.where(weight < 0.5, self + way * weight, end - way * (1 - weight))
 
 
-def addmv(self: Array, mat: Array, vec: Array, beta: float, alpha: float) -> Any:
+def addmv(self: Array, mat: Array, vec: Array, beta: Number, alpha: Number) -> Any:
     """`beta * self + alpha * (mat @ vec)`; `self` does not count at all if `beta` is zero."""
     return _scaled_sum("addmv", self, mv(mat, vec), beta, alpha)
 
 
-def addr(self: Array, vec1: Array, vec2: Array, beta: float, alpha: float) -> Any:
+def addr(self: Array, vec1: Array, vec2: Array, beta: Number, alpha: Number) -> Any:
     """`beta * self + alpha * outer(vec1, vec2)`."""
     if vec1.ndim != 1 or vec2.ndim != 1:
         raise RuntimeError("addr: Expected 1-D arguments vec1 and vec2")
     return _scaled_sum("addr", self, np.multiply.outer(vec1, vec2), beta, alpha)
 
 
-def baddbmm(self: Array, batch1: Array, batch2: Array, beta: float, alpha: float) -> Any:
+def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Number, alpha: Number) -> Any:
     """`beta * self + alpha * bmm(batch1, batch2)`."""
     return _scaled_sum("baddbmm", self, bmm(batch1, batch2), beta, alpha)
 
 
-def addbmm(self: Array, batch1: Array, batch2: Array, beta: float, alpha: float) -> Any:
+def addbmm(self: Array, batch1: Array, batch2: Array, beta: Number, alpha: Number) -> Any:
     """`beta * self + alpha` times the sum of the products of two batches of matrices."""
     total = np.add.reduce(bmm(batch1, batch2), axis=0)
     return _scaled_sum("addbmm", self, total, beta, alpha)
 
 
-def _scaled_sum(name: str, self: Array, product: Any, beta: float, alpha: float) -> Any:
+def _scaled_sum(name: str, self: Array, product: Any, beta: Number, alpha: Number) -> Any:
     same_dtype(name, self, product)
     np.broadcast_to(self, product.shape)  # the sum must not be larger than the product
     if alpha != 1:

@@ -10,8 +10,13 @@ import numpy as np
 from .checks import Array
 from .reduction import Dims, axes
 
+# NumPy's stubs know no `keepdims` that is a variable.
+_add_reduce: Any = np.add.reduce
+_max_reduce: Any = np.maximum.reduce
+_min_reduce: Any = np.minimum.reduce
 
-def vector_norm(self: Array, ord: float, dim: Dims, keepdim: bool, dtype: Any) -> Any:
+
+def vector_norm(self: Array, ord: Any, dim: Dims, keepdim: bool, dtype: Any) -> Any:
     """The norm of order `ord` over some dimensions; 0 counts the elements that are not zero."""
     if self.dtype.kind in "iub" or (dtype is not None and np.dtype(dtype).kind in "iub"):
         raise RuntimeError(
@@ -26,15 +31,15 @@ def vector_norm(self: Array, ord: float, dim: Dims, keepdim: bool, dtype: Any) -
                 f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the "
                 "operation does not have an identity"
             )
-        extreme = np.maximum if ord > 0 else np.minimum
-        return extreme.reduce(x, axis, keepdims=keepdim)
+        extreme = _max_reduce if ord > 0 else _min_reduce
+        return extreme(x, axis, keepdims=keepdim)
     if ord == 0:
-        return np.add.reduce((x != 0).astype(x.dtype), axis, keepdims=keepdim)
+        return _add_reduce((x != 0).astype(x.dtype), axis, keepdims=keepdim)
     if ord == 1:
-        return np.add.reduce(x, axis, keepdims=keepdim)
+        return _add_reduce(x, axis, keepdims=keepdim)
     if ord == 2:
-        return np.sqrt(np.add.reduce(x * x, axis, keepdims=keepdim))
-    return np.add.reduce(x**ord, axis, keepdims=keepdim) ** (1 / ord)
+        return np.sqrt(_add_reduce(x * x, axis, keepdims=keepdim))
+    return _add_reduce(x**ord, axis, keepdims=keepdim) ** (1 / ord)
 
 
 def _keeps_elements(self: Array, axis: int | tuple[int, ...] | None) -> bool:

@@ -8,12 +8,14 @@ import numpy as np
 
 from .checks import Array, normalize_dim
 
+_multiply_reduce: Any = np.multiply.reduce
+
 
 def prod(self: Array, dim: int | None, keepdim: bool, dtype: Any) -> Any:
     """Products; those of integers and bools are int64."""
     if dtype is None and self.dtype.kind in "iub":
         dtype = np.int64
-    return np.multiply.reduce(self, dim, dtype, keepdims=keepdim)
+    return _multiply_reduce(self, dim, dtype, keepdims=keepdim)
 
 
 def cumprod(self: Array, dim: int, dtype: Any) -> Any:
@@ -47,7 +49,7 @@ def recurrence(self: Array, factor: Array, dim: int, reverse: bool) -> Array:
     return total
 
 
-def delay(self: Array, dim: int, steps: int, fill: float) -> Array:
+def delay(self: Array, dim: int, steps: int, fill: Any) -> Array:
     """Elements moved along a dimension, with a number in the places left free."""
     dim = normalize_dim(dim, self.ndim)
     out = np.full_like(self, fill)
