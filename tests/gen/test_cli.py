@@ -1,0 +1,81 @@
+"""`gradspec codegen` and `gradspec prove`: reports for people and for programs, exit statuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gradspec_codegen.cli import main
+
+GOOD = """
+- name: tripled(Tensor self) -> Tensor
+  doc: Three times each element.
+  forward: self * 3
+  self: grad * 3
+  result: auto_linear
+  examples:
+    - {self: [2]}
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    """A spec of one op that holds."""
+    path = tmp_path / "ops.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    return path
+
+
+def run(command: str, spec: Path, *words: str) -> Result:
+    """Run a command on a spec that makes a package of its own."""
+    out = str(spec.parent / "tripled_ops")
+    return CliRunner().invoke(main, [command, str(spec), "--out", out, "-j", "1", *words])
+
+
+def test_codegen_writes_proves_and_then_has_nothing_to_do(spec: Path) -> None:
+    assert run("codegen", spec, "--check").exit_code == 1
+    first = json.loads(run("codegen", spec, "--json").stdout)
+    assert first["ok"]
+    assert first["wrote"]
+    (op,) = first["ops"]
+    assert (op["name"], op["status"]) == ("tripled", "proved")
+    assert [verdict["name"] for verdict in first["proved_now"]] == ["tripled"]
+    assert "class TripledBackward0" in (spec.parent / "tripled_ops" / "ops.py").read_text()
+    again = json.loads(run("codegen", spec, "--json").stdout)
+    assert (again["wrote"], again["proved_now"]) == (False, [])
+    assert run("codegen", spec, "--check").exit_code == 0
+
+
+def test_prove_all_proves_again(spec: Path) -> None:
+    assert run("prove", spec).exit_code == 0
+    result = run("prove", spec, "--all")
+    assert result.exit_code == 0
+    assert "1 ops: 1 proved; 1 of them proved now" in result.stdout
+
+
+def test_mistakes_as_json(spec: Path) -> None:
+    spec.write_text(GOOD.replace("doc:", "dok:"), encoding="utf-8")
+    result = run("codegen", spec, "--json")
+    assert result.exit_code == 1
+    answer = json.loads(result.stdout)
+    assert not answer["ok"]
+    (mistake,) = answer["mistakes"]
+    assert mistake["code"] == "GS012"
+    assert (mistake["span"]["line"], mistake["span"]["column"]) == (3, 3)
+    assert mistake["help"] == "did you mean `doc`?"
+
+
+@pytest.mark.parametrize("name", sorted(main.commands))
+def test_every_command_says_its_exit_status(name: str) -> None:
+    result = CliRunner().invoke(main, [name, "--help"])
+    assert result.exit_code == 0
+    assert "Exit status: 0" in result.output
+
+
+def test_the_help_lists_every_command_in_full() -> None:
+    lines = CliRunner().invoke(main, ["--help"]).output.splitlines()
+    for name, command in main.commands.items():
+        assert f"  {name:<8} {command.short_help}" in lines
