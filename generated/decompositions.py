@@ -352,14 +352,7 @@ def linalg_slogdet_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any
     return (None, logabsdet_t)
 
 
-class SlogdetResult(NamedTuple):
-    """What `slogdet` returns."""
-
-    sign: Tensor
-    logabsdet: Tensor
-
-
-def slogdet(input: Tensor) -> SlogdetResult:
+def slogdet(input: Tensor) -> tuple[Tensor, ...]:
     """Signs of determinants, and the logarithms of their absolute values."""
     return linalg_slogdet(input)
 
@@ -448,7 +441,7 @@ class LinalgSolveExBackward0(Node):
             result = node._saved_result
             if result is FREED:
                 raise freed_graph()
-            if B_ndim == 1 or A.ndim == B_ndim + 1 and B_shape == A.shape[:-1]:
+            if B_ndim == 1 or (A.ndim == B_ndim + 1 and B_shape == A.shape[:-1]):
                 back = kernels.solve_ex(array__mt(A), grad, True, False)[0]
                 grad_A = kernels.sum_to_size(
                     -kernels.unsqueeze(back, -1) * kernels.unsqueeze(result, -2), A.shape
@@ -479,7 +472,7 @@ class LinalgSolveExBackward0(Node):
         if needs[0]:
             B_ndim = node._saved_B_ndim
             result = output_of(node, node._saved_result)
-            if B_ndim == 1 or A.ndim == B_ndim + 1 and B_shape == A.shape[:-1]:
+            if B_ndim == 1 or (A.ndim == B_ndim + 1 and B_shape == A.shape[:-1]):
                 back = linalg_solve_ex(_mt(A), grad)[0]
                 grad_A = shape_ops._sum_to_size(
                     -shape_ops.unsqueeze(back, -1) * shape_ops.unsqueeze(result, -2), A.shape
@@ -506,7 +499,7 @@ def linalg_solve_ex_jvp(primals: Primals, tangents: Tangents, result: Any) -> An
     B_t = tangents["B"]
     left = primals["left"]
     result, _ = result
-    if B_p.ndim == 1 or A_p.ndim == B_p.ndim + 1 and B_p.shape == A_p.shape[:-1]:
+    if B_p.ndim == 1 or (A_p.ndim == B_p.ndim + 1 and B_p.shape == A_p.shape[:-1]):
         moved = shape_ops.squeeze_dim(linalg_ops.matmul(A_t, shape_ops.unsqueeze(result, -1)), -1)
         result_t = linalg_solve_ex(A_p, B_t - moved)[0]
     else:

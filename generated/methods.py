@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from gradspec.inplace import in_place
 from gradspec.overloads import variadic
 
+if TYPE_CHECKING:
+    from gradspec.tensor import Tensor
+
 from . import (
     arithmetic,
     comparison,
@@ -309,6 +312,11 @@ class TensorMethods:
     slogdet = decompositions.slogdet
     logdet = decompositions.logdet
     pinverse = decompositions.pinverse
-    if not TYPE_CHECKING:  # these answer tensors, where `object` promises a bool
+    if TYPE_CHECKING:  # these answer tensors, where `object` promises a bool
+
+        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
+
+        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
+    else:
         __eq__ = comparison.eq
         __ne__ = comparison.ne

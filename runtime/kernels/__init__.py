@@ -124,7 +124,7 @@ from .shape import (
     view,
 )
 from .sorting import kthvalue, nonzero, sort, topk
-from .special import polygamma, sech_squared
+from .special import polygamma
 
 __all__ = [
     "adaptive_avg_pool",
@@ -235,7 +235,6 @@ __all__ = [
     "rsub_scalar",
     "scatter",
     "scatter_add",
-    "sech_squared",
     "select",
     "select_backward",
     "sgn",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import factorial
 from typing import Any
 
-import numpy as np
-
 from .checks import Array
 
 
@@ -19,9 +17,3 @@ def polygamma(n: int, self: Array) -> Any:
     if n == 0:
         return special.digamma(self)
     return (-1) ** (n + 1) * factorial(n) * special.zeta(n + 1, self)
-
-
-def sech_squared(self: Array) -> Any:
-    """`1 / cosh(x)**2`, zero where `cosh` overflows."""
-    with np.errstate(over="ignore"):
-        return 1 / np.square(np.cosh(self))
