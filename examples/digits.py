@@ -87,7 +87,7 @@ def score(model: gs.nn.Module, x: gs.Tensor, y: gs.Tensor) -> Scores:
     with gs.no_grad():
         logits = model(x)
         loss = gs.nn.functional.cross_entropy(logits, y)
-    return Scores(loss.item(), float((logits.numpy().argmax(axis=1) == y.numpy()).mean()))
+    return Scores(float(loss), float((logits.numpy().argmax(axis=1) == y.numpy()).mean()))
 
 
 def train_with_progress(model: gs.nn.Module, data: Data, console: Console) -> list[Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from ruff import find_ruff_bin
 
 _LINE_LENGTH = "100"
+_OWN_PACKAGES = 'lint.isort.known-first-party=["gradspec"]'
 
 
 def format_tree(directory: Path) -> None:
@@ -15,7 +16,7 @@ def format_tree(directory: Path) -> None:
     ruff = find_ruff_bin()
     settings = ["--isolated", "--quiet", "--no-cache"]
     length = ["--line-length", _LINE_LENGTH]
-    rules = ["--select", "I,F401,RUF022,RUF023", "--fix"]
+    rules = ["--select", "I,F401,RUF022,RUF023", "--fix", "--config", _OWN_PACKAGES]
     _run([ruff, "check", *settings, *length, *rules, str(directory)])
     _run([ruff, "format", *settings, *length, str(directory)])
 
