@@ -8,6 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import abs as np_abs
+from numpy import asanyarray, ndarray
+from numpy import ceil as np_ceil
+from numpy import copy as np_copy
+from numpy import floor as np_floor
+from numpy import maximum as np_maximum
+from numpy import minimum as np_minimum
+from numpy import remainder as np_remainder
+from numpy import sign as np_sign
+from numpy import trunc as np_trunc
+from numpy import zeros_like as np_zeros_like
+
 import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.exp_log as exp_log_ops
 from gradspec import kernels
@@ -21,17 +33,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promot
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import DTypeLike, Number, Primals, Tangents
-from numpy import abs as np_abs
-from numpy import asanyarray, ndarray
-from numpy import ceil as np_ceil
-from numpy import copy as np_copy
-from numpy import floor as np_floor
-from numpy import maximum as np_maximum
-from numpy import minimum as np_minimum
-from numpy import remainder as np_remainder
-from numpy import sign as np_sign
-from numpy import trunc as np_trunc
-from numpy import zeros_like as np_zeros_like
 
 
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:

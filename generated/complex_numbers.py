@@ -8,6 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import arctan2 as np_arctan2
+from numpy import asanyarray, ndarray
+from numpy import conjugate as np_conjugate
+from numpy import zeros_like as np_zeros_like
+
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.indexing as indexing_ops
 import gradspec.generated.shape as shape_ops
@@ -26,10 +31,6 @@ from gradspec.promotion import (
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, share_alias
 from gradspec.types import Number, Primals, Tangents
-from numpy import arctan2 as np_arctan2
-from numpy import asanyarray, ndarray
-from numpy import conjugate as np_conjugate
-from numpy import zeros_like as np_zeros_like
 
 
 def _conj(input: Tensor) -> Tensor:

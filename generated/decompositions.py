@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from numpy import asanyarray, ndarray
+from numpy import zeros_like as np_zeros_like
+
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.indexing as indexing_ops
 import gradspec.generated.layout as layout_ops
@@ -31,8 +34,6 @@ from gradspec.saved import (
 )
 from gradspec.tensor import Tensor, share_alias, wrap
 from gradspec.types import Number, Primals, Tangents
-from numpy import asanyarray, ndarray
-from numpy import zeros_like as np_zeros_like
 
 NAN = constants.nan
 

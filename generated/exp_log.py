@@ -8,6 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import asanyarray, ndarray
+from numpy import exp as np_exp
+from numpy import exp2 as np_exp2
+from numpy import expm1 as np_expm1
+from numpy import log as np_log
+from numpy import log1p as np_log1p
+from numpy import log2 as np_log2
+from numpy import log10 as np_log10
+from numpy import logaddexp as np_logaddexp
+from numpy import sqrt as np_sqrt
+from numpy import zeros_like as np_zeros_like
+
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.comparison as comparison_ops
 import gradspec.generated.complex_numbers as complex_numbers_ops
@@ -23,17 +35,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promot
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
-from numpy import asanyarray, ndarray
-from numpy import exp as np_exp
-from numpy import exp2 as np_exp2
-from numpy import expm1 as np_expm1
-from numpy import log as np_log
-from numpy import log1p as np_log1p
-from numpy import log2 as np_log2
-from numpy import log10 as np_log10
-from numpy import logaddexp as np_logaddexp
-from numpy import sqrt as np_sqrt
-from numpy import zeros_like as np_zeros_like
 
 LOG_10 = constants.log(10)
 LOG_2 = constants.log(2)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import asanyarray, ndarray
+
 import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.layout as layout_ops
 import gradspec.generated.linalg as linalg_ops
@@ -24,7 +26,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
-from numpy import asanyarray, ndarray
 
 
 def addcmul(

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import asanyarray, ndarray
+from numpy import zeros_like as np_zeros_like
+
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.reduction as reduction_ops
 import gradspec.generated.shape as shape_ops
@@ -22,8 +25,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import arrays_of, check_version, check_versions, likeness, versions
 from gradspec.tensor import Tensor, share_alias
 from gradspec.types import Number, Primals, Tangents
-from numpy import asanyarray, ndarray
-from numpy import zeros_like as np_zeros_like
 
 
 def select(input: Tensor, dim: int, index: int) -> Tensor:

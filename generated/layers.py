@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import asanyarray, ndarray
+
 import gradspec.generated.arithmetic as arithmetic_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
@@ -18,7 +20,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
-from numpy import asanyarray, ndarray
 
 
 def embedding(

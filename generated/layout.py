@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import asanyarray, ndarray
+from numpy import copy as np_copy
+
 import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import kernels
@@ -19,8 +22,6 @@ from gradspec.overloads import overloaded
 from gradspec.saved import attach_outputs, materialize, materialize_tensors
 from gradspec.tensor import Tensor, share_alias, share_alias_with_all, wrap
 from gradspec.types import Primals, Tangents
-from numpy import asanyarray, ndarray
-from numpy import copy as np_copy
 
 
 def split_tensor(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import asanyarray, ndarray
+from numpy import reshape as np_reshape
+
 import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import kernels
@@ -20,8 +23,6 @@ from gradspec.promotion import promote
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
-from numpy import asanyarray, ndarray
-from numpy import reshape as np_reshape
 
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:

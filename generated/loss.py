@@ -8,6 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import asanyarray, ndarray
+from numpy import exp as np_exp
+from numpy import logaddexp as np_logaddexp
+from numpy import square as np_square
+
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.comparison as comparison_ops
 import gradspec.generated.indexing as indexing_ops
@@ -24,10 +29,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
-from numpy import asanyarray, ndarray
-from numpy import exp as np_exp
-from numpy import logaddexp as np_logaddexp
-from numpy import square as np_square
 
 
 def _reduced(input: Tensor, reduction: str) -> Tensor:

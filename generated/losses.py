@@ -8,6 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import abs as np_abs
+from numpy import asanyarray, ndarray
+from numpy import log as np_log
+from numpy import log1p as np_log1p
+from numpy import sign as np_sign
+
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.exp_log as exp_log_ops
 import gradspec.generated.loss as loss_ops
@@ -22,11 +28,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
-from numpy import abs as np_abs
-from numpy import asanyarray, ndarray
-from numpy import log as np_log
-from numpy import log1p as np_log1p
-from numpy import sign as np_sign
 
 
 def binary_cross_entropy(

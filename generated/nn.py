@@ -8,6 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import asanyarray, ndarray
+from numpy import cosh as np_cosh
+from numpy import exp as np_exp
+from numpy import logaddexp as np_logaddexp
+from numpy import maximum as np_maximum
+from numpy import square as np_square
+
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.exp_log as exp_log_ops
 import gradspec.generated.linalg as linalg_ops
@@ -25,12 +32,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promot
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import DTypeLike, Number, Primals, Tangents
-from numpy import asanyarray, ndarray
-from numpy import cosh as np_cosh
-from numpy import exp as np_exp
-from numpy import logaddexp as np_logaddexp
-from numpy import maximum as np_maximum
-from numpy import square as np_square
 
 _1_OVER_SQRT_2_TIMES_PI = 1 / constants.sqrt(2 * constants.pi)
 _2_TIMES_SQRT_2_OVER_PI = 2 * constants.sqrt(2 / constants.pi)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from numpy import asanyarray, ndarray
+
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import kernels
@@ -25,7 +27,6 @@ from gradspec.saved import (
 )
 from gradspec.tensor import Tensor, wrap
 from gradspec.types import Primals, Tangents
-from numpy import asanyarray, ndarray
 
 
 def _mean_to_size(input: Tensor, size: Sequence[int]) -> Tensor:

@@ -8,6 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import abs as np_abs
+from numpy import asanyarray, ndarray
+from numpy import sign as np_sign
+from numpy import zeros_like as np_zeros_like
+
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.reduction as reduction_ops
 from gradspec import constants, kernels
@@ -19,10 +24,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import DTypeLike, Number, Primals, Tangents
-from numpy import abs as np_abs
-from numpy import asanyarray, ndarray
-from numpy import sign as np_sign
-from numpy import zeros_like as np_zeros_like
 
 INF = constants.inf
 MINUS_INF = -constants.inf

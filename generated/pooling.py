@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from numpy import asanyarray, ndarray
+
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
@@ -17,7 +19,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, wrap
 from gradspec.types import Primals, Tangents
-from numpy import asanyarray, ndarray
 
 
 def avg_pool2d(

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import asanyarray, ndarray
+
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.reduction as reduction_ops
 import gradspec.generated.shape as shape_ops
@@ -21,7 +23,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import DTypeLike, Number, Primals, Tangents
-from numpy import asanyarray, ndarray
 
 
 def prod_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:

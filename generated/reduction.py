@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from numpy import asanyarray, ndarray
+from numpy import exp as np_exp
+from numpy import sqrt as np_sqrt
+
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.comparison as comparison_ops
 import gradspec.generated.exp_log as exp_log_ops
@@ -22,9 +26,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promot
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, wrap
 from gradspec.types import DTypeLike, Number, Primals, Tangents
-from numpy import asanyarray, ndarray
-from numpy import exp as np_exp
-from numpy import sqrt as np_sqrt
 
 INF = constants.inf
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import asanyarray, ndarray
+from numpy import reshape as np_reshape
+
 from gradspec import kernels
 from gradspec.dispatch import all_tensors, any_edge, dispatch, edges_of
 from gradspec.errors import failure
@@ -24,8 +27,6 @@ from gradspec.saved import (
 )
 from gradspec.tensor import Tensor, share_alias, share_alias_with_all, wrap
 from gradspec.types import Primals, Tangents
-from numpy import asanyarray, ndarray
-from numpy import reshape as np_reshape
 
 
 def alias(input: Tensor) -> Tensor:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from numpy import asanyarray, ndarray
+
 import gradspec.generated.reduction as reduction_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
@@ -19,7 +21,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import output_of
 from gradspec.tensor import Tensor, wrap
 from gradspec.types import Primals, Tangents
-from numpy import asanyarray, ndarray
 
 
 class SortResult(NamedTuple):

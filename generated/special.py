@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import asanyarray, ndarray
+from numpy import exp as np_exp
+
 import gradspec.generated.exp_log as exp_log_ops
 from gradspec import constants, kernels
 from gradspec import scipy_special as sp
@@ -19,8 +22,6 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promot
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
-from numpy import asanyarray, ndarray
-from numpy import exp as np_exp
 
 MINUS_2_OVER_SQRT_PI = -2 / constants.sqrt(constants.pi)
 _1_OVER_SQRT_2_TIMES_PI = 1 / constants.sqrt(2 * constants.pi)

@@ -8,17 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import gradspec.generated.complex_numbers as complex_numbers_ops
-import gradspec.generated.exp_log as exp_log_ops
-from gradspec.broadcast import reduce_to, reduce_to_differentiable
-from gradspec.dispatch import dispatch, lift_number
-from gradspec.errors import complex_gradient, failure
-from gradspec.modes import current_mode, finish
-from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
-from gradspec.saved import check_version, likeness, output_of
-from gradspec.tensor import Tensor
-from gradspec.types import Number, Primals, Tangents
 from numpy import arccos as np_arccos
 from numpy import arccosh as np_arccosh
 from numpy import arcsin as np_arcsin
@@ -36,6 +25,18 @@ from numpy import sqrt as np_sqrt
 from numpy import square as np_square
 from numpy import tan as np_tan
 from numpy import tanh as np_tanh
+
+import gradspec.generated.complex_numbers as complex_numbers_ops
+import gradspec.generated.exp_log as exp_log_ops
+from gradspec.broadcast import reduce_to, reduce_to_differentiable
+from gradspec.dispatch import dispatch, lift_number
+from gradspec.errors import complex_gradient, failure
+from gradspec.modes import current_mode, finish
+from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
+from gradspec.saved import check_version, likeness, output_of
+from gradspec.tensor import Tensor
+from gradspec.types import Number, Primals, Tangents
 
 
 def sin(input: Tensor | Number) -> Tensor:
