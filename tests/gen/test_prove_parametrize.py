@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import sympy
+
 from gradspec_codegen.prove.decisions import ProofError
 from gradspec_codegen.prove.parametrize import factors_of, parametrized
 from gradspec_codegen.prove.symbols import expressions
