@@ -197,6 +197,12 @@ def _needs_floats(formula: str, table: Table) -> bool:
     return divides or any(call.function in floating for call in calls(block))
 
 
+_STEP = sympy.Rational(1, 10**6)
+_CLOSE = 1e-3
+_ELSEWHERE = sympy.Rational(3, 5)
+"""Where the arguments lie that a breakpoint does not name."""
+
+
 class _Kinks:
     """The factor of `grad` that the derived formulas give at each breakpoint."""
 
@@ -217,6 +223,8 @@ class _Kinks:
             if not places:
                 self.remarks.append(f"its pieces meet where {border} = 0: state that in `kinks`")
             for condition, values in places:
+                if self._is_smooth(values):
+                    continue
                 factor = self._factor(forward, values)
                 if factor is None:
                     self.remarks.append(f"state the derivative at {condition} in `kinks`")
@@ -237,6 +245,24 @@ class _Kinks:
         if len(symbols) == 2 and sympy.expand(border) in (a - b, b - a):
             return [(f"{a.name} == {b.name}", {b: a})]
         return []
+
+    def _is_smooth(self, values: dict[sympy.Symbol, sympy.Expr]) -> bool:
+        """Whether the derivatives are the same on both sides, so that nothing has to be stated."""
+        ((moved, border),) = values.items()
+        others = {s: sympy.Rational(7, 10 + place) for place, s in enumerate(border.free_symbols)}
+        sides = []
+        for step in (_STEP, -_STEP):
+            at = {moved: border.subs(others) + step, **others}
+            names = {name: at.get(s, _ELSEWHERE) for name, s in self._symbols.items()}
+            try:
+                sides.append([self._value(text, names) for text in self._vjps.values()])
+            except (NotSymbolic, TypeError):
+                return False
+        return all(abs(a - b) < _CLOSE * (1 + abs(a)) for a, b in zip(*sides, strict=True))
+
+    def _value(self, text: str, names: Mapping[str, sympy.Expr]) -> float:
+        """A VJP at numbers; one that reads `result` is not asked for."""
+        return float(self._reader.block(parse(text), {**names, "grad": sympy.S.One}))
 
     def _factor(
         self, forward: sympy.Expr, values: dict[sympy.Symbol, sympy.Expr]

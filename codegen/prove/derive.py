@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 import sympy
 from sympy import Expr, S
 
 from ..diagnostics import Diagnostic, SpecError
 from ..ir import nodes as ir
+from ..ir.parse import parse
+from ..ir.walk import calls
 from ..render.to_formula import (
     NoFormula,
     cost,
@@ -23,6 +27,11 @@ from .rational import is_rationally_zero
 
 SECONDS = 10.0
 """How long sympy may look for a shorter form."""
+
+_OVERFLOWING = frozenset({"exp", "exp2", "expm1", "sinh", "cosh"})
+
+_FOREIGN = 30
+"""What one of these costs where the forward does not call it: `exp` in place of `sigmoid`."""
 
 _GRAD = sympy.Symbol("grad", real=True)
 _RESULT = sympy.Symbol("result", real=True)
@@ -65,19 +74,31 @@ class _Derivation:
             if then == otherwise:
                 return then
             return f"{then} if {formula_text(whole.test)} else {otherwise}"
-        return self._text(self._reader.block(block, self._symbols))
+        return self._text(self._reader.block(block, self._symbols), _functions(block))
 
-    def _text(self, forward: Expr) -> str:
+    def _text(self, forward: Expr, written: Set[str]) -> str:
         derivative = _tidy(forward.diff(self._x))
         if derivative == 0:
             raise NotSymbolic("the result does not depend on it")
+        texts: dict[str, int] = {}
         reason = ""
-        for candidate in sorted(_candidates(forward, derivative, self._x), key=cost):
+        for candidate in _candidates(forward, derivative, self._x):
             try:
-                return to_formula(times_grad(candidate, _GRAD), self._ops)
+                text = to_formula(times_grad(candidate, _GRAD), self._ops)
             except NoFormula as error:
                 reason = str(error)
-        raise NotSymbolic(reason)
+            else:
+                foreign = (_functions(parse(text)) - written) & _OVERFLOWING
+                price = cost(candidate) + _FOREIGN * len(foreign)
+                texts[text] = min(price, texts.get(text, price))
+        if not texts:
+            raise NotSymbolic(reason)
+        return min(texts, key=lambda text: texts[text])
+
+
+def _functions(block: ir.Block) -> Set[str]:
+    """What a formula calls, whether it is an op or the primitive of the same name."""
+    return {call.function.rpartition(".")[2] for call in calls(block)}
 
 
 def _symbols(spec: OpSpec) -> dict[str, sympy.Symbol]:

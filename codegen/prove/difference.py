@@ -137,7 +137,7 @@ def _other_values(param: Param, value: Any, examples: tuple[Example, ...]) -> It
             yield from (value + 1, value - 1, -1, -2, 0, 1, 2)
         case "Scalar" | "float", float():
             yield from (2 * value, -value, 0.0, 0.5, 1.0)
-        case "int", list():
+        case "int", list() if None not in value:
             yield from ([size + 1 for size in value], [-1 - n for n in value], value[::-1])
             yield from ([0], [1], [-1], [0, 1], [1, 0])
         case "int", None:

@@ -75,6 +75,8 @@ def test_domains(expression: str, domain: dict[str, str]) -> None:
         ("abs(x) * 3", {"self == 0": 0}),
         ("where(x > 1, 2 * x, x + 1)", {"self == 1": 1}),
         ("x * abs(x - 0.5)", {"self == 0.5": 0}),
+        ("x / (1 + abs(x))", {}),
+        ("where(x > 0, x, exp(x) - 1)", {}),
         ("exp(x)", {}),
     ],
 )
