@@ -12,7 +12,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from .examples import DATA_KINDS
-from .vocabulary import DOMAINS, ENTRY_KEYS, OPERATORS, PYTHON_MODULES, VARIANTS
+from .vocabulary import (
+    DOMAINS,
+    ENTRY_KEYS,
+    FACTORIZATIONS,
+    OPERATORS,
+    PYTHON_MODULES,
+    VARIANTS,
+)
 
 _NAME = r"[A-Za-z_]\w*"
 
@@ -133,11 +140,13 @@ def _rule() -> dict[str, Any]:
 
 
 def _tensor() -> dict[str, Any]:
-    """A shape, or data: `{int: [0, 2]}`."""
+    """A shape, also of complex numbers or of factors, or data: `{int: [0, 2]}`."""
+    shape = {"type": "array", "items": {"type": "integer", "minimum": 0}}
     kinds = {kind: {"$ref": "#/$defs/value"} for kind in DATA_KINDS}
+    kinds |= {kind: shape for kind in ("complex", *FACTORIZATIONS)}
     return {
         "anyOf": [
-            {"type": "array", "items": {"type": "integer", "minimum": 0}},
+            shape,
             {"type": "object", "properties": kinds, "minProperties": 1, "maxProperties": 1}
             | {"additionalProperties": False},
         ]

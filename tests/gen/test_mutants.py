@@ -29,14 +29,15 @@ def of(name: str, key: str) -> list[Mutant]:
 
 def test_every_mistake_of_a_product() -> None:
     assert [(mutant.kind, mutant.text) for mutant in of("mul.Tensor", "self")] == [
-        ("operator", "grad / other"),
-        ("operator", "grad + other"),
+        ("operator", "grad / conj(other)"),
+        ("operator", "grad + conj(other)"),
         ("factor lost", "grad"),
-        ("factor lost", "other"),
-        ("grad doubled", "grad * 2 * other"),
-        ("grad lost", "grad * 0 * other"),
-        ("sign", "grad * -other"),
-        ("wrong name", "grad * result"),
+        ("factor lost", "conj(other)"),
+        ("grad doubled", "grad * 2 * conj(other)"),
+        ("grad lost", "grad * 0 * conj(other)"),
+        ("function lost", "grad * other"),
+        ("sign", "grad * conj(-other)"),
+        ("wrong name", "grad * conj(result)"),
     ]
 
 
