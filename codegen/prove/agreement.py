@@ -20,6 +20,9 @@ from .run import Array, Call, Run
 TOLERANCE = 1e-9
 """Relative to the largest element of an array, because elements are sums of others."""
 
+SINGLE_TOLERANCE = 1e-4
+"""For a call that asks for single precision."""
+
 SMALLEST = 1e-13
 """What remains of terms of the order of one that cancel."""
 
@@ -36,9 +39,10 @@ def check_agreement(spec: OpSpec, run: Run) -> int:
         if roots:
             cotangents = [wrap(numeric(run.cotangents[name], run.point)) for name in roots]
             backward([outputs[name] for name in roots], cotangents)
+    tolerance = _tolerance(run)
     compared = 0
     for name, exact in (run.outputs | run.fixed).items():
-        _compare(outputs[name].array, exact, run.point, f"kernel of {name}", "forward")
+        _compare(outputs[name].array, exact, run.point, f"kernel of {name}", "forward", tolerance)
         compared += 1
     for leaf, gradient in run.gradients.items():
         found = call.tensors[leaf].grad
@@ -47,7 +51,8 @@ def check_agreement(spec: OpSpec, run: Run) -> int:
         if gradient is not None:
             if found.dtype.kind != "c":
                 gradient = _real_parts(gradient)
-            _compare(found.array, gradient, run.point, f"numeric VJP of {leaf[0]}", leaf[0])
+            label = f"numeric VJP of {leaf[0]}"
+            _compare(found.array, gradient, run.point, label, leaf[0], tolerance)
             compared += 1
     _check_dtypes(spec, run)
     return compared + _check_tangents(spec, run)
@@ -74,7 +79,8 @@ def _check_tangents(spec: OpSpec, run: Run) -> int:
             found = unpack_dual(outputs[name]).tangent
             if found is None:
                 raise Mismatch(f"JVP of {name}", name, "is there for symbols only")
-            _compare(found.array, wanted, run.point, f"numeric JVP of {name}", name)
+            label = f"numeric JVP of {name}"
+            _compare(found.array, wanted, run.point, label, name, _tolerance(run))
     return len(exact)
 
 
@@ -114,15 +120,24 @@ def _real_parts(exact: Array) -> Array:
     return parts
 
 
-def _compare(found: Array, exact: Array, point: Point, label: str, key: str) -> None:
+def _tolerance(run: Run) -> float:
+    """How far rounding may lead, in the precision that the call asks for."""
+    dtypes = [value for value in run.inputs.values.values() if isinstance(value, np.dtype)]
+    single = any(dtype.kind in "fc" and np.finfo(dtype).eps > 1e-10 for dtype in dtypes)
+    return SINGLE_TOLERANCE if single else TOLERANCE
+
+
+def _compare(
+    found: Array, exact: Array, point: Point, label: str, key: str, tolerance: float
+) -> None:
     if found.shape != exact.shape:
         raise Mismatch(label, key, f"has shape {list(found.shape)}, on symbols {list(exact.shape)}")
     wanted = floats(exact, point)
     if np.array_equal(found, wanted, equal_nan=wanted.dtype.kind in "fc"):
         return
     size = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
-    slack = TOLERANCE * size + SMALLEST
-    close = np.isclose(found, wanted, rtol=TOLERANCE, atol=slack, equal_nan=True)
+    slack = tolerance * size + SMALLEST
+    close = np.isclose(found, wanted, rtol=tolerance, atol=slack, equal_nan=True)
     if not close.all():
         index = tuple(int(i) for i in np.argwhere(~close)[0])
         raise Mismatch(

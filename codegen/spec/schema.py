@@ -143,7 +143,7 @@ def _tensor() -> dict[str, Any]:
     """A shape, also of complex numbers or of factors, or data: `{int: [0, 2]}`."""
     shape = {"type": "array", "items": {"type": "integer", "minimum": 0}}
     kinds = {kind: {"$ref": "#/$defs/value"} for kind in DATA_KINDS}
-    kinds |= {kind: shape for kind in ("complex", *FACTORIZATIONS)}
+    kinds |= dict.fromkeys(("complex", *FACTORIZATIONS), shape)
     return {
         "anyOf": [
             shape,
