@@ -6,7 +6,7 @@ the emitter read them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ..diagnostics import Span
@@ -233,11 +233,21 @@ class Table:
     """Every op of a run, in the order of the files."""
 
     ops: tuple[OpSpec, ...]
+    _named: dict[str, OpSpec] = field(init=False, repr=False, compare=False)
+    _overloads: dict[str, tuple[OpSpec, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # The first of a name: that there is but one is for the loader to check.
+        object.__setattr__(self, "_named", {op.name: op for op in reversed(self.ops)})
+        overloads: dict[str, tuple[OpSpec, ...]] = {}
+        for op in self.ops:
+            overloads[op.signature.name] = (*overloads.get(op.signature.name, ()), op)
+        object.__setattr__(self, "_overloads", overloads)
 
     def by_name(self, name: str) -> OpSpec:
-        """The op of a full name, e.g. `mul.Tensor`."""
-        return next(op for op in self.ops if op.name == name)
+        """The op of a full name, e.g. `mul.Tensor`; KeyError if there is none."""
+        return self._named[name]
 
     def overloads(self, name: str) -> tuple[OpSpec, ...]:
         """All ops of one base name, in order."""
-        return tuple(op for op in self.ops if op.signature.name == name)
+        return self._overloads.get(name, ())

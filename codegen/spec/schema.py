@@ -142,7 +142,7 @@ def _rule() -> dict[str, Any]:
 def _tensor() -> dict[str, Any]:
     """A shape, also of complex numbers or of factors, or data: `{int: [0, 2]}`."""
     shape = {"type": "array", "items": {"type": "integer", "minimum": 0}}
-    kinds = {kind: {"$ref": "#/$defs/value"} for kind in DATA_KINDS}
+    kinds: dict[str, Any] = {kind: {"$ref": "#/$defs/value"} for kind in DATA_KINDS}
     kinds |= dict.fromkeys(("complex", *FACTORIZATIONS), shape)
     return {
         "anyOf": [
