@@ -11,6 +11,7 @@ from ..spec.model import Example, OpSpec
 from .agreement import check_agreement
 from .chambers import Chambers
 from .complex_numbers import complex_examples
+from .corners import check_by_differences, check_corners
 from .counterexample import counterexample, show_call
 from .deadline import TimeUp, time_limit
 from .decisions import ProofError
@@ -78,6 +79,7 @@ class _Proof:
                 self._example(example)
             for example in special_examples(self._spec, examples):
                 self._extra_example(example)
+            self._identities += check_corners(self._spec, examples)
             if is_elementwise(self._spec) and (self._spec.kinks or self._is_piecewise):
                 self._breakpoints(examples)
         except _Refuted as refuted:
@@ -113,7 +115,19 @@ class _Proof:
         except (_Refuted, Mismatch):
             raise
         except Exception as error:
-            self._notes.append(f"{self._call} was not tried: {type(error).__name__}: {error}")
+            how = "tried with differences only" if self._by_differences(example) else "not tried"
+            self._notes.append(f"{self._call} was {how}: {type(error).__name__}: {error}")
+
+    def _by_differences(self, example: Example) -> bool:
+        """Whether anything could be compared, of an example that symbols cannot go through."""
+        try:
+            compared = check_by_differences(self._spec, example)
+        except Mismatch:
+            raise
+        except Exception:
+            return False
+        self._identities += compared
+        return compared > 0
 
     def _example(self, example: Example) -> None:
         inputs = build(self._spec, example)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,13 @@ from ..spec.model import NotImplementedYet, OpSpec
 from .run import Array, Call, Leaf, differentiable_names
 
 Answer = dict[str, Any]
-"""Gradients and tangents by name; None where there is none."""
+"""Values, gradients and tangents by name; None where there is none."""
 
 _STEP = 1e-6
 
 
 def by_engine(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answer:
-    """What the op answers in reverse and in forward mode, for directions that are always the same.
+    """The op's values, and its answers in both modes for directions that are always the same.
 
     Raises whatever the op raises.
     """
@@ -28,15 +28,15 @@ def by_engine(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answe
     call = Call(spec, values, leaves)
     outputs = call()
     names = [n for n in differentiable_names(spec, outputs) if outputs[n].requires_grad]
-    weights = _directions(outputs[name].array for name in names)
+    weights = directions(outputs[name].array for name in names)
     backward([outputs[n] for n in names], [wrap(weight) for weight in weights])
-    answer: Answer = {}
+    answer: Answer = {f"value of {name}": tensor.array for name, tensor in outputs.items()}
     for leaf, tensor in call.tensors.items():
         answer[f"VJP {leaf}"] = None if tensor.grad is None else tensor.grad.array
     if any(isinstance(rule, NotImplementedYet) for _, rule in spec.jvps):
         return answer
     dual = Call(spec, values, [])
-    tangents = _directions(tensor.array for tensor in call.tensors.values())
+    tangents = directions(tensor.array for tensor in call.tensors.values())
     with dual_level():
         for (leaf, tensor), tangent in zip(call.tensors.items(), tangents, strict=True):
             dual.replace(leaf, make_dual(wrap(tensor.array), wrap(tangent)))
@@ -51,8 +51,8 @@ def by_differences(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> 
     at = Call(spec, values, leaves)
     outputs = at()
     names = differentiable_names(spec, outputs)
-    weights = dict(zip(names, _directions(outputs[n].array for n in names), strict=True))
-    tangents = list(_directions(tensor.array for tensor in at.tensors.values()))
+    weights = dict(zip(names, directions(outputs[n].array for n in names), strict=True))
+    tangents = list(directions(tensor.array for tensor in at.tensors.values()))
     answer: Answer = {}
     slopes: dict[str, Any] = dict.fromkeys(names, 0.0)
     for (leaf, tensor), tangent in zip(at.tensors.items(), tangents, strict=True):
@@ -86,10 +86,10 @@ def _slope(
     return {n: (sides[0][n].array - sides[1][n].array) / (2 * _STEP) for n in names}
 
 
-def _directions(arrays: Any) -> Iterator[Array]:
+def directions(arrays: Iterable[Array]) -> Iterator[Array]:
     """Cotangents or tangents for some arrays, the same ones every time."""
     rng = np.random.default_rng(0)
-    return (rng.uniform(0.5, 2, array.shape) for array in arrays)
+    return (np.asarray(rng.uniform(0.5, 2, array.shape)) for array in arrays)
 
 
 def agree(wanted: Answer, found: Answer, tolerance: float, *, with_dtypes: bool = True) -> bool:

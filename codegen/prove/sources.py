@@ -37,7 +37,7 @@ def prover_digest() -> str:
 
 _NOT_THE_PROOF = (
     *("lock.py", "sources.py", "workers.py", "verdict.py", "derive.py"),
-    *("difference.py", "slopes.py", "repair.py"),
+    *("difference.py", "repair.py"),
 )
 """Parts that decide nothing about whether a formula is right."""
 
