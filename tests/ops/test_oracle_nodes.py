@@ -31,9 +31,9 @@ DIFFERENT = {
             *(
                 f"{name}-{number}"
                 for name in ("avg_pool1d", "adaptive_avg_pool1d")
-                for number in (0, 1)
+                for number in range(3)
             ),
-            *(f"max_pool1d_with_indices-{number}" for number in range(3)),
+            *(f"max_pool1d_with_indices-{number}" for number in range(4)),
             "max_pool1d-0",
         ),
         "one node instead of two dimensions and a squeeze",
