@@ -17,8 +17,9 @@ from ..ir import nodes as ir
 from ..ir.parse import FormulaError, parse
 from ..ir.walk import calls, substitute, walk
 from ..prove.derive import derive_vjp
-from ..render.to_formula import NoFormula, formula_text, to_formula
+from ..render.to_formula import NoFormula, to_formula
 from ..render.to_sympy import NotSymbolic, SympyReader
+from ..render.to_text import formula_text
 from ..spec.load import load_table
 from ..spec.model import OpSpec, Table
 from ..spec.vocabulary import CONSTANTS

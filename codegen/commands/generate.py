@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from ..diagnostics import SpecError
-from ..mutate.advice import advised
 from ..pipeline import Outcome, ProofFailure, Target, generate, is_fresh
 from ..progress import ProofProgress
 from .options import (
@@ -82,6 +81,8 @@ def _run(target: Target, jobs: int, *, prove_all: bool, as_json: bool) -> None:
     except SpecError as error:
         fail(error, as_json=as_json)
     except ProofFailure as failure:
+        from ..mutate.advice import advised  # loads sympy, which a run without proofs spares
+
         fail(advised(failure, target.package), as_json=as_json)
     except KeyboardInterrupt:
         interrupted()
@@ -109,9 +110,9 @@ def _check(target: Target, as_json: bool) -> None:
 def _report(outcome: Outcome, target: Target, seconds: float) -> None:
     counts = Counter(entry.status for entry in outcome.entries.values())
     states = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
+    total, now = len(outcome.entries), len(outcome.verdicts)
     click.echo(
-        f"{len(outcome.entries)} ops: {states}; {len(outcome.verdicts)} of them proved now, "
-        f"in {seconds:.1f} s."
+        f"{total} {'op' if total == 1 else 'ops'}: {states}; {now} proved now, in {seconds:.1f} s."
     )
     verb = "Wrote" if outcome.wrote else "Unchanged:"
     click.echo(f"{verb} {shown_path(target.out)}")

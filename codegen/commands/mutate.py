@@ -15,7 +15,7 @@ from rich.table import Table as Grid
 
 from ..diagnostics import SpecError
 from ..explanation import find_ops, suggestion
-from ..mutate.mutants import Mutant, mutants_of, those_generated
+from ..mutate.mutants import Mutant, mutants_of
 from ..mutate.trial import BrokenTrial, Fate, Outcome, score, try_mutants
 from ..pipeline import Plan, Target, plan
 from ..progress import ProofProgress
@@ -99,6 +99,8 @@ def _chosen(table: Table, names: Sequence[str], sample: int | None) -> list[Muta
     mutants = [mutant for op in ops for mutant in mutants_of(op, table)]
     if sample is not None and sample < len(mutants):
         mutants = random.Random(0).sample(mutants, sample)
+    from ..mutate.acceptable import those_generated  # loads sympy, which other commands spare
+
     return those_generated(mutants, table)
 
 

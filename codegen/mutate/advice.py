@@ -9,7 +9,8 @@ from ..pipeline import ProofFailure
 from ..prove.verdict import OpVerdict
 from ..scratch import staged_beside
 from ..spec.model import AutoElementwise, Formula, OpSpec, Table
-from .mutants import Mutant, those_generated, variants_of_formula
+from .acceptable import those_generated
+from .mutants import Mutant, variants_of_formula
 from .restorations import repairs
 
 SECONDS = 2.0

@@ -14,12 +14,12 @@ from ..ir.walk import calls
 from ..render.to_formula import (
     NoFormula,
     cost,
-    formula_text,
     is_small_number,
     times_grad,
     to_formula,
 )
 from ..render.to_sympy import NotSymbolic, SympyReader
+from ..render.to_text import formula_text
 from ..spec.model import Auto, OpSpec, Table
 from . import domain
 from .deadline import TimeUp, time_limit

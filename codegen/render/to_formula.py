@@ -10,9 +10,8 @@ from sympy import Add, Expr, Integer, Mul, Pow, Rational, S
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.str import StrPrinter
 
-from ..ir import nodes as ir
 from ..ir.parse import parse
-from .base import ATOM, PythonRenderer
+from .to_text import formula_text
 
 OPS_OF_SYMPY: dict[Any, str] = {
     sympy.exp: "exp",
@@ -174,26 +173,6 @@ class _Printer(StrPrinter):  # type: ignore[misc, unused-ignore]
 
     def _print_Not(self, expr: Any) -> str:
         return f"~({self._print(expr.args[0])})"
-
-
-def formula_text(node: ir.Expr) -> str:
-    """A formula's tree as text, spaced as in the specs."""
-    return _FormulaText().render(node)
-
-
-def block_text(block: ir.Block) -> str:
-    """A whole formula as text; one that is an expression has no `return`."""
-    whole = block.expression
-    if whole is not None:
-        return formula_text(whole)
-    return "\n".join(_FormulaText().statements(block, "return {}"))
-
-
-class _FormulaText(PythonRenderer):
-    def render_call(self, node: ir.Call) -> tuple[str, int]:
-        words = [self.render(arg) for arg in node.args]
-        words += [f"{name}={self.render(value)}" for name, value in node.kwargs]
-        return f"{node.function}({', '.join(words)})", ATOM
 
 
 def times_grad(derivative: Expr, grad: sympy.Symbol) -> Expr:

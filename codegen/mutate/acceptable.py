@@ -1,0 +1,56 @@
+"""Which mutants a generator would accept: the others need no proof to be refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..diagnostics import SpecError
+from ..emit.gradients import jvp_view, node_view
+from ..emit.saves import plan_saves
+from ..ir import nodes as ir
+from ..ir.parse import parse
+from ..ir.walk import calls
+from ..prove.exact_constants import exact_module
+from ..render.context import ModuleContext
+from ..render.resolve import Resolver
+from ..render.to_sympy import NotSymbolic, SympyReader
+from ..spec.model import OpSpec, Table
+from .mutants import Mutant
+
+
+def those_generated(mutants: Sequence[Mutant], table: Table) -> list[Mutant]:
+    """Without those that every generator would refuse: with these no author gets away."""
+    check = _Check(table)
+    return [mutant for mutant in mutants if check.allows(mutant.op)]
+
+
+class _Check:
+    """Can an op be rendered, and the module it would stand in be imported?"""
+
+    def __init__(self, table: Table) -> None:
+        self._resolver = Resolver(table)
+        self._reader = SympyReader(table)
+        self._functions = frozenset(vars(exact_module()))
+        self._home = dict.fromkeys((op.name for op in table.ops), "mutants")
+
+    def allows(self, op: OpSpec) -> bool:
+        """Whether every call fits an overload, and every constant is a real number."""
+        home = self._home | {op.name: "mutants"}
+        context = ModuleContext(op.family, "mutants", home, self._resolver)
+        try:
+            node_view(op, "MutantBackward0", plan_saves(op), context)
+            jvp_view(op, context)
+        except SpecError:
+            return False
+        return all(map(self._is_real, context.constants.values()))
+
+    def _is_real(self, constant: str) -> bool:
+        """Constants are computed when the module is imported: one that fails stops them all."""
+        block = parse(constant.replace("constants.", ""))
+        if not all(call.function in self._functions for call in calls(block)):
+            return False
+        try:
+            value = self._reader.block(block, {})
+        except NotSymbolic:
+            return False
+        return bool(value.is_real and value.is_finite) or block.expression == ir.Name("inf")
