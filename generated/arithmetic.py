@@ -380,7 +380,7 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if input.edge is not None:
-            node._saved_other = other
+            node.kept_other = other
             node._version_other = other.alias and other.alias.version
             node._like_self = (
                 None
@@ -388,7 +388,7 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(input)
             )
         if other.edge is not None:
-            node._saved_self = input
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
                 None
@@ -405,23 +405,23 @@ class MulBackward0(Node):
     __slots__ = (
         "_like_other",
         "_like_self",
-        "_saved_other",
-        "_saved_self",
         "_version_other",
         "_version_self",
+        "kept_other",
+        "kept_self",
     )
     _like_other: Any
     _like_self: Any
-    _saved_other: Any
-    _saved_self: Any
     _version_other: Any
     _version_self: Any
+    kept_other: Any
+    kept_self: Any
     op = "mul.Tensor"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
         if needs[0]:
-            other = node._saved_other
+            other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
@@ -429,7 +429,7 @@ class MulBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -441,14 +441,14 @@ class MulBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
         if needs[0]:
-            other = node._saved_other
+            other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             grad_self = grad * complex_numbers_ops.conj(other)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_other = grad * complex_numbers_ops.conj(self)
@@ -457,7 +457,7 @@ class MulBackward0(Node):
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_self = FREED
+        node.kept_other = node.kept_self = FREED
 
 
 def mul_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -492,10 +492,10 @@ def div(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_other = other
+        node.kept_other = other
         node._version_other = other.alias and other.alias.version
         if other.edge is not None:
-            node._saved_result = out.array
+            node.kept_result = out.array
             node._like_other = (
                 None
                 if other_array.shape == array.shape and other_array is other.array
@@ -517,19 +517,19 @@ class DivBackward0(Node):
     __slots__ = (
         "_like_other",
         "_like_self",
-        "_saved_other",
-        "_saved_result",
         "_version_other",
+        "kept_other",
+        "kept_result",
     )
     _like_other: Any
     _like_self: Any
-    _saved_other: Any
-    _saved_result: Any
     _version_other: Any
+    kept_other: Any
+    kept_result: Any
     op = "div.Tensor"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
         other = other.array
@@ -539,7 +539,7 @@ class DivBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            result = node._saved_result
+            result = node.kept_result
             if result is FREED:
                 raise freed_graph()
             grad_other = -grad * (result / other).conjugate()
@@ -548,7 +548,7 @@ class DivBackward0(Node):
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
         grad_self = grad_other = None
@@ -557,14 +557,14 @@ class DivBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            result = output_of(node, node._saved_result)
+            result = output_of(node, node.kept_result)
             grad_other = -grad * complex_numbers_ops.conj(result / other)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_result = FREED
+        node.kept_other = node.kept_result = FREED
 
 
 def div_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -651,10 +651,10 @@ def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if other.edge is not None:
-            node._saved_other = other
+            node.kept_other = other
             node._version_other = other.alias and other.alias.version
-            node._saved_result = out.array
-            node._saved_self = input
+            node.kept_result = out.array
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
                 None
@@ -677,19 +677,19 @@ class RemainderBackward1(Node):
     __slots__ = (
         "_like_other",
         "_like_self",
-        "_saved_other",
-        "_saved_result",
-        "_saved_self",
         "_version_other",
         "_version_self",
+        "kept_other",
+        "kept_result",
+        "kept_self",
     )
     _like_other: Any
     _like_self: Any
-    _saved_other: Any
-    _saved_result: Any
-    _saved_self: Any
     _version_other: Any
     _version_self: Any
+    kept_other: Any
+    kept_result: Any
+    kept_self: Any
     op = "remainder.Tensor"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -699,14 +699,14 @@ class RemainderBackward1(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            other = node._saved_other
+            other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
-            result = node._saved_result
+            result = node.kept_result
             if result is FREED:
                 raise freed_graph()
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -722,11 +722,11 @@ class RemainderBackward1(Node):
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            other = node._saved_other
+            other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
-            result = output_of(node, node._saved_result)
-            self = node._saved_self
+            result = output_of(node, node.kept_result)
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_other = grad * -round((self - result) / other)
@@ -735,7 +735,7 @@ class RemainderBackward1(Node):
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_result = node._saved_self = FREED
+        node.kept_other = node.kept_result = node.kept_self = FREED
 
 
 def remainder_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -803,7 +803,7 @@ def abs(input: Tensor) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -813,28 +813,28 @@ class AbsBackward0(Node):
     """Gradient of `abs`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "abs"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * kernels.sgn(self),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * complex_numbers_ops.sgn(self),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def abs_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1120,9 +1120,9 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_other = other
+        node.kept_other = other
         node._version_other = other.alias and other.alias.version
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -1146,25 +1146,25 @@ class MaximumBackward0(Node):
     __slots__ = (
         "_like_other",
         "_like_self",
-        "_saved_other",
-        "_saved_self",
         "_version_other",
         "_version_self",
+        "kept_other",
+        "kept_self",
     )
     _like_other: Any
     _like_self: Any
-    _saved_other: Any
-    _saved_self: Any
     _version_other: Any
     _version_self: Any
+    kept_other: Any
+    kept_self: Any
     op = "maximum"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
         other = other.array
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1182,10 +1182,10 @@ class MaximumBackward0(Node):
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         grad_self = grad_other = None
@@ -1200,7 +1200,7 @@ class MaximumBackward0(Node):
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_self = FREED
+        node.kept_other = node.kept_self = FREED
 
 
 def maximum_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1239,9 +1239,9 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_other = other
+        node.kept_other = other
         node._version_other = other.alias and other.alias.version
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -1265,25 +1265,25 @@ class MinimumBackward0(Node):
     __slots__ = (
         "_like_other",
         "_like_self",
-        "_saved_other",
-        "_saved_self",
         "_version_other",
         "_version_self",
+        "kept_other",
+        "kept_self",
     )
     _like_other: Any
     _like_self: Any
-    _saved_other: Any
-    _saved_self: Any
     _version_other: Any
     _version_self: Any
+    kept_other: Any
+    kept_self: Any
     op = "minimum"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
         other = other.array
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1301,10 +1301,10 @@ class MinimumBackward0(Node):
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         grad_self = grad_other = None
@@ -1319,7 +1319,7 @@ class MinimumBackward0(Node):
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_self = FREED
+        node.kept_other = node.kept_self = FREED
 
 
 def minimum_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1373,11 +1373,11 @@ def clamp_tensor(
         )
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_max = max
+        node.kept_max = max
         node._version_max = None if max is None else max.alias and max.alias.version
-        node._saved_min = min
+        node.kept_min = min
         node._version_min = None if min is None else min.alias and min.alias.version
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -1404,34 +1404,34 @@ class ClampBackward0(Node):
         "_like_max",
         "_like_min",
         "_like_self",
-        "_saved_max",
-        "_saved_min",
-        "_saved_self",
         "_version_max",
         "_version_min",
         "_version_self",
+        "kept_max",
+        "kept_min",
+        "kept_self",
     )
     _like_max: Any
     _like_min: Any
     _like_self: Any
-    _saved_max: Any
-    _saved_min: Any
-    _saved_self: Any
     _version_max: Any
     _version_min: Any
     _version_self: Any
+    kept_max: Any
+    kept_min: Any
+    kept_self: Any
     op = "clamp.Tensor"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        max = node._saved_max
+        max = node.kept_max
         if max is not None:
             check_version(node, "max", max, node._version_max)
             max = max.array
-        min = node._saved_min
+        min = node.kept_min
         if min is not None:
             check_version(node, "min", min, node._version_min)
             min = min.array
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1455,13 +1455,13 @@ class ClampBackward0(Node):
         return (grad_self, grad_min, grad_max)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        max = node._saved_max
+        max = node.kept_max
         if max is not None:
             check_version(node, "max", max, node._version_max)
-        min = node._saved_min
+        min = node.kept_min
         if min is not None:
             check_version(node, "min", min, node._version_min)
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         grad_self = grad_min = grad_max = None
@@ -1480,7 +1480,7 @@ class ClampBackward0(Node):
         return (grad_self, grad_min, grad_max)
 
     def release(node) -> None:
-        node._saved_max = node._saved_min = node._saved_self = FREED
+        node.kept_max = node.kept_min = node.kept_self = FREED
 
 
 def clamp_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1528,7 +1528,7 @@ def clamp_default(input: Tensor, min: Number | None = None, max: Number | None =
         node.hooks = None
         node._saved_max = max
         node._saved_min = min
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -1540,19 +1540,19 @@ class ClampBackward1(Node):
     __slots__ = (
         "_saved_max",
         "_saved_min",
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
     _saved_max: Any
     _saved_min: Any
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "clamp"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         max = node._saved_max
         min = node._saved_min
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1561,13 +1561,13 @@ class ClampBackward1(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         max = node._saved_max
         min = node._saved_min
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (where(_within_default(self, min, max), grad, 0),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def clamp_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1638,7 +1638,7 @@ def clamp_min_default(input: Tensor, min: Number) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_min = min
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -1649,17 +1649,17 @@ class ClampMinBackward0(Node):
 
     __slots__ = (
         "_saved_min",
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
     _saved_min: Any
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "clamp_min"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         min = node._saved_min
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1667,13 +1667,13 @@ class ClampMinBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         min = node._saved_min
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (where(self >= min, grad, 0),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def clamp_min_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1709,9 +1709,9 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
         node.edges = (input.edge, min.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_min = min
+        node.kept_min = min
         node._version_min = min.alias and min.alias.version
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -1733,25 +1733,25 @@ class ClampMinBackward1(Node):
     __slots__ = (
         "_like_min",
         "_like_self",
-        "_saved_min",
-        "_saved_self",
         "_version_min",
         "_version_self",
+        "kept_min",
+        "kept_self",
     )
     _like_min: Any
     _like_self: Any
-    _saved_min: Any
-    _saved_self: Any
     _version_min: Any
     _version_self: Any
+    kept_min: Any
+    kept_self: Any
     op = "clamp_min.Tensor"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        min = node._saved_min
+        min = node.kept_min
         if min.alias is not None:
             check_version(node, "min", min, node._version_min)
         min = min.array
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1767,10 +1767,10 @@ class ClampMinBackward1(Node):
         return (grad_self, grad_min)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        min = node._saved_min
+        min = node.kept_min
         if min.alias is not None:
             check_version(node, "min", min, node._version_min)
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         grad_self = grad_min = None
@@ -1785,7 +1785,7 @@ class ClampMinBackward1(Node):
         return (grad_self, grad_min)
 
     def release(node) -> None:
-        node._saved_min = node._saved_self = FREED
+        node.kept_min = node.kept_self = FREED
 
 
 def clamp_min_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1820,7 +1820,7 @@ def clamp_max_default(input: Tensor, max: Number) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_max = max
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -1831,17 +1831,17 @@ class ClampMaxBackward0(Node):
 
     __slots__ = (
         "_saved_max",
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
     _saved_max: Any
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "clamp_max"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         max = node._saved_max
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1849,13 +1849,13 @@ class ClampMaxBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         max = node._saved_max
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (where(self <= max, grad, 0),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def clamp_max_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1891,9 +1891,9 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
         node.edges = (input.edge, max.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_max = max
+        node.kept_max = max
         node._version_max = max.alias and max.alias.version
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -1915,25 +1915,25 @@ class ClampMaxBackward1(Node):
     __slots__ = (
         "_like_max",
         "_like_self",
-        "_saved_max",
-        "_saved_self",
         "_version_max",
         "_version_self",
+        "kept_max",
+        "kept_self",
     )
     _like_max: Any
     _like_self: Any
-    _saved_max: Any
-    _saved_self: Any
     _version_max: Any
     _version_self: Any
+    kept_max: Any
+    kept_self: Any
     op = "clamp_max.Tensor"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        max = node._saved_max
+        max = node.kept_max
         if max.alias is not None:
             check_version(node, "max", max, node._version_max)
         max = max.array
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1949,10 +1949,10 @@ class ClampMaxBackward1(Node):
         return (grad_self, grad_max)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        max = node._saved_max
+        max = node.kept_max
         if max.alias is not None:
             check_version(node, "max", max, node._version_max)
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         grad_self = grad_max = None
@@ -1967,7 +1967,7 @@ class ClampMaxBackward1(Node):
         return (grad_self, grad_max)
 
     def release(node) -> None:
-        node._saved_max = node._saved_self = FREED
+        node.kept_max = node.kept_self = FREED
 
 
 def clamp_max_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -2003,7 +2003,7 @@ def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> 
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_condition = condition
+        node.kept_condition = condition
         node._version_condition = condition.alias and condition.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -2027,17 +2027,17 @@ class WhereBackward0(Node):
     __slots__ = (
         "_like_other",
         "_like_self",
-        "_saved_condition",
         "_version_condition",
+        "kept_condition",
     )
     _like_other: Any
     _like_self: Any
-    _saved_condition: Any
     _version_condition: Any
+    kept_condition: Any
     op = "where.self"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        condition = node._saved_condition
+        condition = node.kept_condition
         if condition.alias is not None:
             check_version(node, "condition", condition, node._version_condition)
         condition = condition.array
@@ -2053,7 +2053,7 @@ class WhereBackward0(Node):
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        condition = node._saved_condition
+        condition = node.kept_condition
         if condition.alias is not None:
             check_version(node, "condition", condition, node._version_condition)
         grad_self = grad_other = None
@@ -2068,7 +2068,7 @@ class WhereBackward0(Node):
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_condition = FREED
+        node.kept_condition = FREED
 
 
 def where_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

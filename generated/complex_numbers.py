@@ -263,7 +263,7 @@ def angle(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -273,15 +273,15 @@ class AngleBackward0(Node):
     """Gradient of `angle`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "angle"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -297,7 +297,7 @@ class AngleBackward0(Node):
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (
@@ -310,7 +310,7 @@ class AngleBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def angle_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -341,8 +341,8 @@ def sgn(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
-        node._saved_self = input
+        node.kept_result = out.array
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -352,20 +352,20 @@ class SgnBackward0(Node):
     """Gradient of `sgn`."""
 
     __slots__ = (
-        "_saved_result",
-        "_saved_self",
         "_version_self",
+        "kept_result",
+        "kept_self",
     )
-    _saved_result: Any
-    _saved_self: Any
     _version_self: Any
+    kept_result: Any
+    kept_self: Any
     op = "sgn"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -381,8 +381,8 @@ class SgnBackward0(Node):
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
-        self = node._saved_self
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (
@@ -396,7 +396,7 @@ class SgnBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node.kept_result = node.kept_self = FREED
 
 
 def sgn_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

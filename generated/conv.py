@@ -103,12 +103,12 @@ def _convolution(
             node._saved_stride = stride
             node._saved_transposed = transposed
         if weight.edge is not None:
-            node._saved_self = input
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._saved_weight_shape = weight.array.shape
         if input.edge is not None:
             node._saved_self_shape = input.array.shape
-            node._saved_weight = weight
+            node.kept_weight = weight
             node._version_weight = weight.alias and weight.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -123,30 +123,30 @@ class ConvolutionBackward0(Node):
         "_saved_groups",
         "_saved_output_padding",
         "_saved_padding",
-        "_saved_self",
         "_saved_self_shape",
         "_saved_spatial",
         "_saved_stride",
         "_saved_transposed",
-        "_saved_weight",
         "_saved_weight_shape",
         "_version_self",
         "_version_weight",
+        "kept_self",
+        "kept_weight",
     )
     _saved_dilation: Any
     _saved_fit: Any
     _saved_groups: Any
     _saved_output_padding: Any
     _saved_padding: Any
-    _saved_self: Any
     _saved_self_shape: Any
     _saved_spatial: Any
     _saved_stride: Any
     _saved_transposed: Any
-    _saved_weight: Any
     _saved_weight_shape: Any
     _version_self: Any
     _version_weight: Any
+    kept_self: Any
+    kept_weight: Any
     op = "_convolution"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -159,7 +159,7 @@ class ConvolutionBackward0(Node):
             self_shape = node._saved_self_shape
             stride = node._saved_stride
             transposed = node._saved_transposed
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight.alias is not None:
                 check_version(node, "weight", weight, node._version_weight)
             weight = weight.array
@@ -171,7 +171,7 @@ class ConvolutionBackward0(Node):
             fit = node._saved_fit
             groups = node._saved_groups
             padding = node._saved_padding
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -197,7 +197,7 @@ class ConvolutionBackward0(Node):
             spatial = node._saved_spatial
             stride = node._saved_stride
             transposed = node._saved_transposed
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight.alias is not None:
                 check_version(node, "weight", weight, node._version_weight)
             grad_self = _convolution_input(
@@ -219,7 +219,7 @@ class ConvolutionBackward0(Node):
             groups = node._saved_groups
             output_padding = node._saved_output_padding
             padding = node._saved_padding
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             spatial = node._saved_spatial
@@ -244,7 +244,7 @@ class ConvolutionBackward0(Node):
         return (grad_self, grad_weight, grad_bias)
 
     def release(node) -> None:
-        node._saved_self = node._saved_weight = FREED
+        node.kept_self = node.kept_weight = FREED
 
 
 def _convolution_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -360,11 +360,11 @@ def _convolution_input(
         node._saved_stride = stride
         node._saved_transposed = transposed
         if weight.edge is not None:
-            node._saved_grad_output = grad_output
+            node.kept_grad_output = grad_output
             node._version_grad_output = grad_output.alias and grad_output.alias.version
             node._saved_weight_shape = weight.array.shape
         if grad_output.edge is not None:
-            node._saved_weight = weight
+            node.kept_weight = weight
             node._version_weight = weight.alias and weight.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -376,31 +376,31 @@ class ConvolutionInputBackward0(Node):
     __slots__ = (
         "_saved_dilation",
         "_saved_fit",
-        "_saved_grad_output",
         "_saved_groups",
         "_saved_output_padding",
         "_saved_padding",
         "_saved_spatial",
         "_saved_stride",
         "_saved_transposed",
-        "_saved_weight",
         "_saved_weight_shape",
         "_version_grad_output",
         "_version_weight",
+        "kept_grad_output",
+        "kept_weight",
     )
     _saved_dilation: Any
     _saved_fit: Any
-    _saved_grad_output: Any
     _saved_groups: Any
     _saved_output_padding: Any
     _saved_padding: Any
     _saved_spatial: Any
     _saved_stride: Any
     _saved_transposed: Any
-    _saved_weight: Any
     _saved_weight_shape: Any
     _version_grad_output: Any
     _version_weight: Any
+    kept_grad_output: Any
+    kept_weight: Any
     op = "_convolution_input"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -414,7 +414,7 @@ class ConvolutionInputBackward0(Node):
         transposed = node._saved_transposed
         grad_grad_output = grad_weight = None
         if needs[0]:
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight.alias is not None:
                 check_version(node, "weight", weight, node._version_weight)
             weight = weight.array
@@ -432,7 +432,7 @@ class ConvolutionInputBackward0(Node):
                 fit,
             )
         if needs[1]:
-            grad_output = node._saved_grad_output
+            grad_output = node.kept_grad_output
             if grad_output.alias is not None:
                 check_version(node, "grad_output", grad_output, node._version_grad_output)
             grad_output = grad_output.array
@@ -453,7 +453,7 @@ class ConvolutionInputBackward0(Node):
         transposed = node._saved_transposed
         grad_grad_output = grad_weight = None
         if needs[0]:
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight.alias is not None:
                 check_version(node, "weight", weight, node._version_weight)
             grad_grad_output = _convolution(
@@ -470,7 +470,7 @@ class ConvolutionInputBackward0(Node):
                 fit,
             )
         if needs[1]:
-            grad_output = node._saved_grad_output
+            grad_output = node.kept_grad_output
             if grad_output.alias is not None:
                 check_version(node, "grad_output", grad_output, node._version_grad_output)
             weight_shape = node._saved_weight_shape
@@ -490,7 +490,7 @@ class ConvolutionInputBackward0(Node):
         return (grad_grad_output, grad_weight)
 
     def release(node) -> None:
-        node._saved_grad_output = node._saved_weight = FREED
+        node.kept_grad_output = node.kept_weight = FREED
 
 
 def _convolution_input_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -602,11 +602,11 @@ def _convolution_weight(
         node._saved_stride = stride
         node._saved_transposed = transposed
         if input.edge is not None:
-            node._saved_grad_output = grad_output
+            node.kept_grad_output = grad_output
             node._version_grad_output = grad_output.alias and grad_output.alias.version
             node._saved_self_shape = input.array.shape
         if grad_output.edge is not None:
-            node._saved_self = input
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -618,31 +618,31 @@ class ConvolutionWeightBackward0(Node):
     __slots__ = (
         "_saved_dilation",
         "_saved_fit",
-        "_saved_grad_output",
         "_saved_groups",
         "_saved_output_padding",
         "_saved_padding",
-        "_saved_self",
         "_saved_self_shape",
         "_saved_spatial",
         "_saved_stride",
         "_saved_transposed",
         "_version_grad_output",
         "_version_self",
+        "kept_grad_output",
+        "kept_self",
     )
     _saved_dilation: Any
     _saved_fit: Any
-    _saved_grad_output: Any
     _saved_groups: Any
     _saved_output_padding: Any
     _saved_padding: Any
-    _saved_self: Any
     _saved_self_shape: Any
     _saved_spatial: Any
     _saved_stride: Any
     _saved_transposed: Any
     _version_grad_output: Any
     _version_self: Any
+    kept_grad_output: Any
+    kept_self: Any
     op = "_convolution_weight"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -656,7 +656,7 @@ class ConvolutionWeightBackward0(Node):
         transposed = node._saved_transposed
         grad_grad_output = grad_self = None
         if needs[0]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -674,7 +674,7 @@ class ConvolutionWeightBackward0(Node):
                 fit,
             )
         if needs[1]:
-            grad_output = node._saved_grad_output
+            grad_output = node.kept_grad_output
             if grad_output.alias is not None:
                 check_version(node, "grad_output", grad_output, node._version_grad_output)
             grad_output = grad_output.array
@@ -695,7 +695,7 @@ class ConvolutionWeightBackward0(Node):
         transposed = node._saved_transposed
         grad_grad_output = grad_self = None
         if needs[0]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_grad_output = _convolution(
@@ -712,7 +712,7 @@ class ConvolutionWeightBackward0(Node):
                 fit,
             )
         if needs[1]:
-            grad_output = node._saved_grad_output
+            grad_output = node.kept_grad_output
             if grad_output.alias is not None:
                 check_version(node, "grad_output", grad_output, node._version_grad_output)
             self_shape = node._saved_self_shape
@@ -732,7 +732,7 @@ class ConvolutionWeightBackward0(Node):
         return (grad_grad_output, grad_self)
 
     def release(node) -> None:
-        node._saved_grad_output = node._saved_self = FREED
+        node.kept_grad_output = node.kept_self = FREED
 
 
 def _convolution_weight_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

@@ -63,7 +63,7 @@ def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> LinalgInvExResult
         node.edges = (A.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_inverse = inverse.array
+        node.kept_inverse = inverse.array
         inverse.edge = node
     return (
         finish(LinalgInvExResult(inverse, info))
@@ -75,12 +75,13 @@ def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> LinalgInvExResult
 class LinalgInvExBackward0(Node):
     """Gradient of `linalg_inv_ex`."""
 
-    __slots__ = ("_saved_inverse",)
-    _saved_inverse: Any
+    __slots__ = ("kept_inverse",)
+    kept_inverse: Any
     op = "linalg_inv_ex"
+    output_nrs = (("kept_inverse", 0),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        inverse = node._saved_inverse
+        inverse = node.kept_inverse
         if inverse is FREED:
             raise freed_graph()
         return (
@@ -90,11 +91,11 @@ class LinalgInvExBackward0(Node):
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        inverse = output_of(node, node._saved_inverse)
+        inverse = output_of(node, node.kept_inverse)
         return (-linalg_ops.matmul(_mt(inverse), linalg_ops.matmul(grad, _mt(inverse))),)
 
     def release(node) -> None:
-        node._saved_inverse = FREED
+        node.kept_inverse = FREED
 
 
 def linalg_inv_ex_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -144,7 +145,7 @@ def linalg_det(A: Tensor) -> Tensor:
         node.edges = (A.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_A = A
+        node.kept_A = A
         node._version_A = A.alias and A.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -154,28 +155,28 @@ class LinalgDetBackward0(Node):
     """Gradient of `linalg_det`."""
 
     __slots__ = (
-        "_saved_A",
         "_version_A",
+        "kept_A",
     )
-    _saved_A: Any
     _version_A: Any
+    kept_A: Any
     op = "linalg_det"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        A = node._saved_A
+        A = node.kept_A
         if A.alias is not None:
             check_version(node, "A", A, node._version_A)
         A = A.array
         return (kernels.unsqueeze(kernels.unsqueeze(grad, -1), -1) * kernels.cofactors(A),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        A = node._saved_A
+        A = node.kept_A
         if A.alias is not None:
             check_version(node, "A", A, node._version_A)
         return (shape_ops.unsqueeze(shape_ops.unsqueeze(grad, -1), -1) * _cofactors(A),)
 
     def release(node) -> None:
-        node._saved_A = FREED
+        node.kept_A = FREED
 
 
 def linalg_det_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -204,9 +205,9 @@ def _cofactors(A: Tensor) -> Tensor:
         node.edges = (A.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_A = A
+        node.kept_A = A
         node._version_A = A.alias and A.alias.version
-        node._saved_result = out.array
+        node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -215,21 +216,21 @@ class CofactorsBackward0(Node):
     """Gradient of `_cofactors`."""
 
     __slots__ = (
-        "_saved_A",
-        "_saved_result",
         "_version_A",
+        "kept_A",
+        "kept_result",
     )
-    _saved_A: Any
-    _saved_result: Any
     _version_A: Any
+    kept_A: Any
+    kept_result: Any
     op = "_cofactors"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        A = node._saved_A
+        A = node.kept_A
         if A.alias is not None:
             check_version(node, "A", A, node._version_A)
         A = A.array
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
         inverse = kernels.inv_ex(A, False)[0]
@@ -244,10 +245,10 @@ class CofactorsBackward0(Node):
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        A = node._saved_A
+        A = node.kept_A
         if A.alias is not None:
             check_version(node, "A", A, node._version_A)
-        result = output_of(node, node._saved_result)
+        result = output_of(node, node.kept_result)
         inverse = linalg_inv_ex(A)[0]
         total = shape_ops.unsqueeze(
             shape_ops.unsqueeze(reduction_ops.sum_dim_intlist(grad * result, (-2, -1)), -1), -1
@@ -259,7 +260,7 @@ class CofactorsBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_A = node._saved_result = FREED
+        node.kept_A = node.kept_result = FREED
 
 
 def _cofactors_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -304,7 +305,7 @@ def linalg_slogdet(A: Tensor) -> LinalgSlogdetResult:
         node.edges = (A.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_A = A
+        node.kept_A = A
         node._version_A = A.alias and A.alias.version
         logabsdet.edge = node
     return (
@@ -318,15 +319,15 @@ class LinalgSlogdetBackward0(Node):
     """Gradient of `linalg_slogdet`."""
 
     __slots__ = (
-        "_saved_A",
         "_version_A",
+        "kept_A",
     )
-    _saved_A: Any
     _version_A: Any
+    kept_A: Any
     op = "linalg_slogdet"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        A = node._saved_A
+        A = node.kept_A
         if A.alias is not None:
             check_version(node, "A", A, node._version_A)
         A = A.array
@@ -336,13 +337,13 @@ class LinalgSlogdetBackward0(Node):
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        A = node._saved_A
+        A = node.kept_A
         if A.alias is not None:
             check_version(node, "A", A, node._version_A)
         return (shape_ops.unsqueeze(shape_ops.unsqueeze(grad, -1), -1) * _mt(linalg_inv_ex(A)[0]),)
 
     def release(node) -> None:
-        node._saved_A = FREED
+        node.kept_A = FREED
 
 
 def linalg_slogdet_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -395,13 +396,13 @@ def linalg_solve_ex(
         node.edges = (A.edge, B.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_A = A
+        node.kept_A = A
         node._version_A = A.alias and A.alias.version
         node._saved_B_shape = B.array.shape
         node._saved_left = left
         if A.edge is not None:
             node._saved_B_ndim = B.array.ndim
-            node._saved_result = result.array
+            node.kept_result = result.array
         result.edge = node
     return (
         finish(LinalgSolveExResult(result, info))
@@ -414,23 +415,24 @@ class LinalgSolveExBackward0(Node):
     """Gradient of `linalg_solve_ex`."""
 
     __slots__ = (
-        "_saved_A",
         "_saved_B_ndim",
         "_saved_B_shape",
         "_saved_left",
-        "_saved_result",
         "_version_A",
+        "kept_A",
+        "kept_result",
     )
-    _saved_A: Any
     _saved_B_ndim: Any
     _saved_B_shape: Any
     _saved_left: Any
-    _saved_result: Any
     _version_A: Any
+    kept_A: Any
+    kept_result: Any
     op = "linalg_solve_ex"
+    output_nrs = (("kept_result", 0),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        A = node._saved_A
+        A = node.kept_A
         if A.alias is not None:
             check_version(node, "A", A, node._version_A)
         A = A.array
@@ -439,7 +441,7 @@ class LinalgSolveExBackward0(Node):
         grad_A = grad_B = None
         if needs[0]:
             B_ndim = node._saved_B_ndim
-            result = node._saved_result
+            result = node.kept_result
             if result is FREED:
                 raise freed_graph()
             if B_ndim == 1 or (A.ndim == B_ndim + 1 and B_shape == A.shape[:-1]):
@@ -464,7 +466,7 @@ class LinalgSolveExBackward0(Node):
         return (grad_A, grad_B)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        A = node._saved_A
+        A = node.kept_A
         if A.alias is not None:
             check_version(node, "A", A, node._version_A)
         B_shape = node._saved_B_shape
@@ -472,7 +474,7 @@ class LinalgSolveExBackward0(Node):
         grad_A = grad_B = None
         if needs[0]:
             B_ndim = node._saved_B_ndim
-            result = output_of(node, node._saved_result)
+            result = output_of(node, node.kept_result)
             if B_ndim == 1 or (A.ndim == B_ndim + 1 and B_shape == A.shape[:-1]):
                 back = linalg_solve_ex(_mt(A), grad)[0]
                 grad_A = shape_ops._sum_to_size(
@@ -489,7 +491,7 @@ class LinalgSolveExBackward0(Node):
         return (grad_A, grad_B)
 
     def release(node) -> None:
-        node._saved_A = node._saved_result = FREED
+        node.kept_A = node.kept_result = FREED
 
 
 def linalg_solve_ex_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -542,14 +544,14 @@ def linalg_solve_triangular(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_left = left
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         node._saved_unitriangular = unitriangular
         node._saved_upper = upper
         if B.edge is not None:
             node._saved_B_shape = B.array.shape
         if input.edge is not None:
-            node._saved_result = out.array
+            node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -560,24 +562,24 @@ class LinalgSolveTriangularBackward0(Node):
     __slots__ = (
         "_saved_B_shape",
         "_saved_left",
-        "_saved_result",
-        "_saved_self",
         "_saved_unitriangular",
         "_saved_upper",
         "_version_self",
+        "kept_result",
+        "kept_self",
     )
     _saved_B_shape: Any
     _saved_left: Any
-    _saved_result: Any
-    _saved_self: Any
     _saved_unitriangular: Any
     _saved_upper: Any
     _version_self: Any
+    kept_result: Any
+    kept_self: Any
     op = "linalg_solve_triangular"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         left = node._saved_left
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -585,7 +587,7 @@ class LinalgSolveTriangularBackward0(Node):
         upper = node._saved_upper
         grad_self = grad_B = None
         if needs[0]:
-            result = node._saved_result
+            result = node.kept_result
             if result is FREED:
                 raise freed_graph()
             back = kernels.solve_triangular(array__mt(self), grad, not upper, left, unitriangular)
@@ -607,14 +609,14 @@ class LinalgSolveTriangularBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         left = node._saved_left
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         unitriangular = node._saved_unitriangular
         upper = node._saved_upper
         grad_self = grad_B = None
         if needs[0]:
-            result = output_of(node, node._saved_result)
+            result = output_of(node, node.kept_result)
             back = linalg_solve_triangular(
                 _mt(self), grad, upper=not upper, left=left, unitriangular=unitriangular
             )
@@ -637,7 +639,7 @@ class LinalgSolveTriangularBackward0(Node):
         return (grad_self, grad_B)
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node.kept_result = node.kept_self = FREED
 
 
 def linalg_solve_triangular_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -683,7 +685,7 @@ def linalg_cholesky_ex(
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_L = L.array
+        node.kept_L = L.array
         node._saved_upper = upper
         L.edge = node
     return (
@@ -697,15 +699,16 @@ class LinalgCholeskyExBackward0(Node):
     """Gradient of `linalg_cholesky_ex`."""
 
     __slots__ = (
-        "_saved_L",
         "_saved_upper",
+        "kept_L",
     )
-    _saved_L: Any
     _saved_upper: Any
+    kept_L: Any
     op = "linalg_cholesky_ex"
+    output_nrs = (("kept_L", 0),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        L = node._saved_L
+        L = node.kept_L
         if L is FREED:
             raise freed_graph()
         upper = node._saved_upper
@@ -716,7 +719,7 @@ class LinalgCholeskyExBackward0(Node):
         return ((whole + array__mt(whole)) / 2,)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        L = output_of(node, node._saved_L)
+        L = output_of(node, node.kept_L)
         upper = node._saved_upper
         lower = _mt(L) if upper else L
         back = linalg_ops.matmul(_mt(lower), _mt(grad) if upper else grad)
@@ -725,7 +728,7 @@ class LinalgCholeskyExBackward0(Node):
         return ((whole + _mt(whole)) / 2,)
 
     def release(node) -> None:
-        node._saved_L = FREED
+        node.kept_L = FREED
 
 
 def linalg_cholesky_ex_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -783,8 +786,8 @@ def linalg_eigh(input: Tensor, UPLO: str = "L") -> LinalgEighResult:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_eigenvalues = eigenvalues.array
-        node._saved_eigenvectors = eigenvectors.array
+        node.kept_eigenvalues = eigenvalues.array
+        node.kept_eigenvectors = eigenvectors.array
         attach_outputs(node, (eigenvalues, eigenvectors))
     return (
         finish(LinalgEighResult(eigenvalues, eigenvectors))
@@ -798,23 +801,27 @@ class LinalgEighBackward0(Node):
 
     __slots__ = (
         "_outputs",
-        "_saved_eigenvalues",
-        "_saved_eigenvectors",
+        "kept_eigenvalues",
+        "kept_eigenvectors",
         "output_count",
     )
     _outputs: Any
-    _saved_eigenvalues: Any
-    _saved_eigenvectors: Any
+    kept_eigenvalues: Any
+    kept_eigenvectors: Any
     output_count: Any
     op = "linalg_eigh"
     has_several_outputs = True
+    output_nrs = (
+        ("kept_eigenvalues", 0),
+        ("kept_eigenvectors", 1),
+    )
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_eigenvalues, grad_eigenvectors = materialize(grad, node._outputs)
-        eigenvalues = node._saved_eigenvalues
+        eigenvalues = node.kept_eigenvalues
         if eigenvalues is FREED:
             raise freed_graph()
-        eigenvectors = node._saved_eigenvectors
+        eigenvectors = node.kept_eigenvectors
         if eigenvectors is FREED:
             raise freed_graph()
         v = eigenvectors
@@ -830,8 +837,8 @@ class LinalgEighBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_eigenvalues, grad_eigenvectors = materialize_tensors(grad, node._outputs)
-        eigenvalues = output_of(OutputEdge(node, 0), node._saved_eigenvalues)
-        eigenvectors = output_of(OutputEdge(node, 1), node._saved_eigenvectors)
+        eigenvalues = output_of(OutputEdge(node, 0), node.kept_eigenvalues)
+        eigenvectors = output_of(OutputEdge(node, 1), node.kept_eigenvectors)
         v = eigenvectors
         moved = _off_diagonal(linalg_ops.matmul(_mt(v), grad_eigenvectors))
         turned = _quotient(moved, _differences(eigenvalues))
@@ -841,7 +848,7 @@ class LinalgEighBackward0(Node):
         return ((back + _mt(back)) / 2,)
 
     def release(node) -> None:
-        node._saved_eigenvalues = node._saved_eigenvectors = FREED
+        node.kept_eigenvalues = node.kept_eigenvectors = FREED
 
 
 def linalg_eigh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -913,10 +920,10 @@ def _quotient(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_other = other
+        node.kept_other = other
         node._version_other = other.alias and other.alias.version
         if other.edge is not None:
-            node._saved_result = out.array
+            node.kept_result = out.array
             node._like_other = (
                 None
                 if other_array.shape == array.shape and other_array is other.array
@@ -938,19 +945,19 @@ class QuotientBackward0(Node):
     __slots__ = (
         "_like_other",
         "_like_self",
-        "_saved_other",
-        "_saved_result",
         "_version_other",
+        "kept_other",
+        "kept_result",
     )
     _like_other: Any
     _like_self: Any
-    _saved_other: Any
-    _saved_result: Any
     _version_other: Any
+    kept_other: Any
+    kept_result: Any
     op = "_quotient"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
         other = other.array
@@ -960,7 +967,7 @@ class QuotientBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            result = node._saved_result
+            result = node.kept_result
             if result is FREED:
                 raise freed_graph()
             grad_other = -kernels.quotient(grad * result, other)
@@ -969,7 +976,7 @@ class QuotientBackward0(Node):
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
         grad_self = grad_other = None
@@ -978,14 +985,14 @@ class QuotientBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            result = output_of(node, node._saved_result)
+            result = output_of(node, node.kept_result)
             grad_other = -_quotient(grad * result, other)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_result = FREED
+        node.kept_other = node.kept_result = FREED
 
 
 def _quotient_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1030,9 +1037,9 @@ def linalg_svd(
         node.edges = (A.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_S = S.array
-        node._saved_U = U.array
-        node._saved_Vh = Vh.array
+        node.kept_S = S.array
+        node.kept_U = U.array
+        node.kept_Vh = Vh.array
         attach_outputs(node, (U, S, Vh))
     return finish(LinalgSvdResult(U, S, Vh)) if current_mode.flags else LinalgSvdResult(U, S, Vh)
 
@@ -1042,28 +1049,33 @@ class LinalgSvdBackward0(Node):
 
     __slots__ = (
         "_outputs",
-        "_saved_S",
-        "_saved_U",
-        "_saved_Vh",
+        "kept_S",
+        "kept_U",
+        "kept_Vh",
         "output_count",
     )
     _outputs: Any
-    _saved_S: Any
-    _saved_U: Any
-    _saved_Vh: Any
+    kept_S: Any
+    kept_U: Any
+    kept_Vh: Any
     output_count: Any
     op = "linalg_svd"
     has_several_outputs = True
+    output_nrs = (
+        ("kept_S", 1),
+        ("kept_U", 0),
+        ("kept_Vh", 2),
+    )
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_U, grad_S, grad_Vh = materialize(grad, node._outputs)
-        S = node._saved_S
+        S = node.kept_S
         if S is FREED:
             raise freed_graph()
-        U = node._saved_U
+        U = node.kept_U
         if U is FREED:
             raise freed_graph()
-        Vh = node._saved_Vh
+        Vh = node.kept_Vh
         if Vh is FREED:
             raise freed_graph()
         k = S.shape[-1]
@@ -1122,9 +1134,9 @@ class LinalgSvdBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_U, grad_S, grad_Vh = materialize_tensors(grad, node._outputs)
-        S = output_of(OutputEdge(node, 1), node._saved_S)
-        U = output_of(OutputEdge(node, 0), node._saved_U)
-        Vh = output_of(OutputEdge(node, 2), node._saved_Vh)
+        S = output_of(OutputEdge(node, 1), node.kept_S)
+        U = output_of(OutputEdge(node, 0), node.kept_U)
+        Vh = output_of(OutputEdge(node, 2), node.kept_Vh)
         k = S.shape[-1]
         u, v, gu, gv = (
             indexing_ops.slice(U, -1, 0, k),
@@ -1160,7 +1172,7 @@ class LinalgSvdBackward0(Node):
         return (back,)
 
     def release(node) -> None:
-        node._saved_S = node._saved_U = node._saved_Vh = FREED
+        node.kept_S = node.kept_U = node.kept_Vh = FREED
 
 
 def linalg_svd_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1254,10 +1266,10 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> LinalgQrResult:
         node.edges = (A.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_A = A
+        node.kept_A = A
         node._version_A = A.alias and A.alias.version
-        node._saved_Q = Q.array
-        node._saved_R = R.array
+        node.kept_Q = Q.array
+        node.kept_R = R.array
         attach_outputs(node, (Q, R))
     return finish(LinalgQrResult(Q, R)) if current_mode.flags else LinalgQrResult(Q, R)
 
@@ -1267,31 +1279,35 @@ class LinalgQrBackward0(Node):
 
     __slots__ = (
         "_outputs",
-        "_saved_A",
-        "_saved_Q",
-        "_saved_R",
         "_version_A",
+        "kept_A",
+        "kept_Q",
+        "kept_R",
         "output_count",
     )
     _outputs: Any
-    _saved_A: Any
-    _saved_Q: Any
-    _saved_R: Any
     _version_A: Any
+    kept_A: Any
+    kept_Q: Any
+    kept_R: Any
     output_count: Any
     op = "linalg_qr"
     has_several_outputs = True
+    output_nrs = (
+        ("kept_Q", 0),
+        ("kept_R", 1),
+    )
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_Q, grad_R = materialize(grad, node._outputs)
-        A = node._saved_A
+        A = node.kept_A
         if A.alias is not None:
             check_version(node, "A", A, node._version_A)
         A = A.array
-        Q = node._saved_Q
+        Q = node.kept_Q
         if Q is FREED:
             raise freed_graph()
-        R = node._saved_R
+        R = node.kept_R
         if R is FREED:
             raise freed_graph()
         k = A.shape[-1] if A.shape[-1] < A.shape[-2] else A.shape[-2]
@@ -1333,11 +1349,11 @@ class LinalgQrBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_Q, grad_R = materialize_tensors(grad, node._outputs)
-        A = node._saved_A
+        A = node.kept_A
         if A.alias is not None:
             check_version(node, "A", A, node._version_A)
-        Q = output_of(OutputEdge(node, 0), node._saved_Q)
-        R = output_of(OutputEdge(node, 1), node._saved_R)
+        Q = output_of(OutputEdge(node, 0), node.kept_Q)
+        R = output_of(OutputEdge(node, 1), node.kept_R)
         k = A.shape[-1] if A.shape[-1] < A.shape[-2] else A.shape[-2]
         whole = _computed_q(Q)
         q, r, gq = (
@@ -1364,7 +1380,7 @@ class LinalgQrBackward0(Node):
             return (back,)
 
     def release(node) -> None:
-        node._saved_A = node._saved_Q = node._saved_R = FREED
+        node.kept_A = node.kept_Q = node.kept_R = FREED
 
 
 def linalg_qr_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1474,8 +1490,8 @@ def linalg_pinv(
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
-        node._saved_self = input
+        node.kept_result = out.array
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -1485,20 +1501,20 @@ class LinalgPinvBackward0(Node):
     """Gradient of `linalg_pinv`."""
 
     __slots__ = (
-        "_saved_result",
-        "_saved_self",
         "_version_self",
+        "kept_result",
+        "kept_self",
     )
-    _saved_result: Any
-    _saved_self: Any
     _version_self: Any
+    kept_result: Any
+    kept_self: Any
     op = "linalg_pinv"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1513,8 +1529,8 @@ class LinalgPinvBackward0(Node):
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
-        self = node._saved_self
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         p, turned = (result, _mt(grad))
@@ -1528,7 +1544,7 @@ class LinalgPinvBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node.kept_result = node.kept_self = FREED
 
 
 def linalg_pinv_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

@@ -59,7 +59,7 @@ def exp(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
+        node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -67,22 +67,22 @@ def exp(input: Tensor | Number) -> Tensor:
 class ExpBackward0(Node):
     """Gradient of `exp`."""
 
-    __slots__ = ("_saved_result",)
-    _saved_result: Any
+    __slots__ = ("kept_result",)
+    kept_result: Any
     op = "exp"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
         return (grad * result.conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
+        result = output_of(node, node.kept_result)
         return (grad * complex_numbers_ops.conj(result),)
 
     def release(node) -> None:
-        node._saved_result = FREED
+        node.kept_result = FREED
 
 
 def exp_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -112,7 +112,7 @@ def exp2(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
+        node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -120,22 +120,22 @@ def exp2(input: Tensor | Number) -> Tensor:
 class Exp2Backward0(Node):
     """Gradient of `exp2`."""
 
-    __slots__ = ("_saved_result",)
-    _saved_result: Any
+    __slots__ = ("kept_result",)
+    kept_result: Any
     op = "exp2"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
         return (grad * result.conjugate() * LOG_2,)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
+        result = output_of(node, node.kept_result)
         return (grad * complex_numbers_ops.conj(result) * LOG_2,)
 
     def release(node) -> None:
-        node._saved_result = FREED
+        node.kept_result = FREED
 
 
 def exp2_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -165,7 +165,7 @@ def expm1(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -175,28 +175,28 @@ class Expm1Backward0(Node):
     """Gradient of `expm1`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "expm1"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * np_exp(self).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * complex_numbers_ops.conj(exp(self)),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def expm1_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -227,7 +227,7 @@ def log(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -237,28 +237,28 @@ class LogBackward0(Node):
     """Gradient of `log`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "log"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad / self.conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad / complex_numbers_ops.conj(self),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def log_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -289,7 +289,7 @@ def log1p(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -299,28 +299,28 @@ class Log1PBackward0(Node):
     """Gradient of `log1p`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "log1p"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad / (self + 1).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad / complex_numbers_ops.conj(self + 1),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def log1p_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -351,7 +351,7 @@ def log2(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -361,28 +361,28 @@ class Log2Backward0(Node):
     """Gradient of `log2`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "log2"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad / (self.conjugate() * LOG_2),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad / (complex_numbers_ops.conj(self) * LOG_2),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def log2_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -413,7 +413,7 @@ def log10(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -423,28 +423,28 @@ class Log10Backward0(Node):
     """Gradient of `log10`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "log10"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad / (self.conjugate() * LOG_10),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad / (complex_numbers_ops.conj(self) * LOG_10),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def log10_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -481,9 +481,9 @@ def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_other = other
+        node.kept_other = other
         node._version_other = other.alias and other.alias.version
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -507,25 +507,25 @@ class LogaddexpBackward0(Node):
     __slots__ = (
         "_like_other",
         "_like_self",
-        "_saved_other",
-        "_saved_self",
         "_version_other",
         "_version_self",
+        "kept_other",
+        "kept_self",
     )
     _like_other: Any
     _like_self: Any
-    _saved_other: Any
-    _saved_self: Any
     _version_other: Any
     _version_self: Any
+    kept_other: Any
+    kept_self: Any
     op = "logaddexp"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
         other = other.array
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -541,10 +541,10 @@ class LogaddexpBackward0(Node):
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         grad_self = grad_other = None
@@ -559,7 +559,7 @@ class LogaddexpBackward0(Node):
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_self = FREED
+        node.kept_other = node.kept_self = FREED
 
 
 def logaddexp_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -590,7 +590,7 @@ def sqrt(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
+        node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -598,22 +598,22 @@ def sqrt(input: Tensor | Number) -> Tensor:
 class SqrtBackward0(Node):
     """Gradient of `sqrt`."""
 
-    __slots__ = ("_saved_result",)
-    _saved_result: Any
+    __slots__ = ("kept_result",)
+    kept_result: Any
     op = "sqrt"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
         return (grad / (2 * result.conjugate()),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
+        result = output_of(node, node.kept_result)
         return (grad / (2 * complex_numbers_ops.conj(result)),)
 
     def release(node) -> None:
-        node._saved_result = FREED
+        node.kept_result = FREED
 
 
 def sqrt_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -643,7 +643,7 @@ def rsqrt(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
+        node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -651,22 +651,22 @@ def rsqrt(input: Tensor | Number) -> Tensor:
 class RsqrtBackward0(Node):
     """Gradient of `rsqrt`."""
 
-    __slots__ = ("_saved_result",)
-    _saved_result: Any
+    __slots__ = ("kept_result",)
+    kept_result: Any
     op = "rsqrt"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
         return (grad * -0.5 * (result * result * result).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
+        result = output_of(node, node.kept_result)
         return (grad * -0.5 * complex_numbers_ops.conj(result * result * result),)
 
     def release(node) -> None:
-        node._saved_result = FREED
+        node.kept_result = FREED
 
 
 def rsqrt_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -696,7 +696,7 @@ def reciprocal(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
+        node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -704,22 +704,22 @@ def reciprocal(input: Tensor | Number) -> Tensor:
 class ReciprocalBackward0(Node):
     """Gradient of `reciprocal`."""
 
-    __slots__ = ("_saved_result",)
-    _saved_result: Any
+    __slots__ = ("kept_result",)
+    kept_result: Any
     op = "reciprocal"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
         return (-grad * (result * result).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
+        result = output_of(node, node.kept_result)
         return (-grad * complex_numbers_ops.conj(result * result),)
 
     def release(node) -> None:
-        node._saved_result = FREED
+        node.kept_result = FREED
 
 
 def reciprocal_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -748,7 +748,7 @@ def pow_tensor_scalar(input: Tensor, exponent: Number) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_exponent = exponent
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -759,17 +759,17 @@ class PowBackward0(Node):
 
     __slots__ = (
         "_saved_exponent",
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
     _saved_exponent: Any
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "pow.Tensor_Scalar"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         exponent = node._saved_exponent
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -781,7 +781,7 @@ class PowBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         exponent = node._saved_exponent
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (
@@ -791,7 +791,7 @@ class PowBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def pow_tensor_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -830,12 +830,12 @@ def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tens
         node.edges = (input.edge, exponent.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_exponent = exponent
+        node.kept_exponent = exponent
         node._version_exponent = exponent.alias and exponent.alias.version
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         if exponent.edge is not None:
-            node._saved_result = out.array
+            node.kept_result = out.array
             node._like_exponent = (
                 None
                 if exponent_array.shape == array.shape and exponent_array is exponent.array
@@ -857,27 +857,27 @@ class PowBackward1(Node):
     __slots__ = (
         "_like_exponent",
         "_like_self",
-        "_saved_exponent",
-        "_saved_result",
-        "_saved_self",
         "_version_exponent",
         "_version_self",
+        "kept_exponent",
+        "kept_result",
+        "kept_self",
     )
     _like_exponent: Any
     _like_self: Any
-    _saved_exponent: Any
-    _saved_result: Any
-    _saved_self: Any
     _version_exponent: Any
     _version_self: Any
+    kept_exponent: Any
+    kept_result: Any
+    kept_self: Any
     op = "pow.Tensor_Tensor"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        exponent = node._saved_exponent
+        exponent = node.kept_exponent
         if exponent.alias is not None:
             check_version(node, "exponent", exponent, node._version_exponent)
         exponent = exponent.array
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -889,7 +889,7 @@ class PowBackward1(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            result = node._saved_result
+            result = node.kept_result
             if result is FREED:
                 raise freed_graph()
             grad_exponent = (
@@ -903,10 +903,10 @@ class PowBackward1(Node):
         return (grad_self, grad_exponent)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        exponent = node._saved_exponent
+        exponent = node.kept_exponent
         if exponent.alias is not None:
             check_version(node, "exponent", exponent, node._version_exponent)
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         grad_self = grad_exponent = None
@@ -919,7 +919,7 @@ class PowBackward1(Node):
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            result = output_of(node, node._saved_result)
+            result = output_of(node, node.kept_result)
             grad_exponent = grad * complex_numbers_ops.conj(
                 result
                 * log(
@@ -935,7 +935,7 @@ class PowBackward1(Node):
         return (grad_self, grad_exponent)
 
     def release(node) -> None:
-        node._saved_exponent = node._saved_result = node._saved_self = FREED
+        node.kept_exponent = node.kept_result = node.kept_self = FREED
 
 
 def pow_tensor_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -975,9 +975,9 @@ def pow_scalar(input: Number, exponent: Tensor) -> Tensor:
         node.edges = (exponent.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_exponent = exponent
+        node.kept_exponent = exponent
         node._version_exponent = exponent.alias and exponent.alias.version
-        node._saved_result = out.array
+        node.kept_result = out.array
         node._saved_self = input
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -987,23 +987,23 @@ class PowBackward2(Node):
     """Gradient of `pow.Scalar`."""
 
     __slots__ = (
-        "_saved_exponent",
-        "_saved_result",
         "_saved_self",
         "_version_exponent",
+        "kept_exponent",
+        "kept_result",
     )
-    _saved_exponent: Any
-    _saved_result: Any
     _saved_self: Any
     _version_exponent: Any
+    kept_exponent: Any
+    kept_result: Any
     op = "pow.Scalar"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        exponent = node._saved_exponent
+        exponent = node.kept_exponent
         if exponent.alias is not None:
             check_version(node, "exponent", exponent, node._version_exponent)
         exponent = exponent.array
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
         self = node._saved_self
@@ -1016,10 +1016,10 @@ class PowBackward2(Node):
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        exponent = node._saved_exponent
+        exponent = node.kept_exponent
         if exponent.alias is not None:
             check_version(node, "exponent", exponent, node._version_exponent)
-        result = output_of(node, node._saved_result)
+        result = output_of(node, node.kept_result)
         self = node._saved_self
         return (
             _times_log(grad * complex_numbers_ops.conj(result), self.conjugate())
@@ -1032,7 +1032,7 @@ class PowBackward2(Node):
         )
 
     def release(node) -> None:
-        node._saved_exponent = node._saved_result = FREED
+        node.kept_exponent = node.kept_result = FREED
 
 
 def pow_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1141,9 +1141,9 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_other = other
+        node.kept_other = other
         node._version_other = other.alias and other.alias.version
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -1167,25 +1167,25 @@ class XlogyBackward0(Node):
     __slots__ = (
         "_like_other",
         "_like_self",
-        "_saved_other",
-        "_saved_self",
         "_version_other",
         "_version_self",
+        "kept_other",
+        "kept_self",
     )
     _like_other: Any
     _like_self: Any
-    _saved_other: Any
-    _saved_self: Any
     _version_other: Any
     _version_self: Any
+    kept_other: Any
+    kept_self: Any
     op = "xlogy.Tensor"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
         other = other.array
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1201,10 +1201,10 @@ class XlogyBackward0(Node):
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         grad_self = grad_other = None
@@ -1221,7 +1221,7 @@ class XlogyBackward0(Node):
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_self = FREED
+        node.kept_other = node.kept_self = FREED
 
 
 def xlogy_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

@@ -63,7 +63,7 @@ def addcmul(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if tensor2.edge is not None:
-            node._saved_tensor1 = tensor1
+            node.kept_tensor1 = tensor1
             node._version_tensor1 = tensor1.alias and tensor1.alias.version
             node._like_tensor2 = (
                 None
@@ -71,7 +71,7 @@ def addcmul(
                 else likeness(tensor2)
             )
         if tensor1.edge is not None:
-            node._saved_tensor2 = tensor2
+            node.kept_tensor2 = tensor2
             node._version_tensor2 = tensor2.alias and tensor2.alias.version
             node._like_tensor1 = (
                 None
@@ -97,20 +97,20 @@ class AddcmulBackward0(Node):
         "_like_self",
         "_like_tensor1",
         "_like_tensor2",
-        "_saved_tensor1",
-        "_saved_tensor2",
         "_saved_value",
         "_version_tensor1",
         "_version_tensor2",
+        "kept_tensor1",
+        "kept_tensor2",
     )
     _like_self: Any
     _like_tensor1: Any
     _like_tensor2: Any
-    _saved_tensor1: Any
-    _saved_tensor2: Any
     _saved_value: Any
     _version_tensor1: Any
     _version_tensor2: Any
+    kept_tensor1: Any
+    kept_tensor2: Any
     op = "addcmul"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -120,7 +120,7 @@ class AddcmulBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            tensor2 = node._saved_tensor2
+            tensor2 = node.kept_tensor2
             if tensor2.alias is not None:
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             tensor2 = tensor2.array
@@ -129,7 +129,7 @@ class AddcmulBackward0(Node):
             if node._like_tensor1 is not None:
                 grad_tensor1 = reduce_to(grad_tensor1, node._like_tensor1)
         if needs[2]:
-            tensor1 = node._saved_tensor1
+            tensor1 = node.kept_tensor1
             if tensor1.alias is not None:
                 check_version(node, "tensor1", tensor1, node._version_tensor1)
             tensor1 = tensor1.array
@@ -146,7 +146,7 @@ class AddcmulBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            tensor2 = node._saved_tensor2
+            tensor2 = node.kept_tensor2
             if tensor2.alias is not None:
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             value = node._saved_value
@@ -154,7 +154,7 @@ class AddcmulBackward0(Node):
             if node._like_tensor1 is not None:
                 grad_tensor1 = reduce_to_differentiable(grad_tensor1, node._like_tensor1)
         if needs[2]:
-            tensor1 = node._saved_tensor1
+            tensor1 = node.kept_tensor1
             if tensor1.alias is not None:
                 check_version(node, "tensor1", tensor1, node._version_tensor1)
             value = node._saved_value
@@ -164,7 +164,7 @@ class AddcmulBackward0(Node):
         return (grad_self, grad_tensor1, grad_tensor2)
 
     def release(node) -> None:
-        node._saved_tensor1 = node._saved_tensor2 = FREED
+        node.kept_tensor1 = node.kept_tensor2 = FREED
 
 
 def addcmul_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -209,7 +209,7 @@ def addcdiv(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if tensor2.edge is not None:
-            node._saved_tensor1 = tensor1
+            node.kept_tensor1 = tensor1
             node._version_tensor1 = tensor1.alias and tensor1.alias.version
             node._like_tensor2 = (
                 None
@@ -217,7 +217,7 @@ def addcdiv(
                 else likeness(tensor2)
             )
         if tensor1.edge is not None or tensor2.edge is not None:
-            node._saved_tensor2 = tensor2
+            node.kept_tensor2 = tensor2
             node._version_tensor2 = tensor2.alias and tensor2.alias.version
             node._saved_value = value
         if input.edge is not None:
@@ -243,20 +243,20 @@ class AddcdivBackward0(Node):
         "_like_self",
         "_like_tensor1",
         "_like_tensor2",
-        "_saved_tensor1",
-        "_saved_tensor2",
         "_saved_value",
         "_version_tensor1",
         "_version_tensor2",
+        "kept_tensor1",
+        "kept_tensor2",
     )
     _like_self: Any
     _like_tensor1: Any
     _like_tensor2: Any
-    _saved_tensor1: Any
-    _saved_tensor2: Any
     _saved_value: Any
     _version_tensor1: Any
     _version_tensor2: Any
+    kept_tensor1: Any
+    kept_tensor2: Any
     op = "addcdiv"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -266,7 +266,7 @@ class AddcdivBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            tensor2 = node._saved_tensor2
+            tensor2 = node.kept_tensor2
             if tensor2.alias is not None:
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             tensor2 = tensor2.array
@@ -275,11 +275,11 @@ class AddcdivBackward0(Node):
             if node._like_tensor1 is not None:
                 grad_tensor1 = reduce_to(grad_tensor1, node._like_tensor1)
         if needs[2]:
-            tensor1 = node._saved_tensor1
+            tensor1 = node.kept_tensor1
             if tensor1.alias is not None:
                 check_version(node, "tensor1", tensor1, node._version_tensor1)
             tensor1 = tensor1.array
-            tensor2 = node._saved_tensor2
+            tensor2 = node.kept_tensor2
             if tensor2.alias is not None:
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             tensor2 = tensor2.array
@@ -296,7 +296,7 @@ class AddcdivBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            tensor2 = node._saved_tensor2
+            tensor2 = node.kept_tensor2
             if tensor2.alias is not None:
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             value = node._saved_value
@@ -304,10 +304,10 @@ class AddcdivBackward0(Node):
             if node._like_tensor1 is not None:
                 grad_tensor1 = reduce_to_differentiable(grad_tensor1, node._like_tensor1)
         if needs[2]:
-            tensor1 = node._saved_tensor1
+            tensor1 = node.kept_tensor1
             if tensor1.alias is not None:
                 check_version(node, "tensor1", tensor1, node._version_tensor1)
-            tensor2 = node._saved_tensor2
+            tensor2 = node.kept_tensor2
             if tensor2.alias is not None:
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             value = node._saved_value
@@ -317,7 +317,7 @@ class AddcdivBackward0(Node):
         return (grad_self, grad_tensor1, grad_tensor2)
 
     def release(node) -> None:
-        node._saved_tensor1 = node._saved_tensor2 = FREED
+        node.kept_tensor1 = node.kept_tensor2 = FREED
 
 
 def addcdiv_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -446,9 +446,9 @@ def lerp_tensor(input: Tensor | Number, end: Tensor | Number, weight: Tensor | N
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if weight.edge is not None:
-            node._saved_end = end
+            node.kept_end = end
             node._version_end = end.alias and end.alias.version
-            node._saved_self = input
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_weight = (
                 None
@@ -456,7 +456,7 @@ def lerp_tensor(input: Tensor | Number, end: Tensor | Number, weight: Tensor | N
                 else likeness(weight)
             )
         if input.edge is not None or end.edge is not None:
-            node._saved_weight = weight
+            node.kept_weight = weight
             node._version_weight = weight.alias and weight.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -479,28 +479,28 @@ class LerpBackward1(Node):
         "_like_end",
         "_like_self",
         "_like_weight",
-        "_saved_end",
-        "_saved_self",
-        "_saved_weight",
         "_version_end",
         "_version_self",
         "_version_weight",
+        "kept_end",
+        "kept_self",
+        "kept_weight",
     )
     _like_end: Any
     _like_self: Any
     _like_weight: Any
-    _saved_end: Any
-    _saved_self: Any
-    _saved_weight: Any
     _version_end: Any
     _version_self: Any
     _version_weight: Any
+    kept_end: Any
+    kept_self: Any
+    kept_weight: Any
     op = "lerp.Tensor"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_end = grad_weight = None
         if needs[0]:
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight.alias is not None:
                 check_version(node, "weight", weight, node._version_weight)
             weight = weight.array
@@ -508,7 +508,7 @@ class LerpBackward1(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight.alias is not None:
                 check_version(node, "weight", weight, node._version_weight)
             weight = weight.array
@@ -516,11 +516,11 @@ class LerpBackward1(Node):
             if node._like_end is not None:
                 grad_end = reduce_to(grad_end, node._like_end)
         if needs[2]:
-            end = node._saved_end
+            end = node.kept_end
             if end.alias is not None:
                 check_version(node, "end", end, node._version_end)
             end = end.array
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -532,24 +532,24 @@ class LerpBackward1(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_end = grad_weight = None
         if needs[0]:
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight.alias is not None:
                 check_version(node, "weight", weight, node._version_weight)
             grad_self = grad * (1 - weight)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight.alias is not None:
                 check_version(node, "weight", weight, node._version_weight)
             grad_end = grad * weight
             if node._like_end is not None:
                 grad_end = reduce_to_differentiable(grad_end, node._like_end)
         if needs[2]:
-            end = node._saved_end
+            end = node.kept_end
             if end.alias is not None:
                 check_version(node, "end", end, node._version_end)
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_weight = grad * (end - self)
@@ -558,7 +558,7 @@ class LerpBackward1(Node):
         return (grad_self, grad_end, grad_weight)
 
     def release(node) -> None:
-        node._saved_end = node._saved_self = node._saved_weight = FREED
+        node.kept_end = node.kept_self = node.kept_weight = FREED
 
 
 def lerp_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -610,10 +610,10 @@ def addmv(
                 else likeness(input)
             )
         if vec.edge is not None:
-            node._saved_mat = mat
+            node.kept_mat = mat
             node._version_mat = mat.alias and mat.alias.version
         if mat.edge is not None:
-            node._saved_vec = vec
+            node.kept_vec = vec
             node._version_vec = vec.alias and vec.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -626,18 +626,18 @@ class AddmvBackward0(Node):
         "_like_self",
         "_saved_alpha",
         "_saved_beta",
-        "_saved_mat",
-        "_saved_vec",
         "_version_mat",
         "_version_vec",
+        "kept_mat",
+        "kept_vec",
     )
     _like_self: Any
     _saved_alpha: Any
     _saved_beta: Any
-    _saved_mat: Any
-    _saved_vec: Any
     _version_mat: Any
     _version_vec: Any
+    kept_mat: Any
+    kept_vec: Any
     op = "addmv"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -649,14 +649,14 @@ class AddmvBackward0(Node):
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            vec = node._saved_vec
+            vec = node.kept_vec
             if vec.alias is not None:
                 check_version(node, "vec", vec, node._version_vec)
             vec = vec.array
             grad_mat = kernels.unsqueeze(grad * alpha, 1) * vec
         if needs[2]:
             alpha = node._saved_alpha
-            mat = node._saved_mat
+            mat = node.kept_mat
             if mat.alias is not None:
                 check_version(node, "mat", mat, node._version_mat)
             mat = mat.array
@@ -672,20 +672,20 @@ class AddmvBackward0(Node):
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            vec = node._saved_vec
+            vec = node.kept_vec
             if vec.alias is not None:
                 check_version(node, "vec", vec, node._version_vec)
             grad_mat = shape_ops.unsqueeze(grad * alpha, 1) * vec
         if needs[2]:
             alpha = node._saved_alpha
-            mat = node._saved_mat
+            mat = node.kept_mat
             if mat.alias is not None:
                 check_version(node, "mat", mat, node._version_mat)
             grad_vec = linalg_ops.mv(shape_ops.t(mat), grad * alpha)
         return (grad_self, grad_mat, grad_vec)
 
     def release(node) -> None:
-        node._saved_mat = node._saved_vec = FREED
+        node.kept_mat = node.kept_vec = FREED
 
 
 def addmv_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -738,10 +738,10 @@ def addr(
                 else likeness(input)
             )
         if vec2.edge is not None:
-            node._saved_vec1 = vec1
+            node.kept_vec1 = vec1
             node._version_vec1 = vec1.alias and vec1.alias.version
         if vec1.edge is not None:
-            node._saved_vec2 = vec2
+            node.kept_vec2 = vec2
             node._version_vec2 = vec2.alias and vec2.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -754,18 +754,18 @@ class AddrBackward0(Node):
         "_like_self",
         "_saved_alpha",
         "_saved_beta",
-        "_saved_vec1",
-        "_saved_vec2",
         "_version_vec1",
         "_version_vec2",
+        "kept_vec1",
+        "kept_vec2",
     )
     _like_self: Any
     _saved_alpha: Any
     _saved_beta: Any
-    _saved_vec1: Any
-    _saved_vec2: Any
     _version_vec1: Any
     _version_vec2: Any
+    kept_vec1: Any
+    kept_vec2: Any
     op = "addr"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -777,14 +777,14 @@ class AddrBackward0(Node):
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            vec2 = node._saved_vec2
+            vec2 = node.kept_vec2
             if vec2.alias is not None:
                 check_version(node, "vec2", vec2, node._version_vec2)
             vec2 = vec2.array
             grad_vec1 = kernels.mv(grad, vec2) * alpha
         if needs[2]:
             alpha = node._saved_alpha
-            vec1 = node._saved_vec1
+            vec1 = node.kept_vec1
             if vec1.alias is not None:
                 check_version(node, "vec1", vec1, node._version_vec1)
             vec1 = vec1.array
@@ -800,20 +800,20 @@ class AddrBackward0(Node):
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            vec2 = node._saved_vec2
+            vec2 = node.kept_vec2
             if vec2.alias is not None:
                 check_version(node, "vec2", vec2, node._version_vec2)
             grad_vec1 = linalg_ops.mv(grad, vec2) * alpha
         if needs[2]:
             alpha = node._saved_alpha
-            vec1 = node._saved_vec1
+            vec1 = node.kept_vec1
             if vec1.alias is not None:
                 check_version(node, "vec1", vec1, node._version_vec1)
             grad_vec2 = linalg_ops.mv(shape_ops.t(grad), vec1) * alpha
         return (grad_self, grad_vec1, grad_vec2)
 
     def release(node) -> None:
-        node._saved_vec1 = node._saved_vec2 = FREED
+        node.kept_vec1 = node.kept_vec2 = FREED
 
 
 def addr_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -862,10 +862,10 @@ def baddbmm(
         if batch1.edge is not None or batch2.edge is not None:
             node._saved_alpha = alpha
         if batch2.edge is not None:
-            node._saved_batch1 = batch1
+            node.kept_batch1 = batch1
             node._version_batch1 = batch1.alias and batch1.alias.version
         if batch1.edge is not None:
-            node._saved_batch2 = batch2
+            node.kept_batch2 = batch2
             node._version_batch2 = batch2.alias and batch2.alias.version
         if input.edge is not None:
             node._saved_beta = beta
@@ -884,19 +884,19 @@ class BaddbmmBackward0(Node):
     __slots__ = (
         "_like_self",
         "_saved_alpha",
-        "_saved_batch1",
-        "_saved_batch2",
         "_saved_beta",
         "_version_batch1",
         "_version_batch2",
+        "kept_batch1",
+        "kept_batch2",
     )
     _like_self: Any
     _saved_alpha: Any
-    _saved_batch1: Any
-    _saved_batch2: Any
     _saved_beta: Any
     _version_batch1: Any
     _version_batch2: Any
+    kept_batch1: Any
+    kept_batch2: Any
     op = "baddbmm"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -908,14 +908,14 @@ class BaddbmmBackward0(Node):
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            batch2 = node._saved_batch2
+            batch2 = node.kept_batch2
             if batch2.alias is not None:
                 check_version(node, "batch2", batch2, node._version_batch2)
             batch2 = batch2.array
             grad_batch1 = kernels.bmm(grad, kernels.transpose(batch2, 1, 2)) * alpha
         if needs[2]:
             alpha = node._saved_alpha
-            batch1 = node._saved_batch1
+            batch1 = node.kept_batch1
             if batch1.alias is not None:
                 check_version(node, "batch1", batch1, node._version_batch1)
             batch1 = batch1.array
@@ -931,20 +931,20 @@ class BaddbmmBackward0(Node):
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            batch2 = node._saved_batch2
+            batch2 = node.kept_batch2
             if batch2.alias is not None:
                 check_version(node, "batch2", batch2, node._version_batch2)
             grad_batch1 = linalg_ops.bmm(grad, shape_ops.transpose(batch2, 1, 2)) * alpha
         if needs[2]:
             alpha = node._saved_alpha
-            batch1 = node._saved_batch1
+            batch1 = node.kept_batch1
             if batch1.alias is not None:
                 check_version(node, "batch1", batch1, node._version_batch1)
             grad_batch2 = linalg_ops.bmm(shape_ops.transpose(batch1, 1, 2), grad) * alpha
         return (grad_self, grad_batch1, grad_batch2)
 
     def release(node) -> None:
-        node._saved_batch1 = node._saved_batch2 = FREED
+        node.kept_batch1 = node.kept_batch2 = FREED
 
 
 def baddbmm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -993,11 +993,11 @@ def addbmm(
         if batch1.edge is not None or batch2.edge is not None:
             node._saved_alpha = alpha
         if batch2.edge is not None:
-            node._saved_batch1 = batch1
+            node.kept_batch1 = batch1
             node._version_batch1 = batch1.alias and batch1.alias.version
         if batch1.edge is not None:
             node._saved_batch1_shape = batch1.array.shape
-            node._saved_batch2 = batch2
+            node.kept_batch2 = batch2
             node._version_batch2 = batch2.alias and batch2.alias.version
         if input.edge is not None:
             node._saved_beta = beta
@@ -1016,21 +1016,21 @@ class AddbmmBackward0(Node):
     __slots__ = (
         "_like_self",
         "_saved_alpha",
-        "_saved_batch1",
         "_saved_batch1_shape",
-        "_saved_batch2",
         "_saved_beta",
         "_version_batch1",
         "_version_batch2",
+        "kept_batch1",
+        "kept_batch2",
     )
     _like_self: Any
     _saved_alpha: Any
-    _saved_batch1: Any
     _saved_batch1_shape: Any
-    _saved_batch2: Any
     _saved_beta: Any
     _version_batch1: Any
     _version_batch2: Any
+    kept_batch1: Any
+    kept_batch2: Any
     op = "addbmm"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -1043,7 +1043,7 @@ class AddbmmBackward0(Node):
         if needs[1]:
             alpha = node._saved_alpha
             batch1_shape = node._saved_batch1_shape
-            batch2 = node._saved_batch2
+            batch2 = node.kept_batch2
             if batch2.alias is not None:
                 check_version(node, "batch2", batch2, node._version_batch2)
             batch2 = batch2.array
@@ -1055,7 +1055,7 @@ class AddbmmBackward0(Node):
             )
         if needs[2]:
             alpha = node._saved_alpha
-            batch1 = node._saved_batch1
+            batch1 = node.kept_batch1
             if batch1.alias is not None:
                 check_version(node, "batch1", batch1, node._version_batch1)
             batch1 = batch1.array
@@ -1077,7 +1077,7 @@ class AddbmmBackward0(Node):
         if needs[1]:
             alpha = node._saved_alpha
             batch1_shape = node._saved_batch1_shape
-            batch2 = node._saved_batch2
+            batch2 = node.kept_batch2
             if batch2.alias is not None:
                 check_version(node, "batch2", batch2, node._version_batch2)
             grad_batch1 = (
@@ -1089,7 +1089,7 @@ class AddbmmBackward0(Node):
             )
         if needs[2]:
             alpha = node._saved_alpha
-            batch1 = node._saved_batch1
+            batch1 = node.kept_batch1
             if batch1.alias is not None:
                 check_version(node, "batch1", batch1, node._version_batch1)
             grad_batch2 = (
@@ -1102,7 +1102,7 @@ class AddbmmBackward0(Node):
         return (grad_self, grad_batch1, grad_batch2)
 
     def release(node) -> None:
-        node._saved_batch1 = node._saved_batch2 = FREED
+        node.kept_batch1 = node.kept_batch2 = FREED
 
 
 def addbmm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1150,7 +1150,7 @@ def linalg_cross(input: Tensor | Number, other: Tensor | Number, *, dim: int = -
         node.hooks = None
         node._saved_dim = dim
         if input.edge is not None:
-            node._saved_other = other
+            node.kept_other = other
             node._version_other = other.alias and other.alias.version
             node._like_self = (
                 None
@@ -1158,7 +1158,7 @@ def linalg_cross(input: Tensor | Number, other: Tensor | Number, *, dim: int = -
                 else likeness(input)
             )
         if other.edge is not None:
-            node._saved_self = input
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
                 None
@@ -1176,25 +1176,25 @@ class LinalgCrossBackward0(Node):
         "_like_other",
         "_like_self",
         "_saved_dim",
-        "_saved_other",
-        "_saved_self",
         "_version_other",
         "_version_self",
+        "kept_other",
+        "kept_self",
     )
     _like_other: Any
     _like_self: Any
     _saved_dim: Any
-    _saved_other: Any
-    _saved_self: Any
     _version_other: Any
     _version_self: Any
+    kept_other: Any
+    kept_self: Any
     op = "linalg_cross"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         grad_self = grad_other = None
         if needs[0]:
-            other = node._saved_other
+            other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
@@ -1202,7 +1202,7 @@ class LinalgCrossBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -1215,14 +1215,14 @@ class LinalgCrossBackward0(Node):
         dim = node._saved_dim
         grad_self = grad_other = None
         if needs[0]:
-            other = node._saved_other
+            other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             grad_self = linalg_cross(other, grad, dim=dim)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_other = linalg_cross(grad, self, dim=dim)
@@ -1231,7 +1231,7 @@ class LinalgCrossBackward0(Node):
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_self = FREED
+        node.kept_other = node.kept_self = FREED
 
 
 def linalg_cross_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1263,10 +1263,10 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if input.edge is not None:
-            node._saved_other = other
+            node.kept_other = other
             node._version_other = other.alias and other.alias.version
         if other.edge is not None:
-            node._saved_self = input
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -1276,27 +1276,27 @@ class VdotBackward0(Node):
     """Gradient of `vdot`."""
 
     __slots__ = (
-        "_saved_other",
-        "_saved_self",
         "_version_other",
         "_version_self",
+        "kept_other",
+        "kept_self",
     )
-    _saved_other: Any
-    _saved_self: Any
     _version_other: Any
     _version_self: Any
+    kept_other: Any
+    kept_self: Any
     op = "vdot"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
         if needs[0]:
-            other = node._saved_other
+            other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
             grad_self = grad.conjugate() * other
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -1306,19 +1306,19 @@ class VdotBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
         if needs[0]:
-            other = node._saved_other
+            other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             grad_self = complex_numbers_ops.conj(grad) * other
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_other = grad * self
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_self = FREED
+        node.kept_other = node.kept_self = FREED
 
 
 def vdot_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

@@ -316,7 +316,7 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_indices = indices
+        node.kept_indices = indices
         node._version_indices = versions(indices)
         node._saved_self_shape = input.array.shape
         out.edge = node
@@ -327,30 +327,30 @@ class IndexBackward0(Node):
     """Gradient of `index.Tensor`."""
 
     __slots__ = (
-        "_saved_indices",
         "_saved_self_shape",
         "_version_indices",
+        "kept_indices",
     )
-    _saved_indices: Any
     _saved_self_shape: Any
     _version_indices: Any
+    kept_indices: Any
     op = "index.Tensor"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         check_versions(node, "indices", indices, node._version_indices)
         indices = arrays_of(indices)
         self_shape = node._saved_self_shape
         return (kernels.index_backward(grad, self_shape, indices),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         check_versions(node, "indices", indices, node._version_indices)
         self_shape = node._saved_self_shape
         return (_index_backward(grad, self_shape, indices),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def index_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -378,7 +378,7 @@ def _index_backward(
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_indices = indices
+        node.kept_indices = indices
         node._version_indices = versions(indices)
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -388,26 +388,26 @@ class IndexBackwardBackward0(Node):
     """Gradient of `_index_backward`."""
 
     __slots__ = (
-        "_saved_indices",
         "_version_indices",
+        "kept_indices",
     )
-    _saved_indices: Any
     _version_indices: Any
+    kept_indices: Any
     op = "_index_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         check_versions(node, "indices", indices, node._version_indices)
         indices = arrays_of(indices)
         return (kernels.index(grad, indices),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         check_versions(node, "indices", indices, node._version_indices)
         return (index(grad, indices),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def _index_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -434,7 +434,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_index = index
+        node.kept_index = index
         node._version_index = index.alias and index.alias.version
         node._saved_self_shape = input.array.shape
         out.edge = node
@@ -446,19 +446,19 @@ class IndexSelectBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_index",
         "_saved_self_shape",
         "_version_index",
+        "kept_index",
     )
     _saved_dim: Any
-    _saved_index: Any
     _saved_self_shape: Any
     _version_index: Any
+    kept_index: Any
     op = "index_select"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        index = node._saved_index
+        index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         index = index.array
@@ -467,14 +467,14 @@ class IndexSelectBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        index = node._saved_index
+        index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         self_shape = node._saved_self_shape
         return (_index_select_backward(grad, self_shape, dim, index),)
 
     def release(node) -> None:
-        node._saved_index = FREED
+        node.kept_index = FREED
 
 
 def index_select_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -501,7 +501,7 @@ def _index_select_backward(input: Tensor, shape: Sequence[int], dim: int, index:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_index = index
+        node.kept_index = index
         node._version_index = index.alias and index.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -512,17 +512,17 @@ class IndexSelectBackwardBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_index",
         "_version_index",
+        "kept_index",
     )
     _saved_dim: Any
-    _saved_index: Any
     _version_index: Any
+    kept_index: Any
     op = "_index_select_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        index = node._saved_index
+        index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         index = index.array
@@ -530,13 +530,13 @@ class IndexSelectBackwardBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        index = node._saved_index
+        index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         return (index_select(grad, dim, index),)
 
     def release(node) -> None:
-        node._saved_index = FREED
+        node.kept_index = FREED
 
 
 def _index_select_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -565,7 +565,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_index = index
+        node.kept_index = index
         node._version_index = index.alias and index.alias.version
         node._saved_self_shape = input.array.shape
         out.edge = node
@@ -577,19 +577,19 @@ class GatherBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_index",
         "_saved_self_shape",
         "_version_index",
+        "kept_index",
     )
     _saved_dim: Any
-    _saved_index: Any
     _saved_self_shape: Any
     _version_index: Any
+    kept_index: Any
     op = "gather"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        index = node._saved_index
+        index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         index = index.array
@@ -598,14 +598,14 @@ class GatherBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        index = node._saved_index
+        index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         self_shape = node._saved_self_shape
         return (_gather_backward(grad, self_shape, dim, index),)
 
     def release(node) -> None:
-        node._saved_index = FREED
+        node.kept_index = FREED
 
 
 def gather_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -634,7 +634,7 @@ def _gather_backward(input: Tensor, shape: Sequence[int], dim: int, index: Tenso
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_index = index
+        node.kept_index = index
         node._version_index = index.alias and index.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -645,17 +645,17 @@ class GatherBackwardBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_index",
         "_version_index",
+        "kept_index",
     )
     _saved_dim: Any
-    _saved_index: Any
     _version_index: Any
+    kept_index: Any
     op = "_gather_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        index = node._saved_index
+        index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         index = index.array
@@ -663,13 +663,13 @@ class GatherBackwardBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        index = node._saved_index
+        index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         return (gather(grad, dim, index),)
 
     def release(node) -> None:
-        node._saved_index = FREED
+        node.kept_index = FREED
 
 
 def _gather_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -698,7 +698,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         node.hooks = None
         if src.edge is not None:
             node._saved_dim = dim
-            node._saved_index = index
+            node.kept_index = index
             node._version_index = index.alias and index.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -709,12 +709,12 @@ class ScatterAddBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_index",
         "_version_index",
+        "kept_index",
     )
     _saved_dim: Any
-    _saved_index: Any
     _version_index: Any
+    kept_index: Any
     op = "scatter_add"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -723,7 +723,7 @@ class ScatterAddBackward0(Node):
             grad_self = grad
         if needs[1]:
             dim = node._saved_dim
-            index = node._saved_index
+            index = node.kept_index
             if index.alias is not None:
                 check_version(node, "index", index, node._version_index)
             index = index.array
@@ -736,14 +736,14 @@ class ScatterAddBackward0(Node):
             grad_self = grad
         if needs[1]:
             dim = node._saved_dim
-            index = node._saved_index
+            index = node.kept_index
             if index.alias is not None:
                 check_version(node, "index", index, node._version_index)
             grad_src = gather(grad, dim, index)
         return (grad_self, grad_src)
 
     def release(node) -> None:
-        node._saved_index = FREED
+        node.kept_index = FREED
 
 
 def scatter_add_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -775,7 +775,7 @@ def scatter_src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_index = index
+        node.kept_index = index
         node._version_index = index.alias and index.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -786,17 +786,17 @@ class ScatterBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_index",
         "_version_index",
+        "kept_index",
     )
     _saved_dim: Any
-    _saved_index: Any
     _version_index: Any
+    kept_index: Any
     op = "scatter.src"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        index = node._saved_index
+        index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         index = index.array
@@ -809,7 +809,7 @@ class ScatterBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        index = node._saved_index
+        index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         grad_self = grad_src = None
@@ -820,7 +820,7 @@ class ScatterBackward0(Node):
         return (grad_self, grad_src)
 
     def release(node) -> None:
-        node._saved_index = FREED
+        node.kept_index = FREED
 
 
 def scatter_src_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -851,7 +851,7 @@ def scatter_value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tens
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_index = index
+        node.kept_index = index
         node._version_index = index.alias and index.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -862,17 +862,17 @@ class ScatterBackward1(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_index",
         "_version_index",
+        "kept_index",
     )
     _saved_dim: Any
-    _saved_index: Any
     _version_index: Any
+    kept_index: Any
     op = "scatter.value"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        index = node._saved_index
+        index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         index = index.array
@@ -880,13 +880,13 @@ class ScatterBackward1(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        index = node._saved_index
+        index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         return (scatter_value(grad, dim, index, 0),)
 
     def release(node) -> None:
-        node._saved_index = FREED
+        node.kept_index = FREED
 
 
 def scatter_value_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -915,7 +915,7 @@ def masked_fill_scalar(input: Tensor | Number, mask: Tensor, value: Number) -> T
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_mask = mask
+        node.kept_mask = mask
         node._version_mask = mask.alias and mask.alias.version
         node._like_self = (
             None
@@ -931,16 +931,16 @@ class MaskedFillBackward0(Node):
 
     __slots__ = (
         "_like_self",
-        "_saved_mask",
         "_version_mask",
+        "kept_mask",
     )
     _like_self: Any
-    _saved_mask: Any
     _version_mask: Any
+    kept_mask: Any
     op = "masked_fill.Scalar"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        mask = node._saved_mask
+        mask = node.kept_mask
         if mask.alias is not None:
             check_version(node, "mask", mask, node._version_mask)
         mask = mask.array
@@ -951,7 +951,7 @@ class MaskedFillBackward0(Node):
         return (grad_self,)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        mask = node._saved_mask
+        mask = node.kept_mask
         if mask.alias is not None:
             check_version(node, "mask", mask, node._version_mask)
         grad_self = None
@@ -961,7 +961,7 @@ class MaskedFillBackward0(Node):
         return (grad_self,)
 
     def release(node) -> None:
-        node._saved_mask = FREED
+        node.kept_mask = FREED
 
 
 def masked_fill_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -990,7 +990,7 @@ def masked_fill_tensor(input: Tensor | Number, mask: Tensor, value: Tensor) -> T
         node.edges = (input.edge, value.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_mask = mask
+        node.kept_mask = mask
         node._version_mask = mask.alias and mask.alias.version
         if value.edge is not None:
             node._saved_value_dtype = value.array.dtype
@@ -1009,18 +1009,18 @@ class MaskedFillBackward1(Node):
 
     __slots__ = (
         "_like_self",
-        "_saved_mask",
         "_saved_value_dtype",
         "_version_mask",
+        "kept_mask",
     )
     _like_self: Any
-    _saved_mask: Any
     _saved_value_dtype: Any
     _version_mask: Any
+    kept_mask: Any
     op = "masked_fill.Tensor"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        mask = node._saved_mask
+        mask = node.kept_mask
         if mask.alias is not None:
             check_version(node, "mask", mask, node._version_mask)
         mask = mask.array
@@ -1037,7 +1037,7 @@ class MaskedFillBackward1(Node):
         return (grad_self, grad_value)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        mask = node._saved_mask
+        mask = node.kept_mask
         if mask.alias is not None:
             check_version(node, "mask", mask, node._version_mask)
         grad_self = grad_value = None
@@ -1053,7 +1053,7 @@ class MaskedFillBackward1(Node):
         return (grad_self, grad_value)
 
     def release(node) -> None:
-        node._saved_mask = FREED
+        node.kept_mask = FREED
 
 
 def masked_fill_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1091,11 +1091,11 @@ def index_put(
         node.edges = (input.edge, values.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_indices = indices
+        node.kept_indices = indices
         node._version_indices = versions(indices)
         if input.edge is not None:
             node._saved_accumulate = accumulate
-            node._saved_values = values
+            node.kept_values = values
             node._version_values = values.alias and values.alias.version
         if values.edge is not None:
             node._saved_values_shape = values.array.shape
@@ -1108,28 +1108,28 @@ class IndexPutBackward0(Node):
 
     __slots__ = (
         "_saved_accumulate",
-        "_saved_indices",
-        "_saved_values",
         "_saved_values_shape",
         "_version_indices",
         "_version_values",
+        "kept_indices",
+        "kept_values",
     )
     _saved_accumulate: Any
-    _saved_indices: Any
-    _saved_values: Any
     _saved_values_shape: Any
     _version_indices: Any
     _version_values: Any
+    kept_indices: Any
+    kept_values: Any
     op = "index_put"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         check_versions(node, "indices", indices, node._version_indices)
         indices = arrays_of(indices)
         grad_self = grad_values = None
         if needs[0]:
             accumulate = node._saved_accumulate
-            values = node._saved_values
+            values = node.kept_values
             if values.alias is not None:
                 check_version(node, "values", values, node._version_values)
             values = values.array
@@ -1144,12 +1144,12 @@ class IndexPutBackward0(Node):
         return (grad_self, grad_values)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         check_versions(node, "indices", indices, node._version_indices)
         grad_self = grad_values = None
         if needs[0]:
             accumulate = node._saved_accumulate
-            values = node._saved_values
+            values = node.kept_values
             if values.alias is not None:
                 check_version(node, "values", values, node._version_values)
             grad_self = (
@@ -1161,7 +1161,7 @@ class IndexPutBackward0(Node):
         return (grad_self, grad_values)
 
     def release(node) -> None:
-        node._saved_indices = node._saved_values = FREED
+        node.kept_indices = node.kept_values = FREED
 
 
 def index_put_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

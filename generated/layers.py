@@ -48,7 +48,7 @@ def embedding(
         node.edges = (weight.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_indices = indices
+        node.kept_indices = indices
         node._version_indices = indices.alias and indices.alias.version
         node._saved_padding_idx = padding_idx
         node._saved_scale_grad_by_freq = scale_grad_by_freq
@@ -61,21 +61,21 @@ class EmbeddingBackward0(Node):
     """Gradient of `embedding`."""
 
     __slots__ = (
-        "_saved_indices",
         "_saved_padding_idx",
         "_saved_scale_grad_by_freq",
         "_saved_weight_shape",
         "_version_indices",
+        "kept_indices",
     )
-    _saved_indices: Any
     _saved_padding_idx: Any
     _saved_scale_grad_by_freq: Any
     _saved_weight_shape: Any
     _version_indices: Any
+    kept_indices: Any
     op = "embedding"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         indices = indices.array
@@ -89,7 +89,7 @@ class EmbeddingBackward0(Node):
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         padding_idx = node._saved_padding_idx
@@ -102,7 +102,7 @@ class EmbeddingBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def embedding_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -147,7 +147,7 @@ def embedding_dense_backward(
         node.edges = (grad_output.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_indices = indices
+        node.kept_indices = indices
         node._version_indices = indices.alias and indices.alias.version
         node._saved_padding_idx = padding_idx
         node._saved_scale_grad_by_freq = scale_grad_by_freq
@@ -159,19 +159,19 @@ class EmbeddingDenseBackwardBackward0(Node):
     """Gradient of `embedding_dense_backward`."""
 
     __slots__ = (
-        "_saved_indices",
         "_saved_padding_idx",
         "_saved_scale_grad_by_freq",
         "_version_indices",
+        "kept_indices",
     )
-    _saved_indices: Any
     _saved_padding_idx: Any
     _saved_scale_grad_by_freq: Any
     _version_indices: Any
+    kept_indices: Any
     op = "embedding_dense_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         indices = indices.array
@@ -180,7 +180,7 @@ class EmbeddingDenseBackwardBackward0(Node):
         return (kernels.embedding_padded(grad, indices, padding_idx, scale_grad_by_freq),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         padding_idx = node._saved_padding_idx
@@ -188,7 +188,7 @@ class EmbeddingDenseBackwardBackward0(Node):
         return (_embedding_padded(grad, indices, padding_idx, scale_grad_by_freq),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def embedding_dense_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -226,7 +226,7 @@ def _embedding_padded(
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_indices = indices
+        node.kept_indices = indices
         node._version_indices = indices.alias and indices.alias.version
         node._saved_padding_idx = padding_idx
         node._saved_scale_grad_by_freq = scale_grad_by_freq
@@ -239,21 +239,21 @@ class EmbeddingPaddedBackward0(Node):
     """Gradient of `_embedding_padded`."""
 
     __slots__ = (
-        "_saved_indices",
         "_saved_padding_idx",
         "_saved_scale_grad_by_freq",
         "_saved_self_shape",
         "_version_indices",
+        "kept_indices",
     )
-    _saved_indices: Any
     _saved_padding_idx: Any
     _saved_scale_grad_by_freq: Any
     _saved_self_shape: Any
     _version_indices: Any
+    kept_indices: Any
     op = "_embedding_padded"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         indices = indices.array
@@ -267,7 +267,7 @@ class EmbeddingPaddedBackward0(Node):
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         padding_idx = node._saved_padding_idx
@@ -278,7 +278,7 @@ class EmbeddingPaddedBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def _embedding_padded_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -323,7 +323,7 @@ def _native_dropout(input: Tensor, mask: Tensor, scale: float) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_mask = mask
+        node.kept_mask = mask
         node._version_mask = mask.alias and mask.alias.version
         node._saved_scale = scale
         out.edge = node
@@ -334,17 +334,17 @@ class NativeDropoutBackward0(Node):
     """Gradient of `_native_dropout`."""
 
     __slots__ = (
-        "_saved_mask",
         "_saved_scale",
         "_version_mask",
+        "kept_mask",
     )
-    _saved_mask: Any
     _saved_scale: Any
     _version_mask: Any
+    kept_mask: Any
     op = "_native_dropout"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        mask = node._saved_mask
+        mask = node.kept_mask
         if mask.alias is not None:
             check_version(node, "mask", mask, node._version_mask)
         mask = mask.array
@@ -352,14 +352,14 @@ class NativeDropoutBackward0(Node):
         return (grad * mask * scale,)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        mask = node._saved_mask
+        mask = node.kept_mask
         if mask.alias is not None:
             check_version(node, "mask", mask, node._version_mask)
         scale = node._saved_scale
         return (_native_dropout(grad, mask, scale),)
 
     def release(node) -> None:
-        node._saved_mask = FREED
+        node.kept_mask = FREED
 
 
 def _native_dropout_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -390,7 +390,7 @@ def _leaky_relu(input: Tensor, negative_slope: Number) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_negative_slope = negative_slope
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -401,17 +401,17 @@ class LeakyReluBackward0(Node):
 
     __slots__ = (
         "_saved_negative_slope",
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
     _saved_negative_slope: Any
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "_leaky_relu"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         negative_slope = node._saved_negative_slope
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -419,13 +419,13 @@ class LeakyReluBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         negative_slope = node._saved_negative_slope
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (arithmetic_ops.where(self > 0, grad, grad * negative_slope),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def _leaky_relu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

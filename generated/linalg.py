@@ -44,10 +44,10 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if input.edge is not None:
-            node._saved_mat2 = mat2
+            node.kept_mat2 = mat2
             node._version_mat2 = mat2.alias and mat2.alias.version
         if mat2.edge is not None:
-            node._saved_self = input
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -57,27 +57,27 @@ class MmBackward0(Node):
     """Gradient of `mm`."""
 
     __slots__ = (
-        "_saved_mat2",
-        "_saved_self",
         "_version_mat2",
         "_version_self",
+        "kept_mat2",
+        "kept_self",
     )
-    _saved_mat2: Any
-    _saved_self: Any
     _version_mat2: Any
     _version_self: Any
+    kept_mat2: Any
+    kept_self: Any
     op = "mm"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_mat2 = None
         if needs[0]:
-            mat2 = node._saved_mat2
+            mat2 = node.kept_mat2
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
             mat2 = mat2.array
             grad_self = kernels.mm(grad, kernels.t(mat2).conjugate())
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -87,19 +87,19 @@ class MmBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_mat2 = None
         if needs[0]:
-            mat2 = node._saved_mat2
+            mat2 = node.kept_mat2
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
             grad_self = mm(grad, complex_numbers_ops.conj(shape_ops.t(mat2)))
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_mat2 = mm(complex_numbers_ops.conj(shape_ops.t(self)), grad)
         return (grad_self, grad_mat2)
 
     def release(node) -> None:
-        node._saved_mat2 = node._saved_self = FREED
+        node.kept_mat2 = node.kept_self = FREED
 
 
 def mm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -130,10 +130,10 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if input.edge is not None:
-            node._saved_mat2 = mat2
+            node.kept_mat2 = mat2
             node._version_mat2 = mat2.alias and mat2.alias.version
         if mat2.edge is not None:
-            node._saved_self = input
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -143,27 +143,27 @@ class BmmBackward0(Node):
     """Gradient of `bmm`."""
 
     __slots__ = (
-        "_saved_mat2",
-        "_saved_self",
         "_version_mat2",
         "_version_self",
+        "kept_mat2",
+        "kept_self",
     )
-    _saved_mat2: Any
-    _saved_self: Any
     _version_mat2: Any
     _version_self: Any
+    kept_mat2: Any
+    kept_self: Any
     op = "bmm"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_mat2 = None
         if needs[0]:
-            mat2 = node._saved_mat2
+            mat2 = node.kept_mat2
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
             mat2 = mat2.array
             grad_self = kernels.bmm(grad, kernels.transpose(mat2, 1, 2).conjugate())
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -173,19 +173,19 @@ class BmmBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_mat2 = None
         if needs[0]:
-            mat2 = node._saved_mat2
+            mat2 = node.kept_mat2
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
             grad_self = bmm(grad, complex_numbers_ops.conj(shape_ops.transpose(mat2, 1, 2)))
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_mat2 = bmm(complex_numbers_ops.conj(shape_ops.transpose(self, 1, 2)), grad)
         return (grad_self, grad_mat2)
 
     def release(node) -> None:
-        node._saved_mat2 = node._saved_self = FREED
+        node.kept_mat2 = node.kept_self = FREED
 
 
 def bmm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -216,10 +216,10 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if vec.edge is not None:
-            node._saved_self = input
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
         if input.edge is not None:
-            node._saved_vec = vec
+            node.kept_vec = vec
             node._version_vec = vec.alias and vec.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -229,27 +229,27 @@ class MvBackward0(Node):
     """Gradient of `mv`."""
 
     __slots__ = (
-        "_saved_self",
-        "_saved_vec",
         "_version_self",
         "_version_vec",
+        "kept_self",
+        "kept_vec",
     )
-    _saved_self: Any
-    _saved_vec: Any
     _version_self: Any
     _version_vec: Any
+    kept_self: Any
+    kept_vec: Any
     op = "mv"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_vec = None
         if needs[0]:
-            vec = node._saved_vec
+            vec = node.kept_vec
             if vec.alias is not None:
                 check_version(node, "vec", vec, node._version_vec)
             vec = vec.array
             grad_self = kernels.unsqueeze(grad, 1) * vec.conjugate()
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -259,19 +259,19 @@ class MvBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_vec = None
         if needs[0]:
-            vec = node._saved_vec
+            vec = node.kept_vec
             if vec.alias is not None:
                 check_version(node, "vec", vec, node._version_vec)
             grad_self = shape_ops.unsqueeze(grad, 1) * complex_numbers_ops.conj(vec)
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_vec = mv(complex_numbers_ops.conj(shape_ops.t(self)), grad)
         return (grad_self, grad_vec)
 
     def release(node) -> None:
-        node._saved_self = node._saved_vec = FREED
+        node.kept_self = node.kept_vec = FREED
 
 
 def mv_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -302,10 +302,10 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if tensor.edge is not None:
-            node._saved_self = input
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
         if input.edge is not None:
-            node._saved_tensor = tensor
+            node.kept_tensor = tensor
             node._version_tensor = tensor.alias and tensor.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -315,27 +315,27 @@ class DotBackward0(Node):
     """Gradient of `dot`."""
 
     __slots__ = (
-        "_saved_self",
-        "_saved_tensor",
         "_version_self",
         "_version_tensor",
+        "kept_self",
+        "kept_tensor",
     )
-    _saved_self: Any
-    _saved_tensor: Any
     _version_self: Any
     _version_tensor: Any
+    kept_self: Any
+    kept_tensor: Any
     op = "dot"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_tensor = None
         if needs[0]:
-            tensor = node._saved_tensor
+            tensor = node.kept_tensor
             if tensor.alias is not None:
                 check_version(node, "tensor", tensor, node._version_tensor)
             tensor = tensor.array
             grad_self = grad * tensor.conjugate()
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -345,19 +345,19 @@ class DotBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_tensor = None
         if needs[0]:
-            tensor = node._saved_tensor
+            tensor = node.kept_tensor
             if tensor.alias is not None:
                 check_version(node, "tensor", tensor, node._version_tensor)
             grad_self = grad * complex_numbers_ops.conj(tensor)
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_tensor = grad * complex_numbers_ops.conj(self)
         return (grad_self, grad_tensor)
 
     def release(node) -> None:
-        node._saved_self = node._saved_tensor = FREED
+        node.kept_self = node.kept_tensor = FREED
 
 
 def dot_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -405,10 +405,10 @@ def addmm(
                 else likeness(input)
             )
         if mat2.edge is not None:
-            node._saved_mat1 = mat1
+            node.kept_mat1 = mat1
             node._version_mat1 = mat1.alias and mat1.alias.version
         if mat1.edge is not None:
-            node._saved_mat2 = mat2
+            node.kept_mat2 = mat2
             node._version_mat2 = mat2.alias and mat2.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -421,18 +421,18 @@ class AddmmBackward0(Node):
         "_like_self",
         "_saved_alpha",
         "_saved_beta",
-        "_saved_mat1",
-        "_saved_mat2",
         "_version_mat1",
         "_version_mat2",
+        "kept_mat1",
+        "kept_mat2",
     )
     _like_self: Any
     _saved_alpha: Any
     _saved_beta: Any
-    _saved_mat1: Any
-    _saved_mat2: Any
     _version_mat1: Any
     _version_mat2: Any
+    kept_mat1: Any
+    kept_mat2: Any
     op = "addmm"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -444,7 +444,7 @@ class AddmmBackward0(Node):
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            mat2 = node._saved_mat2
+            mat2 = node.kept_mat2
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
             mat2 = mat2.array
@@ -455,7 +455,7 @@ class AddmmBackward0(Node):
             )
         if needs[2]:
             alpha = node._saved_alpha
-            mat1 = node._saved_mat1
+            mat1 = node.kept_mat1
             if mat1.alias is not None:
                 check_version(node, "mat1", mat1, node._version_mat1)
             mat1 = mat1.array
@@ -475,7 +475,7 @@ class AddmmBackward0(Node):
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            mat2 = node._saved_mat2
+            mat2 = node.kept_mat2
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
             grad_mat1 = (
@@ -485,7 +485,7 @@ class AddmmBackward0(Node):
             )
         if needs[2]:
             alpha = node._saved_alpha
-            mat1 = node._saved_mat1
+            mat1 = node.kept_mat1
             if mat1.alias is not None:
                 check_version(node, "mat1", mat1, node._version_mat1)
             grad_mat2 = (
@@ -496,7 +496,7 @@ class AddmmBackward0(Node):
         return (grad_self, grad_mat1, grad_mat2)
 
     def release(node) -> None:
-        node._saved_mat1 = node._saved_mat2 = FREED
+        node.kept_mat1 = node.kept_mat2 = FREED
 
 
 def addmm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -535,7 +535,7 @@ def _broadcast_matmul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if input.edge is not None:
-            node._saved_other = other
+            node.kept_other = other
             node._version_other = other.alias and other.alias.version
             node._like_self = (
                 None
@@ -543,7 +543,7 @@ def _broadcast_matmul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(input)
             )
         if other.edge is not None:
-            node._saved_self = input
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
                 None
@@ -560,23 +560,23 @@ class BroadcastMatmulBackward0(Node):
     __slots__ = (
         "_like_other",
         "_like_self",
-        "_saved_other",
-        "_saved_self",
         "_version_other",
         "_version_self",
+        "kept_other",
+        "kept_self",
     )
     _like_other: Any
     _like_self: Any
-    _saved_other: Any
-    _saved_self: Any
     _version_other: Any
     _version_self: Any
+    kept_other: Any
+    kept_self: Any
     op = "_broadcast_matmul"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
         if needs[0]:
-            other = node._saved_other
+            other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
@@ -584,7 +584,7 @@ class BroadcastMatmulBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -596,7 +596,7 @@ class BroadcastMatmulBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
         if needs[0]:
-            other = node._saved_other
+            other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             grad_self = _broadcast_matmul(
@@ -605,7 +605,7 @@ class BroadcastMatmulBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_other = _broadcast_matmul(
@@ -616,7 +616,7 @@ class BroadcastMatmulBackward0(Node):
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_self = FREED
+        node.kept_other = node.kept_self = FREED
 
 
 def _broadcast_matmul_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

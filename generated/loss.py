@@ -169,9 +169,9 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_reduction = reduction
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
-        node._saved_target = target
+        node.kept_target = target
         node._version_target = target.alias and target.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -196,27 +196,27 @@ class MseLossBackward0(Node):
         "_like_self",
         "_like_target",
         "_saved_reduction",
-        "_saved_self",
-        "_saved_target",
         "_version_self",
         "_version_target",
+        "kept_self",
+        "kept_target",
     )
     _like_self: Any
     _like_target: Any
     _saved_reduction: Any
-    _saved_self: Any
-    _saved_target: Any
     _version_self: Any
     _version_target: Any
+    kept_self: Any
+    kept_target: Any
     op = "_mse_loss"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         reduction = node._saved_reduction
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        target = node._saved_target
+        target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
         target = target.array
@@ -235,10 +235,10 @@ class MseLossBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         reduction = node._saved_reduction
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        target = node._saved_target
+        target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
         grad_self = grad_target = None
@@ -255,7 +255,7 @@ class MseLossBackward0(Node):
         return (grad_self, grad_target)
 
     def release(node) -> None:
-        node._saved_self = node._saved_target = FREED
+        node.kept_self = node.kept_target = FREED
 
 
 def _mse_loss_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -371,14 +371,14 @@ def _binary_cross_entropy_with_logits(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_reduction = reduction
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         if (
             input.edge is not None
             or target.edge is not None
             or (weight is not None and weight.edge is not None)
         ):
-            node._saved_pos_weight = pos_weight
+            node.kept_pos_weight = pos_weight
             node._version_pos_weight = (
                 None if pos_weight is None else pos_weight.alias and pos_weight.alias.version
             )
@@ -387,14 +387,14 @@ def _binary_cross_entropy_with_logits(
             or (weight is not None and weight.edge is not None)
             or (pos_weight is not None and pos_weight.edge is not None)
         ):
-            node._saved_target = target
+            node.kept_target = target
             node._version_target = target.alias and target.alias.version
         if (
             input.edge is not None
             or target.edge is not None
             or (pos_weight is not None and pos_weight.edge is not None)
         ):
-            node._saved_weight = weight
+            node.kept_weight = weight
             node._version_weight = None if weight is None else weight.alias and weight.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -432,48 +432,48 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
         "_like_self",
         "_like_target",
         "_like_weight",
-        "_saved_pos_weight",
         "_saved_reduction",
-        "_saved_self",
-        "_saved_target",
-        "_saved_weight",
         "_version_pos_weight",
         "_version_self",
         "_version_target",
         "_version_weight",
+        "kept_pos_weight",
+        "kept_self",
+        "kept_target",
+        "kept_weight",
     )
     _like_pos_weight: Any
     _like_self: Any
     _like_target: Any
     _like_weight: Any
-    _saved_pos_weight: Any
     _saved_reduction: Any
-    _saved_self: Any
-    _saved_target: Any
-    _saved_weight: Any
     _version_pos_weight: Any
     _version_self: Any
     _version_target: Any
     _version_weight: Any
+    kept_pos_weight: Any
+    kept_self: Any
+    kept_target: Any
+    kept_weight: Any
     op = "_binary_cross_entropy_with_logits"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         reduction = node._saved_reduction
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         grad_self = grad_target = grad_weight = grad_pos_weight = None
         if needs[0]:
-            pos_weight = node._saved_pos_weight
+            pos_weight = node.kept_pos_weight
             if pos_weight is not None:
                 check_version(node, "pos_weight", pos_weight, node._version_pos_weight)
                 pos_weight = pos_weight.array
-            target = node._saved_target
+            target = node.kept_target
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
             target = target.array
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
@@ -486,11 +486,11 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            pos_weight = node._saved_pos_weight
+            pos_weight = node.kept_pos_weight
             if pos_weight is not None:
                 check_version(node, "pos_weight", pos_weight, node._version_pos_weight)
                 pos_weight = pos_weight.array
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
@@ -505,11 +505,11 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             if node._like_target is not None:
                 grad_target = reduce_to(grad_target, node._like_target)
         if needs[2]:
-            pos_weight = node._saved_pos_weight
+            pos_weight = node.kept_pos_weight
             if pos_weight is not None:
                 check_version(node, "pos_weight", pos_weight, node._version_pos_weight)
                 pos_weight = pos_weight.array
-            target = node._saved_target
+            target = node.kept_target
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
             target = target.array
@@ -519,11 +519,11 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             if node._like_weight is not None:
                 grad_weight = reduce_to(grad_weight, node._like_weight)
         if needs[3]:
-            target = node._saved_target
+            target = node.kept_target
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
             target = target.array
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
@@ -536,18 +536,18 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         reduction = node._saved_reduction
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         grad_self = grad_target = grad_weight = grad_pos_weight = None
         if needs[0]:
-            pos_weight = node._saved_pos_weight
+            pos_weight = node.kept_pos_weight
             if pos_weight is not None:
                 check_version(node, "pos_weight", pos_weight, node._version_pos_weight)
-            target = node._saved_target
+            target = node.kept_target
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
             share = _unreduced(grad, self.shape, reduction)
@@ -559,10 +559,10 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            pos_weight = node._saved_pos_weight
+            pos_weight = node.kept_pos_weight
             if pos_weight is not None:
                 check_version(node, "pos_weight", pos_weight, node._version_pos_weight)
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
             share = _unreduced(grad, self.shape, reduction)
@@ -576,10 +576,10 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             if node._like_target is not None:
                 grad_target = reduce_to_differentiable(grad_target, node._like_target)
         if needs[2]:
-            pos_weight = node._saved_pos_weight
+            pos_weight = node.kept_pos_weight
             if pos_weight is not None:
                 check_version(node, "pos_weight", pos_weight, node._version_pos_weight)
-            target = node._saved_target
+            target = node.kept_target
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
             positive = target if pos_weight is None else target * pos_weight
@@ -588,10 +588,10 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             if node._like_weight is not None:
                 grad_weight = reduce_to_differentiable(grad_weight, node._like_weight)
         if needs[3]:
-            target = node._saved_target
+            target = node.kept_target
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
             share = _unreduced(grad, self.shape, reduction)
@@ -602,7 +602,7 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
         return (grad_self, grad_target, grad_weight, grad_pos_weight)
 
     def release(node) -> None:
-        node._saved_pos_weight = node._saved_self = node._saved_target = node._saved_weight = FREED
+        node.kept_pos_weight = node.kept_self = node.kept_target = node.kept_weight = FREED
 
 
 def _binary_cross_entropy_with_logits_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -698,9 +698,9 @@ def _nll_loss(
         node._saved_ignore_index = ignore_index
         node._saved_reduction = reduction
         node._saved_self_shape = input.array.shape
-        node._saved_target = target
+        node.kept_target = target
         node._version_target = target.alias and target.alias.version
-        node._saved_weight = weight
+        node.kept_weight = weight
         node._version_weight = None if weight is None else weight.alias and weight.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -713,29 +713,29 @@ class NllLossBackward0(Node):
         "_saved_ignore_index",
         "_saved_reduction",
         "_saved_self_shape",
-        "_saved_target",
-        "_saved_weight",
         "_version_target",
         "_version_weight",
+        "kept_target",
+        "kept_weight",
     )
     _saved_ignore_index: Any
     _saved_reduction: Any
     _saved_self_shape: Any
-    _saved_target: Any
-    _saved_weight: Any
     _version_target: Any
     _version_weight: Any
+    kept_target: Any
+    kept_weight: Any
     op = "_nll_loss"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         ignore_index = node._saved_ignore_index
         reduction = node._saved_reduction
         self_shape = node._saved_self_shape
-        target = node._saved_target
+        target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
         target = target.array
-        weight = node._saved_weight
+        weight = node.kept_weight
         if weight is not None:
             check_version(node, "weight", weight, node._version_weight)
             weight = weight.array
@@ -747,16 +747,16 @@ class NllLossBackward0(Node):
         ignore_index = node._saved_ignore_index
         reduction = node._saved_reduction
         self_shape = node._saved_self_shape
-        target = node._saved_target
+        target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
-        weight = node._saved_weight
+        weight = node.kept_weight
         if weight is not None:
             check_version(node, "weight", weight, node._version_weight)
         return (_nll_loss_backward(grad, self_shape, target, weight, ignore_index, reduction),)
 
     def release(node) -> None:
-        node._saved_target = node._saved_weight = FREED
+        node.kept_target = node.kept_weight = FREED
 
 
 def _nll_loss_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -799,9 +799,9 @@ def _nll_loss2d(
         node._saved_ignore_index = ignore_index
         node._saved_reduction = reduction
         node._saved_self_shape = input.array.shape
-        node._saved_target = target
+        node.kept_target = target
         node._version_target = target.alias and target.alias.version
-        node._saved_weight = weight
+        node.kept_weight = weight
         node._version_weight = None if weight is None else weight.alias and weight.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -814,29 +814,29 @@ class NllLoss2DBackward0(Node):
         "_saved_ignore_index",
         "_saved_reduction",
         "_saved_self_shape",
-        "_saved_target",
-        "_saved_weight",
         "_version_target",
         "_version_weight",
+        "kept_target",
+        "kept_weight",
     )
     _saved_ignore_index: Any
     _saved_reduction: Any
     _saved_self_shape: Any
-    _saved_target: Any
-    _saved_weight: Any
     _version_target: Any
     _version_weight: Any
+    kept_target: Any
+    kept_weight: Any
     op = "_nll_loss2d"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         ignore_index = node._saved_ignore_index
         reduction = node._saved_reduction
         self_shape = node._saved_self_shape
-        target = node._saved_target
+        target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
         target = target.array
-        weight = node._saved_weight
+        weight = node.kept_weight
         if weight is not None:
             check_version(node, "weight", weight, node._version_weight)
             weight = weight.array
@@ -848,16 +848,16 @@ class NllLoss2DBackward0(Node):
         ignore_index = node._saved_ignore_index
         reduction = node._saved_reduction
         self_shape = node._saved_self_shape
-        target = node._saved_target
+        target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
-        weight = node._saved_weight
+        weight = node.kept_weight
         if weight is not None:
             check_version(node, "weight", weight, node._version_weight)
         return (_nll_loss_backward(grad, self_shape, target, weight, ignore_index, reduction),)
 
     def release(node) -> None:
-        node._saved_target = node._saved_weight = FREED
+        node.kept_target = node.kept_weight = FREED
 
 
 def _nll_loss2d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -907,9 +907,9 @@ def _nll_loss_backward(
         node._saved_ignore_index = ignore_index
         node._saved_reduction = reduction
         node._saved_shape = shape
-        node._saved_target = target
+        node.kept_target = target
         node._version_target = target.alias and target.alias.version
-        node._saved_weight = weight
+        node.kept_weight = weight
         node._version_weight = None if weight is None else weight.alias and weight.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -922,29 +922,29 @@ class NllLossBackwardBackward0(Node):
         "_saved_ignore_index",
         "_saved_reduction",
         "_saved_shape",
-        "_saved_target",
-        "_saved_weight",
         "_version_target",
         "_version_weight",
+        "kept_target",
+        "kept_weight",
     )
     _saved_ignore_index: Any
     _saved_reduction: Any
     _saved_shape: Any
-    _saved_target: Any
-    _saved_weight: Any
     _version_target: Any
     _version_weight: Any
+    kept_target: Any
+    kept_weight: Any
     op = "_nll_loss_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         ignore_index = node._saved_ignore_index
         reduction = node._saved_reduction
         shape = node._saved_shape
-        target = node._saved_target
+        target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
         target = target.array
-        weight = node._saved_weight
+        weight = node.kept_weight
         if weight is not None:
             check_version(node, "weight", weight, node._version_weight)
             weight = weight.array
@@ -958,10 +958,10 @@ class NllLossBackwardBackward0(Node):
         ignore_index = node._saved_ignore_index
         reduction = node._saved_reduction
         shape = node._saved_shape
-        target = node._saved_target
+        target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
-        weight = node._saved_weight
+        weight = node.kept_weight
         if weight is not None:
             check_version(node, "weight", weight, node._version_weight)
         return (
@@ -971,7 +971,7 @@ class NllLossBackwardBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_target = node._saved_weight = FREED
+        node.kept_target = node.kept_weight = FREED
 
 
 def _nll_loss_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

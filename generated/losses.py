@@ -81,13 +81,13 @@ def _binary_cross_entropy(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_reduction = reduction
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         if input.edge is not None or (weight is not None and weight.edge is not None):
-            node._saved_target = target
+            node.kept_target = target
             node._version_target = target.alias and target.alias.version
         if input.edge is not None or target.edge is not None:
-            node._saved_weight = weight
+            node.kept_weight = weight
             node._version_weight = None if weight is None else weight.alias and weight.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -119,38 +119,38 @@ class BinaryCrossEntropyBackward0(Node):
         "_like_target",
         "_like_weight",
         "_saved_reduction",
-        "_saved_self",
-        "_saved_target",
-        "_saved_weight",
         "_version_self",
         "_version_target",
         "_version_weight",
+        "kept_self",
+        "kept_target",
+        "kept_weight",
     )
     _like_self: Any
     _like_target: Any
     _like_weight: Any
     _saved_reduction: Any
-    _saved_self: Any
-    _saved_target: Any
-    _saved_weight: Any
     _version_self: Any
     _version_target: Any
     _version_weight: Any
+    kept_self: Any
+    kept_target: Any
+    kept_weight: Any
     op = "_binary_cross_entropy"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         reduction = node._saved_reduction
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         grad_self = grad_target = grad_weight = None
         if needs[0]:
-            target = node._saved_target
+            target = node.kept_target
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
             target = target.array
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
@@ -160,7 +160,7 @@ class BinaryCrossEntropyBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
@@ -172,7 +172,7 @@ class BinaryCrossEntropyBackward0(Node):
             if node._like_target is not None:
                 grad_target = reduce_to(grad_target, node._like_target)
         if needs[2]:
-            target = node._saved_target
+            target = node.kept_target
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
             target = target.array
@@ -186,15 +186,15 @@ class BinaryCrossEntropyBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         reduction = node._saved_reduction
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         grad_self = grad_target = grad_weight = None
         if needs[0]:
-            target = node._saved_target
+            target = node.kept_target
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
             share = loss_ops._unreduced(grad, self.shape, reduction)
@@ -205,7 +205,7 @@ class BinaryCrossEntropyBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
             share = loss_ops._unreduced(grad, self.shape, reduction)
@@ -217,7 +217,7 @@ class BinaryCrossEntropyBackward0(Node):
             if node._like_target is not None:
                 grad_target = reduce_to_differentiable(grad_target, node._like_target)
         if needs[2]:
-            target = node._saved_target
+            target = node.kept_target
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
             loss = -target * arithmetic_ops.clamp_min_default(exp_log_ops.log(self), -100) - (
@@ -229,7 +229,7 @@ class BinaryCrossEntropyBackward0(Node):
         return (grad_self, grad_target, grad_weight)
 
     def release(node) -> None:
-        node._saved_self = node._saved_target = node._saved_weight = FREED
+        node.kept_self = node.kept_target = node.kept_weight = FREED
 
 
 def _binary_cross_entropy_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -303,9 +303,9 @@ def _smooth_l1_loss(
         node.hooks = None
         node._saved_beta = beta
         node._saved_reduction = reduction
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
-        node._saved_target = target
+        node.kept_target = target
         node._version_target = target.alias and target.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -331,29 +331,29 @@ class SmoothL1LossBackward0(Node):
         "_like_target",
         "_saved_beta",
         "_saved_reduction",
-        "_saved_self",
-        "_saved_target",
         "_version_self",
         "_version_target",
+        "kept_self",
+        "kept_target",
     )
     _like_self: Any
     _like_target: Any
     _saved_beta: Any
     _saved_reduction: Any
-    _saved_self: Any
-    _saved_target: Any
     _version_self: Any
     _version_target: Any
+    kept_self: Any
+    kept_target: Any
     op = "_smooth_l1_loss"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         beta = node._saved_beta
         reduction = node._saved_reduction
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        target = node._saved_target
+        target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
         target = target.array
@@ -377,10 +377,10 @@ class SmoothL1LossBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         beta = node._saved_beta
         reduction = node._saved_reduction
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        target = node._saved_target
+        target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
         grad_self = grad_target = None
@@ -401,7 +401,7 @@ class SmoothL1LossBackward0(Node):
         return (grad_self, grad_target)
 
     def release(node) -> None:
-        node._saved_self = node._saved_target = FREED
+        node.kept_self = node.kept_target = FREED
 
 
 def _smooth_l1_loss_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -487,9 +487,9 @@ def _huber_loss(
         node.hooks = None
         node._saved_delta = delta
         node._saved_reduction = reduction
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
-        node._saved_target = target
+        node.kept_target = target
         node._version_target = target.alias and target.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -515,29 +515,29 @@ class HuberLossBackward0(Node):
         "_like_target",
         "_saved_delta",
         "_saved_reduction",
-        "_saved_self",
-        "_saved_target",
         "_version_self",
         "_version_target",
+        "kept_self",
+        "kept_target",
     )
     _like_self: Any
     _like_target: Any
     _saved_delta: Any
     _saved_reduction: Any
-    _saved_self: Any
-    _saved_target: Any
     _version_self: Any
     _version_target: Any
+    kept_self: Any
+    kept_target: Any
     op = "_huber_loss"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         delta = node._saved_delta
         reduction = node._saved_reduction
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        target = node._saved_target
+        target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
         target = target.array
@@ -561,10 +561,10 @@ class HuberLossBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         delta = node._saved_delta
         reduction = node._saved_reduction
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        target = node._saved_target
+        target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
         grad_self = grad_target = None
@@ -585,7 +585,7 @@ class HuberLossBackward0(Node):
         return (grad_self, grad_target)
 
     def release(node) -> None:
-        node._saved_self = node._saved_target = FREED
+        node.kept_self = node.kept_target = FREED
 
 
 def _huber_loss_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

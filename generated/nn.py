@@ -56,7 +56,7 @@ def relu(input: Tensor) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
+        node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -64,22 +64,22 @@ def relu(input: Tensor) -> Tensor:
 class ReluBackward0(Node):
     """Gradient of `relu`."""
 
-    __slots__ = ("_saved_result",)
-    _saved_result: Any
+    __slots__ = ("kept_result",)
+    kept_result: Any
     op = "relu"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
         return (kernels.where(result <= 0, 0, grad),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
+        result = output_of(node, node.kept_result)
         return (arithmetic_ops.where(result <= 0, 0, grad),)
 
     def release(node) -> None:
-        node._saved_result = FREED
+        node.kept_result = FREED
 
 
 def relu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -109,7 +109,7 @@ def sigmoid(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -119,28 +119,28 @@ class SigmoidBackward0(Node):
     """Gradient of `sigmoid`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "sigmoid"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * (np_square(1 / np_cosh(self * 0.5)) * 0.25),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * (trig_ops._sech_squared(self * 0.5) * 0.25),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def sigmoid_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -169,7 +169,7 @@ def log_sigmoid(input: Tensor) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -179,28 +179,28 @@ class LogSigmoidBackward0(Node):
     """Gradient of `log_sigmoid`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "log_sigmoid"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * (1 / (1 + np_exp(--self))),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * sigmoid(-self),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def log_sigmoid_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -229,7 +229,7 @@ def silu(input: Tensor) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -239,15 +239,15 @@ class SiluBackward0(Node):
     """Gradient of `silu`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "silu"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -255,14 +255,14 @@ class SiluBackward0(Node):
         return (grad * (share * (1 + self * (1 - share))),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         share = sigmoid(self)
         return (grad * (share * (1 + self * (1 - share))),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def silu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -309,7 +309,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_approximate = approximate
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -320,17 +320,17 @@ class GeluBackward0(Node):
 
     __slots__ = (
         "_saved_approximate",
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
     _saved_approximate: Any
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "gelu"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         approximate = node._saved_approximate
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -350,7 +350,7 @@ class GeluBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         approximate = node._saved_approximate
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         if approximate == "none":
@@ -369,7 +369,7 @@ class GeluBackward0(Node):
             )
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def gelu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -416,7 +416,7 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_beta = beta
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         node._saved_threshold = threshold
         out.edge = node
@@ -428,19 +428,19 @@ class SoftplusBackward0(Node):
 
     __slots__ = (
         "_saved_beta",
-        "_saved_self",
         "_saved_threshold",
         "_version_self",
+        "kept_self",
     )
     _saved_beta: Any
-    _saved_self: Any
     _saved_threshold: Any
     _version_self: Any
+    kept_self: Any
     op = "softplus"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         beta = node._saved_beta
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -451,14 +451,14 @@ class SoftplusBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         beta = node._saved_beta
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         threshold = node._saved_threshold
         return (arithmetic_ops.where(self * beta > threshold, grad, grad * sigmoid(self * beta)),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def softplus_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -495,7 +495,7 @@ def _softmax(input: Tensor, dim: int) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_result = out.array
+        node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -505,26 +505,26 @@ class SoftmaxBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_result",
+        "kept_result",
     )
     _saved_dim: Any
-    _saved_result: Any
+    kept_result: Any
     op = "_softmax"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
         return (result * (grad - kernels.sum(grad * result, dim, True, None)),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        result = output_of(node, node._saved_result)
+        result = output_of(node, node.kept_result)
         return (result * (grad - reduction_ops.sum_dim_intlist(grad * result, dim, True)),)
 
     def release(node) -> None:
-        node._saved_result = FREED
+        node.kept_result = FREED
 
 
 def _softmax_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -561,7 +561,7 @@ def _log_softmax(input: Tensor, dim: int) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_result = out.array
+        node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -571,26 +571,26 @@ class LogSoftmaxBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_result",
+        "kept_result",
     )
     _saved_dim: Any
-    _saved_result: Any
+    kept_result: Any
     op = "_log_softmax"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
         return (grad - np_exp(result) * kernels.sum(grad, dim, True, None),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        result = output_of(node, node._saved_result)
+        result = output_of(node, node.kept_result)
         return (grad - exp_log_ops.exp(result) * reduction_ops.sum_dim_intlist(grad, dim, True),)
 
     def release(node) -> None:
-        node._saved_result = FREED
+        node.kept_result = FREED
 
 
 def _log_softmax_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

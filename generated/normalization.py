@@ -205,19 +205,19 @@ def _native_batch_norm(
         )
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_mean = mean.array
+        node.kept_mean = mean.array
         if bias is not None and bias.edge is not None:
             node._saved_bias_shape = None if bias is None else bias.array.shape
         if input.edge is not None or (weight is not None and weight.edge is not None):
-            node._saved_invstd = invstd.array
-            node._saved_self = input
+            node.kept_invstd = invstd.array
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
         if input.edge is not None:
-            node._saved_running_mean = running_mean
+            node.kept_running_mean = running_mean
             node._version_running_mean = (
                 None if running_mean is None else running_mean.alias and running_mean.alias.version
             )
-            node._saved_weight = weight
+            node.kept_weight = weight
             node._version_weight = None if weight is None else weight.alias and weight.alias.version
         if weight is not None and weight.edge is not None:
             node._saved_weight_shape = None if weight is None else weight.array.shape
@@ -235,51 +235,55 @@ class NativeBatchNormBackward0(Node):
     __slots__ = (
         "_outputs",
         "_saved_bias_shape",
-        "_saved_invstd",
-        "_saved_mean",
-        "_saved_running_mean",
-        "_saved_self",
-        "_saved_weight",
         "_saved_weight_shape",
         "_version_running_mean",
         "_version_self",
         "_version_weight",
+        "kept_invstd",
+        "kept_mean",
+        "kept_running_mean",
+        "kept_self",
+        "kept_weight",
         "output_count",
     )
     _outputs: Any
     _saved_bias_shape: Any
-    _saved_invstd: Any
-    _saved_mean: Any
-    _saved_running_mean: Any
-    _saved_self: Any
-    _saved_weight: Any
     _saved_weight_shape: Any
     _version_running_mean: Any
     _version_self: Any
     _version_weight: Any
+    kept_invstd: Any
+    kept_mean: Any
+    kept_running_mean: Any
+    kept_self: Any
+    kept_weight: Any
     output_count: Any
     op = "_native_batch_norm"
     has_several_outputs = True
+    output_nrs = (
+        ("kept_invstd", 2),
+        ("kept_mean", 1),
+    )
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_result, grad_mean, grad_invstd = materialize(grad, node._outputs)
-        mean = node._saved_mean
+        mean = node.kept_mean
         if mean is FREED:
             raise freed_graph()
         grad_self = grad_weight = grad_bias = None
         if needs[0]:
-            invstd = node._saved_invstd
+            invstd = node.kept_invstd
             if invstd is FREED:
                 raise freed_graph()
-            running_mean = node._saved_running_mean
+            running_mean = node.kept_running_mean
             if running_mean is not None:
                 check_version(node, "running_mean", running_mean, node._version_running_mean)
                 running_mean = running_mean.array
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
@@ -299,10 +303,10 @@ class NativeBatchNormBackward0(Node):
             else:
                 grad_self = share * invstd
         if needs[1]:
-            invstd = node._saved_invstd
+            invstd = node.kept_invstd
             if invstd is FREED:
                 raise freed_graph()
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -319,17 +323,17 @@ class NativeBatchNormBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_result, grad_mean, grad_invstd = materialize_tensors(grad, node._outputs)
-        mean = output_of(OutputEdge(node, 1), node._saved_mean)
+        mean = output_of(OutputEdge(node, 1), node.kept_mean)
         grad_self = grad_weight = grad_bias = None
         if needs[0]:
-            invstd = output_of(OutputEdge(node, 2), node._saved_invstd)
-            running_mean = node._saved_running_mean
+            invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
+            running_mean = node.kept_running_mean
             if running_mean is not None:
                 check_version(node, "running_mean", running_mean, node._version_running_mean)
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
             share = (
@@ -348,8 +352,8 @@ class NativeBatchNormBackward0(Node):
             else:
                 grad_self = share * invstd
         if needs[1]:
-            invstd = output_of(OutputEdge(node, 2), node._saved_invstd)
-            self = node._saved_self
+            invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             weight_shape = node._saved_weight_shape
@@ -366,8 +370,8 @@ class NativeBatchNormBackward0(Node):
         return (grad_self, grad_weight, grad_bias)
 
     def release(node) -> None:
-        node._saved_invstd = node._saved_mean = node._saved_running_mean = node._saved_self = (
-            node._saved_weight
+        node.kept_invstd = node.kept_mean = node.kept_running_mean = node.kept_self = (
+            node.kept_weight
         ) = FREED
 
 
@@ -463,12 +467,12 @@ def _native_layer_norm(
         if bias is not None and bias.edge is not None:
             node._saved_bias_shape = None if bias is None else bias.array.shape
         if input.edge is not None or (weight is not None and weight.edge is not None):
-            node._saved_invstd = invstd.array
-            node._saved_mean = mean.array
-            node._saved_self = input
+            node.kept_invstd = invstd.array
+            node.kept_mean = mean.array
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
         if input.edge is not None:
-            node._saved_weight = weight
+            node.kept_weight = weight
             node._version_weight = None if weight is None else weight.alias and weight.alias.version
         if weight is not None and weight.edge is not None:
             node._saved_weight_shape = None if weight is None else weight.array.shape
@@ -486,43 +490,47 @@ class NativeLayerNormBackward0(Node):
     __slots__ = (
         "_outputs",
         "_saved_bias_shape",
-        "_saved_invstd",
-        "_saved_mean",
-        "_saved_self",
-        "_saved_weight",
         "_saved_weight_shape",
         "_version_self",
         "_version_weight",
+        "kept_invstd",
+        "kept_mean",
+        "kept_self",
+        "kept_weight",
         "output_count",
     )
     _outputs: Any
     _saved_bias_shape: Any
-    _saved_invstd: Any
-    _saved_mean: Any
-    _saved_self: Any
-    _saved_weight: Any
     _saved_weight_shape: Any
     _version_self: Any
     _version_weight: Any
+    kept_invstd: Any
+    kept_mean: Any
+    kept_self: Any
+    kept_weight: Any
     output_count: Any
     op = "_native_layer_norm"
     has_several_outputs = True
+    output_nrs = (
+        ("kept_invstd", 2),
+        ("kept_mean", 1),
+    )
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_result, grad_mean, grad_invstd = materialize(grad, node._outputs)
         grad_self = grad_weight = grad_bias = None
         if needs[0]:
-            invstd = node._saved_invstd
+            invstd = node.kept_invstd
             if invstd is FREED:
                 raise freed_graph()
-            mean = node._saved_mean
+            mean = node.kept_mean
             if mean is FREED:
                 raise freed_graph()
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
@@ -535,13 +543,13 @@ class NativeLayerNormBackward0(Node):
                 + array__invstd_pullback(grad_invstd, normalized, invstd)
             )
         if needs[1]:
-            invstd = node._saved_invstd
+            invstd = node.kept_invstd
             if invstd is FREED:
                 raise freed_graph()
-            mean = node._saved_mean
+            mean = node.kept_mean
             if mean is FREED:
                 raise freed_graph()
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -556,12 +564,12 @@ class NativeLayerNormBackward0(Node):
         grad_result, grad_mean, grad_invstd = materialize_tensors(grad, node._outputs)
         grad_self = grad_weight = grad_bias = None
         if needs[0]:
-            invstd = output_of(OutputEdge(node, 2), node._saved_invstd)
-            mean = output_of(OutputEdge(node, 1), node._saved_mean)
-            self = node._saved_self
+            invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
+            mean = output_of(OutputEdge(node, 1), node.kept_mean)
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            weight = node._saved_weight
+            weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
             share = grad_result if weight is None else grad_result * weight
@@ -573,9 +581,9 @@ class NativeLayerNormBackward0(Node):
                 + _invstd_pullback(grad_invstd, normalized, invstd)
             )
         if needs[1]:
-            invstd = output_of(OutputEdge(node, 2), node._saved_invstd)
-            mean = output_of(OutputEdge(node, 1), node._saved_mean)
-            self = node._saved_self
+            invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
+            mean = output_of(OutputEdge(node, 1), node.kept_mean)
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             weight_shape = node._saved_weight_shape
@@ -588,7 +596,7 @@ class NativeLayerNormBackward0(Node):
         return (grad_self, grad_weight, grad_bias)
 
     def release(node) -> None:
-        node._saved_invstd = node._saved_mean = node._saved_self = node._saved_weight = FREED
+        node.kept_invstd = node.kept_mean = node.kept_self = node.kept_weight = FREED
 
 
 def _native_layer_norm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

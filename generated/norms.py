@@ -62,8 +62,8 @@ def linalg_vector_norm(
         node._saved_dtype = dtype
         node._saved_keepdim = keepdim
         node._saved_ord = ord
-        node._saved_result = out.array
-        node._saved_self = input
+        node.kept_result = out.array
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -77,17 +77,17 @@ class LinalgVectorNormBackward0(Node):
         "_saved_dtype",
         "_saved_keepdim",
         "_saved_ord",
-        "_saved_result",
-        "_saved_self",
         "_version_self",
+        "kept_result",
+        "kept_self",
     )
     _saved_dim: Any
     _saved_dtype: Any
     _saved_keepdim: Any
     _saved_ord: Any
-    _saved_result: Any
-    _saved_self: Any
     _version_self: Any
+    kept_result: Any
+    kept_self: Any
     op = "linalg_vector_norm"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -95,10 +95,10 @@ class LinalgVectorNormBackward0(Node):
         dtype = node._saved_dtype
         keepdim = node._saved_keepdim
         ord = node._saved_ord
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -112,8 +112,8 @@ class LinalgVectorNormBackward0(Node):
         dtype = node._saved_dtype
         keepdim = node._saved_keepdim
         ord = node._saved_ord
-        result = output_of(node, node._saved_result)
-        self = node._saved_self
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         x = self if dtype is None else arithmetic_ops._to_copy(self, dtype=dtype)
@@ -122,7 +122,7 @@ class LinalgVectorNormBackward0(Node):
         return (back if dtype is None else arithmetic_ops._to_copy(back, dtype=self.dtype),)
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node.kept_result = node.kept_self = FREED
 
 
 def linalg_vector_norm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

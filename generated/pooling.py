@@ -679,7 +679,7 @@ def max_pool1d_with_indices(
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_indices = indices.array
+        node.kept_indices = indices.array
         node._saved_self_shape = input.array.shape
         result.edge = node
     return (
@@ -693,27 +693,28 @@ class MaxPool1DWithIndicesBackward0(Node):
     """Gradient of `max_pool1d_with_indices`."""
 
     __slots__ = (
-        "_saved_indices",
         "_saved_self_shape",
+        "kept_indices",
     )
-    _saved_indices: Any
     _saved_self_shape: Any
+    kept_indices: Any
     op = "max_pool1d_with_indices"
+    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices is FREED:
             raise freed_graph()
         self_shape = node._saved_self_shape
         return (kernels.max_pool_backward(grad, self_shape, indices, 1),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = output_of(None, node._saved_indices)
+        indices = output_of(None, node.kept_indices)
         self_shape = node._saved_self_shape
         return (_max_pool_backward(grad, self_shape, indices, 1),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def max_pool1d_with_indices_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -772,7 +773,7 @@ def max_pool2d_with_indices(
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_indices = indices.array
+        node.kept_indices = indices.array
         node._saved_self_shape = input.array.shape
         result.edge = node
     return (
@@ -786,27 +787,28 @@ class MaxPool2DWithIndicesBackward0(Node):
     """Gradient of `max_pool2d_with_indices`."""
 
     __slots__ = (
-        "_saved_indices",
         "_saved_self_shape",
+        "kept_indices",
     )
-    _saved_indices: Any
     _saved_self_shape: Any
+    kept_indices: Any
     op = "max_pool2d_with_indices"
+    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices is FREED:
             raise freed_graph()
         self_shape = node._saved_self_shape
         return (kernels.max_pool_backward(grad, self_shape, indices, 2),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = output_of(None, node._saved_indices)
+        indices = output_of(None, node.kept_indices)
         self_shape = node._saved_self_shape
         return (_max_pool_backward(grad, self_shape, indices, 2),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def max_pool2d_with_indices_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -865,7 +867,7 @@ def max_pool3d_with_indices(
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_indices = indices.array
+        node.kept_indices = indices.array
         node._saved_self_shape = input.array.shape
         result.edge = node
     return (
@@ -879,27 +881,28 @@ class MaxPool3DWithIndicesBackward0(Node):
     """Gradient of `max_pool3d_with_indices`."""
 
     __slots__ = (
-        "_saved_indices",
         "_saved_self_shape",
+        "kept_indices",
     )
-    _saved_indices: Any
     _saved_self_shape: Any
+    kept_indices: Any
     op = "max_pool3d_with_indices"
+    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices is FREED:
             raise freed_graph()
         self_shape = node._saved_self_shape
         return (kernels.max_pool_backward(grad, self_shape, indices, 3),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = output_of(None, node._saved_indices)
+        indices = output_of(None, node.kept_indices)
         self_shape = node._saved_self_shape
         return (_max_pool_backward(grad, self_shape, indices, 3),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def max_pool3d_with_indices_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -944,7 +947,7 @@ def _max_pool_backward(
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_indices = indices
+        node.kept_indices = indices
         node._version_indices = indices.alias and indices.alias.version
         node._saved_spatial = spatial
         out.edge = node
@@ -955,17 +958,17 @@ class MaxPoolBackwardBackward0(Node):
     """Gradient of `_max_pool_backward`."""
 
     __slots__ = (
-        "_saved_indices",
         "_saved_spatial",
         "_version_indices",
+        "kept_indices",
     )
-    _saved_indices: Any
     _saved_spatial: Any
     _version_indices: Any
+    kept_indices: Any
     op = "_max_pool_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         indices = indices.array
@@ -973,14 +976,14 @@ class MaxPoolBackwardBackward0(Node):
         return (kernels.max_pool_take(grad, indices, spatial),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         spatial = node._saved_spatial
         return (_max_pool_take(grad, indices, spatial),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def _max_pool_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1010,7 +1013,7 @@ def _max_pool_take(input: Tensor, indices: Tensor, spatial: int) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_indices = indices
+        node.kept_indices = indices
         node._version_indices = indices.alias and indices.alias.version
         node._saved_self_shape = input.array.shape
         node._saved_spatial = spatial
@@ -1022,19 +1025,19 @@ class MaxPoolTakeBackward0(Node):
     """Gradient of `_max_pool_take`."""
 
     __slots__ = (
-        "_saved_indices",
         "_saved_self_shape",
         "_saved_spatial",
         "_version_indices",
+        "kept_indices",
     )
-    _saved_indices: Any
     _saved_self_shape: Any
     _saved_spatial: Any
     _version_indices: Any
+    kept_indices: Any
     op = "_max_pool_take"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         indices = indices.array
@@ -1043,7 +1046,7 @@ class MaxPoolTakeBackward0(Node):
         return (kernels.max_pool_backward(grad, self_shape, indices, spatial),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         self_shape = node._saved_self_shape
@@ -1051,7 +1054,7 @@ class MaxPoolTakeBackward0(Node):
         return (_max_pool_backward(grad, self_shape, indices, spatial),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def _max_pool_take_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

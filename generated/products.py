@@ -45,7 +45,7 @@ def prod_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dtype = dtype
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -56,17 +56,17 @@ class ProdBackward0(Node):
 
     __slots__ = (
         "_saved_dtype",
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
     _saved_dtype: Any
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "prod"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dtype = node._saved_dtype
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -78,7 +78,7 @@ class ProdBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dtype = node._saved_dtype
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         flat = shape_ops.view(
@@ -92,7 +92,7 @@ class ProdBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def prod_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -133,7 +133,7 @@ def prod_dim_int(
         node._saved_dim = dim
         node._saved_dtype = dtype
         node._saved_keepdim = keepdim
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -146,21 +146,21 @@ class ProdBackward1(Node):
         "_saved_dim",
         "_saved_dtype",
         "_saved_keepdim",
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
     _saved_dim: Any
     _saved_dtype: Any
     _saved_keepdim: Any
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "prod.dim_int"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         dtype = node._saved_dtype
         keepdim = node._saved_keepdim
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -179,7 +179,7 @@ class ProdBackward1(Node):
         dim = node._saved_dim
         dtype = node._saved_dtype
         keepdim = node._saved_keepdim
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         factors = self if dtype is None else arithmetic_ops._to_copy(self, dtype=dtype)
@@ -193,7 +193,7 @@ class ProdBackward1(Node):
         )
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def prod_dim_int_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -230,8 +230,8 @@ def cumprod(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tenso
         node.hooks = None
         node._saved_dim = dim
         node._saved_dtype = dtype
-        node._saved_result = out.array
-        node._saved_self = input
+        node.kept_result = out.array
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -243,24 +243,24 @@ class CumprodBackward0(Node):
     __slots__ = (
         "_saved_dim",
         "_saved_dtype",
-        "_saved_result",
-        "_saved_self",
         "_version_self",
+        "kept_result",
+        "kept_self",
     )
     _saved_dim: Any
     _saved_dtype: Any
-    _saved_result: Any
-    _saved_self: Any
     _version_self: Any
+    kept_result: Any
+    kept_self: Any
     op = "cumprod"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         dtype = node._saved_dtype
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -271,8 +271,8 @@ class CumprodBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         dtype = node._saved_dtype
-        result = output_of(node, node._saved_result)
-        self = node._saved_self
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         factors = self if dtype is None else arithmetic_ops._to_copy(self, dtype=dtype)
@@ -280,7 +280,7 @@ class CumprodBackward0(Node):
         return (back if dtype is None else arithmetic_ops._to_copy(back, dtype=self.dtype),)
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node.kept_result = node.kept_self = FREED
 
 
 def cumprod_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -317,11 +317,11 @@ def _recurrence(input: Tensor, factor: Tensor, dim: int, reverse: bool) -> Tenso
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_factor = factor
+        node.kept_factor = factor
         node._version_factor = factor.alias and factor.alias.version
         node._saved_reverse = reverse
         if factor.edge is not None:
-            node._saved_result = out.array
+            node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -331,21 +331,21 @@ class RecurrenceBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_factor",
-        "_saved_result",
         "_saved_reverse",
         "_version_factor",
+        "kept_factor",
+        "kept_result",
     )
     _saved_dim: Any
-    _saved_factor: Any
-    _saved_result: Any
     _saved_reverse: Any
     _version_factor: Any
+    kept_factor: Any
+    kept_result: Any
     op = "_recurrence"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        factor = node._saved_factor
+        factor = node.kept_factor
         if factor.alias is not None:
             check_version(node, "factor", factor, node._version_factor)
         factor = factor.array
@@ -354,7 +354,7 @@ class RecurrenceBackward0(Node):
         if needs[0]:
             grad_self = kernels.recurrence(grad, factor, dim, not reverse)
         if needs[1]:
-            result = node._saved_result
+            result = node.kept_result
             if result is FREED:
                 raise freed_graph()
             back = kernels.recurrence(grad, factor, dim, not reverse)
@@ -366,7 +366,7 @@ class RecurrenceBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        factor = node._saved_factor
+        factor = node.kept_factor
         if factor.alias is not None:
             check_version(node, "factor", factor, node._version_factor)
         reverse = node._saved_reverse
@@ -374,7 +374,7 @@ class RecurrenceBackward0(Node):
         if needs[0]:
             grad_self = _recurrence(grad, factor, dim, not reverse)
         if needs[1]:
-            result = output_of(node, node._saved_result)
+            result = output_of(node, node.kept_result)
             back = _recurrence(grad, factor, dim, not reverse)
             if reverse:
                 grad_factor = _delay(back, dim, 1, 0) * result
@@ -383,7 +383,7 @@ class RecurrenceBackward0(Node):
         return (grad_self, grad_factor)
 
     def release(node) -> None:
-        node._saved_factor = node._saved_result = FREED
+        node.kept_factor = node.kept_result = FREED
 
 
 def _recurrence_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

@@ -487,7 +487,7 @@ def var_correction(
         node._saved_correction = correction
         node._saved_dim = dim
         node._saved_keepdim = keepdim
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -500,21 +500,21 @@ class VarBackward0(Node):
         "_saved_correction",
         "_saved_dim",
         "_saved_keepdim",
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
     _saved_correction: Any
     _saved_dim: Any
     _saved_keepdim: Any
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "var.correction"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         correction = node._saved_correction
         dim = node._saved_dim
         keepdim = node._saved_keepdim
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -530,7 +530,7 @@ class VarBackward0(Node):
         correction = node._saved_correction
         dim = node._saved_dim
         keepdim = node._saved_keepdim
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (
@@ -540,7 +540,7 @@ class VarBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def var_correction_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -663,8 +663,8 @@ def std_correction(
         node._saved_correction = correction
         node._saved_dim = dim
         node._saved_keepdim = keepdim
-        node._saved_result = out.array
-        node._saved_self = input
+        node.kept_result = out.array
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -677,26 +677,26 @@ class StdBackward0(Node):
         "_saved_correction",
         "_saved_dim",
         "_saved_keepdim",
-        "_saved_result",
-        "_saved_self",
         "_version_self",
+        "kept_result",
+        "kept_self",
     )
     _saved_correction: Any
     _saved_dim: Any
     _saved_keepdim: Any
-    _saved_result: Any
-    _saved_self: Any
     _version_self: Any
+    kept_result: Any
+    kept_self: Any
     op = "std.correction"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         correction = node._saved_correction
         dim = node._saved_dim
         keepdim = node._saved_keepdim
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -716,8 +716,8 @@ class StdBackward0(Node):
         correction = node._saved_correction
         dim = node._saved_dim
         keepdim = node._saved_keepdim
-        result = output_of(node, node._saved_result)
-        self = node._saved_self
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (
@@ -736,7 +736,7 @@ class StdBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node.kept_result = node.kept_self = FREED
 
 
 def std_correction_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -775,8 +775,8 @@ def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
         node.hooks = None
         node._saved_dim = dim
         node._saved_keepdim = keepdim
-        node._saved_result = out.array
-        node._saved_self = input
+        node.kept_result = out.array
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -788,24 +788,24 @@ class AmaxBackward0(Node):
     __slots__ = (
         "_saved_dim",
         "_saved_keepdim",
-        "_saved_result",
-        "_saved_self",
         "_version_self",
+        "kept_result",
+        "kept_self",
     )
     _saved_dim: Any
     _saved_keepdim: Any
-    _saved_result: Any
-    _saved_self: Any
     _version_self: Any
+    kept_result: Any
+    kept_self: Any
     op = "amax"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         keepdim = node._saved_keepdim
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -816,8 +816,8 @@ class AmaxBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         keepdim = node._saved_keepdim
-        result = output_of(node, node._saved_result)
-        self = node._saved_self
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         largest = self == _unreduce(result, self.shape, dim, keepdim)
@@ -825,7 +825,7 @@ class AmaxBackward0(Node):
         return (arithmetic_ops.where(largest, _unreduce(share, self.shape, dim, keepdim), 0),)
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node.kept_result = node.kept_self = FREED
 
 
 def amax_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -861,8 +861,8 @@ def amin(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
         node.hooks = None
         node._saved_dim = dim
         node._saved_keepdim = keepdim
-        node._saved_result = out.array
-        node._saved_self = input
+        node.kept_result = out.array
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -874,24 +874,24 @@ class AminBackward0(Node):
     __slots__ = (
         "_saved_dim",
         "_saved_keepdim",
-        "_saved_result",
-        "_saved_self",
         "_version_self",
+        "kept_result",
+        "kept_self",
     )
     _saved_dim: Any
     _saved_keepdim: Any
-    _saved_result: Any
-    _saved_self: Any
     _version_self: Any
+    kept_result: Any
+    kept_self: Any
     op = "amin"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         keepdim = node._saved_keepdim
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -902,8 +902,8 @@ class AminBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         keepdim = node._saved_keepdim
-        result = output_of(node, node._saved_result)
-        self = node._saved_self
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         smallest = self == _unreduce(result, self.shape, dim, keepdim)
@@ -911,7 +911,7 @@ class AminBackward0(Node):
         return (arithmetic_ops.where(smallest, _unreduce(share, self.shape, dim, keepdim), 0),)
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node.kept_result = node.kept_self = FREED
 
 
 def amin_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -952,7 +952,7 @@ def max_dim(input: Tensor, dim: int, keepdim: bool = False) -> MaxDimResult:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_indices = indices.array
+        node.kept_indices = indices.array
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         values.edge = node
@@ -968,19 +968,20 @@ class MaxBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_indices",
         "_saved_keepdim",
         "_saved_self_shape",
+        "kept_indices",
     )
     _saved_dim: Any
-    _saved_indices: Any
     _saved_keepdim: Any
     _saved_self_shape: Any
+    kept_indices: Any
     op = "max.dim"
+    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices is FREED:
             raise freed_graph()
         keepdim = node._saved_keepdim
@@ -989,13 +990,13 @@ class MaxBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = output_of(None, node._saved_indices)
+        indices = output_of(None, node.kept_indices)
         keepdim = node._saved_keepdim
         self_shape = node._saved_self_shape
         return (_put_along_dim(grad, self_shape, dim, indices, keepdim),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def max_dim_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1027,8 +1028,8 @@ def max_default(input: Tensor) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
-        node._saved_self = input
+        node.kept_result = out.array
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -1038,20 +1039,20 @@ class MaxBackward1(Node):
     """Gradient of `max`."""
 
     __slots__ = (
-        "_saved_result",
-        "_saved_self",
         "_version_self",
+        "kept_result",
+        "kept_self",
     )
-    _saved_result: Any
-    _saved_self: Any
     _version_self: Any
+    kept_result: Any
+    kept_self: Any
     op = "max"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1059,15 +1060,15 @@ class MaxBackward1(Node):
         return (kernels.where(largest, grad / kernels.sum(largest, None, False, grad.dtype), 0),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
-        self = node._saved_self
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         largest = self == result
         return (arithmetic_ops.where(largest, grad / sum_default(largest, dtype=grad.dtype), 0),)
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node.kept_result = node.kept_self = FREED
 
 
 def max_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1111,7 +1112,7 @@ def min_dim(input: Tensor, dim: int, keepdim: bool = False) -> MinDimResult:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_indices = indices.array
+        node.kept_indices = indices.array
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         values.edge = node
@@ -1127,19 +1128,20 @@ class MinBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_indices",
         "_saved_keepdim",
         "_saved_self_shape",
+        "kept_indices",
     )
     _saved_dim: Any
-    _saved_indices: Any
     _saved_keepdim: Any
     _saved_self_shape: Any
+    kept_indices: Any
     op = "min.dim"
+    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices is FREED:
             raise freed_graph()
         keepdim = node._saved_keepdim
@@ -1148,13 +1150,13 @@ class MinBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = output_of(None, node._saved_indices)
+        indices = output_of(None, node.kept_indices)
         keepdim = node._saved_keepdim
         self_shape = node._saved_self_shape
         return (_put_along_dim(grad, self_shape, dim, indices, keepdim),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def min_dim_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1186,8 +1188,8 @@ def min_default(input: Tensor) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
-        node._saved_self = input
+        node.kept_result = out.array
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -1197,20 +1199,20 @@ class MinBackward1(Node):
     """Gradient of `min`."""
 
     __slots__ = (
-        "_saved_result",
-        "_saved_self",
         "_version_self",
+        "kept_result",
+        "kept_self",
     )
-    _saved_result: Any
-    _saved_self: Any
     _version_self: Any
+    kept_result: Any
+    kept_self: Any
     op = "min"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1218,15 +1220,15 @@ class MinBackward1(Node):
         return (kernels.where(smallest, grad / kernels.sum(smallest, None, False, grad.dtype), 0),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
-        self = node._saved_self
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         smallest = self == result
         return (arithmetic_ops.where(smallest, grad / sum_default(smallest, dtype=grad.dtype), 0),)
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node.kept_result = node.kept_self = FREED
 
 
 def min_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1267,7 +1269,7 @@ def _put_along_dim(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_indices = indices
+        node.kept_indices = indices
         node._version_indices = indices.alias and indices.alias.version
         node._saved_keepdim = keepdim
         out.edge = node
@@ -1279,19 +1281,19 @@ class PutAlongDimBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_indices",
         "_saved_keepdim",
         "_version_indices",
+        "kept_indices",
     )
     _saved_dim: Any
-    _saved_indices: Any
     _saved_keepdim: Any
     _version_indices: Any
+    kept_indices: Any
     op = "_put_along_dim"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         indices = indices.array
@@ -1300,14 +1302,14 @@ class PutAlongDimBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         keepdim = node._saved_keepdim
         return (_take_along_dim(grad, dim, indices, keepdim),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def _put_along_dim_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1338,7 +1340,7 @@ def _take_along_dim(input: Tensor, dim: int, indices: Tensor, keepdim: bool) -> 
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_indices = indices
+        node.kept_indices = indices
         node._version_indices = indices.alias and indices.alias.version
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
@@ -1351,21 +1353,21 @@ class TakeAlongDimBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_indices",
         "_saved_keepdim",
         "_saved_self_shape",
         "_version_indices",
+        "kept_indices",
     )
     _saved_dim: Any
-    _saved_indices: Any
     _saved_keepdim: Any
     _saved_self_shape: Any
     _version_indices: Any
+    kept_indices: Any
     op = "_take_along_dim"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         indices = indices.array
@@ -1375,7 +1377,7 @@ class TakeAlongDimBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         keepdim = node._saved_keepdim
@@ -1383,7 +1385,7 @@ class TakeAlongDimBackward0(Node):
         return (_put_along_dim(grad, self_shape, dim, indices, keepdim),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def _take_along_dim_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1444,8 +1446,8 @@ def logsumexp(input: Tensor | Number, dim: int | Sequence[int], keepdim: bool = 
         node.hooks = None
         node._saved_dim = dim
         node._saved_keepdim = keepdim
-        node._saved_result = out.array
-        node._saved_self = input
+        node.kept_result = out.array
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -1457,24 +1459,24 @@ class LogsumexpBackward0(Node):
     __slots__ = (
         "_saved_dim",
         "_saved_keepdim",
-        "_saved_result",
-        "_saved_self",
         "_version_self",
+        "kept_result",
+        "kept_self",
     )
     _saved_dim: Any
     _saved_keepdim: Any
-    _saved_result: Any
-    _saved_self: Any
     _version_self: Any
+    kept_result: Any
+    kept_self: Any
     op = "logsumexp"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         keepdim = node._saved_keepdim
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -1486,8 +1488,8 @@ class LogsumexpBackward0(Node):
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         keepdim = node._saved_keepdim
-        result = output_of(node, node._saved_result)
-        self = node._saved_self
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (
@@ -1496,7 +1498,7 @@ class LogsumexpBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node.kept_result = node.kept_self = FREED
 
 
 def logsumexp_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

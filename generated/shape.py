@@ -783,7 +783,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_tensors = tensors
+        node.kept_tensors = tensors
         node._version_tensors = versions(tensors)
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -794,29 +794,29 @@ class CatBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_tensors",
         "_version_tensors",
+        "kept_tensors",
     )
     _saved_dim: Any
-    _saved_tensors: Any
     _version_tensors: Any
+    kept_tensors: Any
     op = "cat"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        tensors = node._saved_tensors
+        tensors = node.kept_tensors
         check_versions(node, "tensors", tensors, node._version_tensors)
         tensors = arrays_of(tensors)
         return tuple(kernels.cat_backward(grad, tensors, dim))
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        tensors = node._saved_tensors
+        tensors = node.kept_tensors
         check_versions(node, "tensors", tensors, node._version_tensors)
         return tuple(_cat_backward(grad, tensors, dim))
 
     def release(node) -> None:
-        node._saved_tensors = FREED
+        node.kept_tensors = FREED
 
 
 def cat_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

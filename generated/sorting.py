@@ -49,7 +49,7 @@ def sort_default(input: Tensor, dim: int = -1, descending: bool = False) -> Sort
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_indices = indices.array
+        node.kept_indices = indices.array
         node._saved_self_shape = input.array.shape
         values.edge = node
     return (
@@ -62,17 +62,18 @@ class SortBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_indices",
         "_saved_self_shape",
+        "kept_indices",
     )
     _saved_dim: Any
-    _saved_indices: Any
     _saved_self_shape: Any
+    kept_indices: Any
     op = "sort"
+    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices is FREED:
             raise freed_graph()
         self_shape = node._saved_self_shape
@@ -80,12 +81,12 @@ class SortBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = output_of(None, node._saved_indices)
+        indices = output_of(None, node.kept_indices)
         self_shape = node._saved_self_shape
         return (reduction_ops._put_along_dim(grad, self_shape, dim, indices, True),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def sort_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -125,7 +126,7 @@ def sort_stable(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_indices = indices.array
+        node.kept_indices = indices.array
         node._saved_self_shape = input.array.shape
         values.edge = node
     return (
@@ -140,17 +141,18 @@ class SortBackward1(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_indices",
         "_saved_self_shape",
+        "kept_indices",
     )
     _saved_dim: Any
-    _saved_indices: Any
     _saved_self_shape: Any
+    kept_indices: Any
     op = "sort.stable"
+    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices is FREED:
             raise freed_graph()
         self_shape = node._saved_self_shape
@@ -158,12 +160,12 @@ class SortBackward1(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = output_of(None, node._saved_indices)
+        indices = output_of(None, node.kept_indices)
         self_shape = node._saved_self_shape
         return (reduction_ops._put_along_dim(grad, self_shape, dim, indices, True),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def sort_stable_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -208,7 +210,7 @@ def topk(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_indices = indices.array
+        node.kept_indices = indices.array
         node._saved_self_shape = input.array.shape
         values.edge = node
     return (
@@ -221,17 +223,18 @@ class TopkBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_indices",
         "_saved_self_shape",
+        "kept_indices",
     )
     _saved_dim: Any
-    _saved_indices: Any
     _saved_self_shape: Any
+    kept_indices: Any
     op = "topk"
+    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices is FREED:
             raise freed_graph()
         self_shape = node._saved_self_shape
@@ -239,12 +242,12 @@ class TopkBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = output_of(None, node._saved_indices)
+        indices = output_of(None, node.kept_indices)
         self_shape = node._saved_self_shape
         return (reduction_ops._put_along_dim(grad, self_shape, dim, indices, True),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def topk_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -282,7 +285,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Kth
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node._saved_indices = indices.array
+        node.kept_indices = indices.array
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         values.edge = node
@@ -298,19 +301,20 @@ class KthvalueBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_indices",
         "_saved_keepdim",
         "_saved_self_shape",
+        "kept_indices",
     )
     _saved_dim: Any
-    _saved_indices: Any
     _saved_keepdim: Any
     _saved_self_shape: Any
+    kept_indices: Any
     op = "kthvalue"
+    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = node._saved_indices
+        indices = node.kept_indices
         if indices is FREED:
             raise freed_graph()
         keepdim = node._saved_keepdim
@@ -319,13 +323,13 @@ class KthvalueBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = output_of(None, node._saved_indices)
+        indices = output_of(None, node.kept_indices)
         keepdim = node._saved_keepdim
         self_shape = node._saved_self_shape
         return (reduction_ops._put_along_dim(grad, self_shape, dim, indices, keepdim),)
 
     def release(node) -> None:
-        node._saved_indices = FREED
+        node.kept_indices = FREED
 
 
 def kthvalue_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

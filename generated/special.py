@@ -49,7 +49,7 @@ def erf(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -59,28 +59,28 @@ class ErfBackward0(Node):
     """Gradient of `erf`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "erf"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * _2_OVER_SQRT_PI * np_exp(-(self * self)),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * _2_OVER_SQRT_PI * exp_log_ops.exp(-(self * self)),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def erf_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -111,7 +111,7 @@ def erfc(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -121,28 +121,28 @@ class ErfcBackward0(Node):
     """Gradient of `erfc`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "erfc"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * MINUS_2_OVER_SQRT_PI * np_exp(-(self * self)),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * MINUS_2_OVER_SQRT_PI * exp_log_ops.exp(-(self * self)),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def erfc_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -173,7 +173,7 @@ def _normal_cdf(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -183,28 +183,28 @@ class NormalCdfBackward0(Node):
     """Gradient of `_normal_cdf`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "_normal_cdf"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * (np_exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def _normal_cdf_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -235,7 +235,7 @@ def lgamma(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -245,28 +245,28 @@ class LgammaBackward0(Node):
     """Gradient of `lgamma`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "lgamma"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * sp.digamma(self),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * digamma(self),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def lgamma_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -297,7 +297,7 @@ def digamma(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -307,28 +307,28 @@ class DigammaBackward0(Node):
     """Gradient of `digamma`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "digamma"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * kernels.polygamma(1, self),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * polygamma(1, self),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def digamma_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -360,7 +360,7 @@ def polygamma(n: int, input: Tensor | Number) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_n = n
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -371,17 +371,17 @@ class PolygammaBackward0(Node):
 
     __slots__ = (
         "_saved_n",
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
     _saved_n: Any
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "polygamma"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         n = node._saved_n
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -389,13 +389,13 @@ class PolygammaBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         n = node._saved_n
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * polygamma(n + 1, self),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def polygamma_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

@@ -58,7 +58,7 @@ def sin(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -68,28 +68,28 @@ class SinBackward0(Node):
     """Gradient of `sin`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "sin"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * np_cos(self).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * complex_numbers_ops.conj(cos(self)),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def sin_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -120,7 +120,7 @@ def cos(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -130,28 +130,28 @@ class CosBackward0(Node):
     """Gradient of `cos`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "cos"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * -np_sin(self).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * -complex_numbers_ops.conj(sin(self)),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def cos_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -182,7 +182,7 @@ def tan(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
+        node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -190,22 +190,22 @@ def tan(input: Tensor | Number) -> Tensor:
 class TanBackward0(Node):
     """Gradient of `tan`."""
 
-    __slots__ = ("_saved_result",)
-    _saved_result: Any
+    __slots__ = ("kept_result",)
+    kept_result: Any
     op = "tan"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
         return (grad * (1 + result * result).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
+        result = output_of(node, node.kept_result)
         return (grad * complex_numbers_ops.conj(1 + result * result),)
 
     def release(node) -> None:
-        node._saved_result = FREED
+        node.kept_result = FREED
 
 
 def tan_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -235,7 +235,7 @@ def asin(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -245,28 +245,28 @@ class AsinBackward0(Node):
     """Gradient of `asin`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "asin"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * (1 / np_sqrt((1 - self) * (1 + self))).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * complex_numbers_ops.conj(exp_log_ops.rsqrt((1 - self) * (1 + self))),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def asin_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -298,7 +298,7 @@ def acos(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -308,28 +308,28 @@ class AcosBackward0(Node):
     """Gradient of `acos`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "acos"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * -(1 / np_sqrt((1 - self) * (1 + self))).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * -complex_numbers_ops.conj(exp_log_ops.rsqrt((1 - self) * (1 + self))),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def acos_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -361,7 +361,7 @@ def atan(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -371,28 +371,28 @@ class AtanBackward0(Node):
     """Gradient of `atan`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "atan"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad / (self * self + 1).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad / complex_numbers_ops.conj(self * self + 1),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def atan_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -429,9 +429,9 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_other = other
+        node.kept_other = other
         node._version_other = other.alias and other.alias.version
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
@@ -455,25 +455,25 @@ class Atan2Backward0(Node):
     __slots__ = (
         "_like_other",
         "_like_self",
-        "_saved_other",
-        "_saved_self",
         "_version_other",
         "_version_self",
+        "kept_other",
+        "kept_self",
     )
     _like_other: Any
     _like_self: Any
-    _saved_other: Any
-    _saved_self: Any
     _version_other: Any
     _version_self: Any
+    kept_other: Any
+    kept_self: Any
     op = "atan2"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
         other = other.array
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
@@ -491,10 +491,10 @@ class Atan2Backward0(Node):
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        other = node._saved_other
+        other = node.kept_other
         if other.alias is not None:
             check_version(node, "other", other, node._version_other)
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         grad_self = grad_other = None
@@ -511,7 +511,7 @@ class Atan2Backward0(Node):
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_self = FREED
+        node.kept_other = node.kept_self = FREED
 
 
 def atan2_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -549,9 +549,9 @@ def hypot(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
+        node.kept_result = out.array
         if other.edge is not None:
-            node._saved_other = other
+            node.kept_other = other
             node._version_other = other.alias and other.alias.version
             node._like_other = (
                 None
@@ -559,7 +559,7 @@ def hypot(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         if input.edge is not None:
-            node._saved_self = input
+            node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_self = (
                 None
@@ -576,28 +576,28 @@ class HypotBackward0(Node):
     __slots__ = (
         "_like_other",
         "_like_self",
-        "_saved_other",
-        "_saved_result",
-        "_saved_self",
         "_version_other",
         "_version_self",
+        "kept_other",
+        "kept_result",
+        "kept_self",
     )
     _like_other: Any
     _like_self: Any
-    _saved_other: Any
-    _saved_result: Any
-    _saved_self: Any
     _version_other: Any
     _version_self: Any
+    kept_other: Any
+    kept_result: Any
+    kept_self: Any
     op = "hypot"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
         grad_self = grad_other = None
         if needs[0]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
@@ -605,7 +605,7 @@ class HypotBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            other = node._saved_other
+            other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
@@ -615,17 +615,17 @@ class HypotBackward0(Node):
         return (grad_self, grad_other)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
+        result = output_of(node, node.kept_result)
         grad_self = grad_other = None
         if needs[0]:
-            self = node._saved_self
+            self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             grad_self = grad * (self / result)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            other = node._saved_other
+            other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             grad_other = grad * (other / result)
@@ -634,7 +634,7 @@ class HypotBackward0(Node):
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node._saved_other = node._saved_result = node._saved_self = FREED
+        node.kept_other = node.kept_result = node.kept_self = FREED
 
 
 def hypot_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -665,7 +665,7 @@ def sinh(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -675,28 +675,28 @@ class SinhBackward0(Node):
     """Gradient of `sinh`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "sinh"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * np_cosh(self).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * complex_numbers_ops.conj(cosh(self)),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def sinh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -727,7 +727,7 @@ def cosh(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -737,28 +737,28 @@ class CoshBackward0(Node):
     """Gradient of `cosh`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "cosh"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * np_sinh(self).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * complex_numbers_ops.conj(sinh(self)),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def cosh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -789,7 +789,7 @@ def tanh(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -799,28 +799,28 @@ class TanhBackward0(Node):
     """Gradient of `tanh`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "tanh"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * np_square(1 / np_cosh(self)).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * complex_numbers_ops.conj(_sech_squared(self)),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def tanh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -849,8 +849,8 @@ def _sech_squared(input: Tensor) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_result = out.array
-        node._saved_self = input
+        node.kept_result = out.array
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -860,34 +860,34 @@ class SechSquaredBackward0(Node):
     """Gradient of `_sech_squared`."""
 
     __slots__ = (
-        "_saved_result",
-        "_saved_self",
         "_version_self",
+        "kept_result",
+        "kept_self",
     )
-    _saved_result: Any
-    _saved_self: Any
     _version_self: Any
+    kept_result: Any
+    kept_self: Any
     op = "_sech_squared"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node._saved_result
+        result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * (-2 * result * np_tanh(self)).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node._saved_result)
-        self = node._saved_self
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad * complex_numbers_ops.conj(-2 * result * tanh(self)),)
 
     def release(node) -> None:
-        node._saved_result = node._saved_self = FREED
+        node.kept_result = node.kept_self = FREED
 
 
 def _sech_squared_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -920,7 +920,7 @@ def asinh(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -930,28 +930,28 @@ class AsinhBackward0(Node):
     """Gradient of `asinh`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "asinh"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad / np_hypot(self, 1),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad / hypot(self, 1),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def asinh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -980,7 +980,7 @@ def acosh(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -990,22 +990,22 @@ class AcoshBackward0(Node):
     """Gradient of `acosh`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "acosh"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad * (1 / np_sqrt(self - 1) * (1 / np_sqrt(self + 1))).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (
@@ -1014,7 +1014,7 @@ class AcoshBackward0(Node):
         )
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def acosh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1046,7 +1046,7 @@ def atanh(input: Tensor | Number) -> Tensor:
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self = input
+        node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -1056,28 +1056,28 @@ class AtanhBackward0(Node):
     """Gradient of `atanh`."""
 
     __slots__ = (
-        "_saved_self",
         "_version_self",
+        "kept_self",
     )
-    _saved_self: Any
     _version_self: Any
+    kept_self: Any
     op = "atanh"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (grad / ((1 - self) * (1 + self)).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node._saved_self
+        self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (grad / complex_numbers_ops.conj((1 - self) * (1 + self)),)
 
     def release(node) -> None:
-        node._saved_self = FREED
+        node.kept_self = FREED
 
 
 def atanh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

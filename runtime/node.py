@@ -46,6 +46,9 @@ class Node:
     has_several_outputs: ClassVar[bool] = False
     """Whether `apply` takes a list with the gradient of each of `output_count` outputs."""
 
+    output_nrs: ClassVar[tuple[tuple[str, int | None], ...]] = ()
+    """Slots and the output each keeps, for an op with several; None for one without gradient."""
+
     runs_at_once: ClassVar[bool] = False
     """Whether the vertex waits for no other, but runs as soon as its gradient is complete."""
 
@@ -53,6 +56,12 @@ class Node:
     hooks: Hooks | None
     sequence_nr: int
     output_count: int
+
+    def __init_subclass__(cls) -> None:
+        """Let what a slot `kept_<name>` holds be read as `_saved_<name>`, as in PyTorch."""
+        for slot in cls.__dict__.get("__slots__", ()):
+            if slot.startswith("kept_"):
+                setattr(cls, slot.replace("kept_", "_saved_", 1), KeptValue(slot))
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
@@ -112,6 +121,27 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {hex(id(self))}>"
+
+
+class KeptValue:
+    """What users see of a slot in which a node keeps tensors for its gradient.
+
+    A tensor (for a list of them a tuple), also where the node itself keeps an array only; None if
+    no gradient that was asked for reads it. RuntimeError after the graph has been freed, and if
+    the tensor was modified in place since.
+    """
+
+    __slots__ = ("slot",)
+
+    def __init__(self, slot: str) -> None:
+        self.slot = slot
+
+    def __get__(self, node: Node | None, _: type[Node]) -> Any:
+        if node is None:
+            return self
+        from .kept import kept_value
+
+        return kept_value(node, self.slot)
 
 
 class OutputEdge(Node):

@@ -49,7 +49,7 @@ def modified_in_place(
 def saved_output_slot(node: Node, array: Any) -> str | None:
     """The slot in which `node` keeps `array`, an output of its op; None if it does not."""
     for slot in type(node).__slots__:
-        if slot.startswith("_saved_") and getattr(node, slot, None) is array:
+        if slot.startswith("kept_") and getattr(node, slot, None) is array:
             return slot
     return None
 
@@ -63,7 +63,7 @@ def _refuse(node: Node, *, slot: str, alias: Alias, expected: int) -> None:
     array = getattr(node, slot)
     if array is FREED:
         raise freed_graph()
-    name = slot.removeprefix("_saved_")
+    name = slot.removeprefix("kept_")
     raise modified_in_place(array, node, alias.version, expected, name, node)
 
 

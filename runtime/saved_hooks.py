@@ -13,8 +13,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .kept import edge_of_output
 from .modes import observe
 from .node import FREED, AccumulateGrad, Freed, Node, OutputEdge
+from .saved import output_of
 from .tensor import Tensor, wrap
 
 Pack: TypeAlias = Callable[[Tensor], Any]
@@ -65,12 +67,19 @@ class Packed:
     def __init__(self, values: dict[str, Any]) -> None:
         self.values = values
 
+    def restore(self, slot: str) -> Any:
+        """What the node kept in `slot`, unpacked."""
+        value = self.values[slot]
+        if isinstance(value, list):
+            return [None if item is None else item.restore() for item in value]
+        return value.restore()
+
     @contextmanager
     def unpacked(self, node: Node) -> Iterator[None]:
         """The node with its values in place, as its `apply` needs it."""
-        for slot, value in self.values.items():
+        for slot in self.values:
             if getattr(node, slot) is not FREED:
-                setattr(node, slot, _restore(value))
+                setattr(node, slot, self.restore(slot))
         try:
             yield
         finally:
@@ -81,12 +90,6 @@ class Packed:
 
 PACKED: Final[Any] = Freed()
 """Stands where a packed value was."""
-
-
-def _restore(value: Any) -> Any:
-    if isinstance(value, list):
-        return [None if item is None else item.restore() for item in value]
-    return value.restore()
 
 
 class _SavedHooks(threading.local):
@@ -148,20 +151,19 @@ def _pack_results(results: tuple[Tensor, ...]) -> None:
         return
     values: dict[str, Any] = {}
     for slot in type(node).__slots__:
-        value = getattr(node, slot, None) if slot.startswith("_saved_") else None
-        packed = _pack_slot(value, node, *hooks)
+        value = getattr(node, slot, None) if slot.startswith("kept_") else None
+        packed = _pack_slot(slot, value, node, *hooks)
         if packed is not None:
             values[slot] = packed
             setattr(node, slot, PACKED)
     own.packed = Packed(values) if values else None
 
 
-def _pack_slot(value: Any, node: Node, pack: Pack, unpack: Unpack) -> Any:
+def _pack_slot(slot: str, value: Any, node: Node, pack: Pack, unpack: Unpack) -> Any:
     """A packed slot; None if it holds no tensors."""
     if isinstance(value, np.ndarray):
-        shown = wrap(value)
-        shown.edge = node
-        return PackedValue(pack(shown), unpack, node, True)
+        shown = output_of(edge_of_output(node, slot), value)
+        return PackedValue(pack(shown), unpack, shown.edge, True)
     if isinstance(value, Tensor):
         return pack_tensor(value, pack, unpack)
     if isinstance(value, list | tuple) and any(isinstance(item, Tensor) for item in value):

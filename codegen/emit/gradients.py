@@ -36,9 +36,19 @@ def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext
         slots=tuple(sorted(slots)),
         release=" = ".join([*released, "FREED"]) if released else "",
         has_several_outputs=several,
+        output_nrs=tuple(_output_nrs(op, plan)),
         apply=tuple(_Body(op, plan, context, on_tensors=False).lines()),
         apply_differentiable=tuple(_Body(op, plan, context, on_tensors=True).lines()),
     )
+
+
+def _output_nrs(op: OpSpec, plan: SavedFormulas) -> Iterator[tuple[str, int | None]]:
+    """Each slot with an output of an op that has several, and its number among those that carry
+    a gradient."""
+    names = differentiable_outputs(op)
+    for saved in plan.saved:
+        if saved.source == "output" and len(op.signature.outputs) > 1:
+            yield saved.slot, names.index(saved.name) if saved.name in names else None
 
 
 def has_several_outputs(op: OpSpec) -> bool:

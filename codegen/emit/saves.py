@@ -74,13 +74,15 @@ def _saved(
     if name in attributes:
         of, attribute = attributes[name]
         return Saved(name, "attribute", f"_saved_{name}", wanted_by, attribute, of)
+    # Users read `_saved_<name>`, which for tensors is computed from what the slot holds.
+    slot = f"kept_{name}"
     param = next((p for p in op.signature.params if p.name == name), None)
     if param is None:
-        return Saved(name, "output", f"_saved_{name}", wanted_by)
-    source: Source = "value"
-    if param.type.base == "Tensor":
-        source = "tensors" if param.type.is_list else "tensor"
-    return Saved(name, source, f"_saved_{name}", wanted_by, is_optional=param.type.is_optional)
+        return Saved(name, "output", slot, wanted_by)
+    if param.type.base != "Tensor":
+        return Saved(name, "value", f"_saved_{name}", wanted_by)
+    source: Source = "tensors" if param.type.is_list else "tensor"
+    return Saved(name, source, slot, wanted_by, is_optional=param.type.is_optional)
 
 
 def _name_attributes(

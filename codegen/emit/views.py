@@ -15,6 +15,8 @@ class NodeView:
     release: str
     """The line that lets go of saved arrays and tensors; empty if there are none."""
     has_several_outputs: bool
+    output_nrs: tuple[tuple[str, int | None], ...]
+    """The slots that keep outputs, and which, where that is not plain."""
     apply: tuple[str, ...]
     """The body of `apply`, on arrays."""
     apply_differentiable: tuple[str, ...]
