@@ -24,6 +24,7 @@ from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim
 from . import overrides as overrides
+from .autograd.backward import BackwardMethods as _BackwardMethods
 from .composites import atleast_1d as atleast_1d
 from .composites import atleast_2d as atleast_2d
 from .composites import atleast_3d as atleast_3d
@@ -113,6 +114,7 @@ from .tensor import install as _install
 if _TYPE_CHECKING:
     from . import viz as viz
 
+_install(_BackwardMethods)
 _install(_TensorMethods)
 _install(_OverwriteMethods)
 _install(_OverrideMethods)

@@ -199,18 +199,14 @@ def _run(state: _Pass, keep_graph: bool) -> None:
     ready = [(-vertex.sequence_nr, vertex) for vertex in first if not vertex.runs_at_once]
     heapify(ready)
     following: Node | None = None
-    grad: Gradient | None = None
+    following_grad: Gradient | None = None
     while True:
         if at_once:
-            if following is not None:
-                buffers[following] = grad
-                heappush(ready, (-following.sequence_nr, following))
-                following = None
             vertex = at_once.pop()
             grad = buffers.pop(vertex, None)
         elif following is not None:
-            vertex = following
-            following = None
+            vertex, grad = following, following_grad
+            following = following_grad = None
             if ready and -ready[0][0] > vertex.sequence_nr:
                 buffers[vertex] = grad
                 vertex = heapreplace(ready, (-vertex.sequence_nr, vertex))[1]
@@ -235,18 +231,20 @@ def _run(state: _Pass, keep_graph: bool) -> None:
                 continue
             arrived = grads[position]
             waiting = dependencies[edge] - 1
-            if waiting or edge in buffers:
-                dependencies[edge] = waiting
+            if edge in buffers:
                 if arrived is not None:
                     state.add(edge, arrived)
-                if waiting:
-                    continue
-                arrived = buffers.pop(edge, None)
-            if edge.runs_at_once:
+                if not waiting:
+                    arrived = buffers.pop(edge)
+            elif waiting and arrived is not None:
+                buffers[edge] = arrived
+            if waiting:
+                dependencies[edge] = waiting
+            elif edge.runs_at_once:
                 buffers[edge] = arrived
                 at_once.append(edge)
             elif following is None:
-                following, grad = edge, arrived
+                following, following_grad = edge, arrived
             else:
                 buffers[edge] = arrived
                 heappush(ready, (-edge.sequence_nr, edge))

@@ -21,9 +21,15 @@ from .node import AccumulateGrad, Node, OutputEdge
 from .protocols import ValueMethods
 
 if TYPE_CHECKING:
+    from .autograd.backward import BackwardMethods
     from .generated.methods import TensorMethods
+
+    class _Installed(BackwardMethods, TensorMethods):
+        """What modules above this one define; copied in by `install`."""
+
+        __slots__ = ()
 else:
-    TensorMethods = object  # what generated code defines is copied in by `install`
+    _Installed = object
 
 
 _adding: Final = threading.RLock()
@@ -46,7 +52,7 @@ class Size(tuple[int, ...]):
         return f"gradspec.Size({list(self)})"
 
 
-class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, TensorMethods):
+class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _Installed):
     """A multi-dimensional array that can remember how it was computed.
 
     Made by `gs.tensor`, `gs.from_numpy`, `gs.zeros` and so on, and by ops. The methods that are
@@ -233,34 +239,6 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, Te
         if self.alias is INFERENCE_ALIAS:
             raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if self.alias is None else self.alias.version
-
-    def backward(
-        self,
-        gradient: Tensor | None = None,
-        retain_graph: bool | None = None,
-        create_graph: bool = False,
-        inputs: Any = None,
-    ) -> None:
-        """Add the gradient of this tensor to the `grad` of the leaves it was computed from.
-
-        `gradient` has the shape of this tensor and may be left out for a single element;
-        `inputs` restricts the pass to the given tensors. See `autograd.backward`.
-        """
-        from .autograd import backward
-        from .overrides import handle_torch_function, has_torch_function_unary
-
-        if type(self) is not Tensor and has_torch_function_unary(self):
-            handle_torch_function(
-                Tensor.backward,
-                (self,),
-                self,
-                gradient=gradient,
-                retain_graph=retain_graph,
-                create_graph=create_graph,
-                inputs=inputs,
-            )
-            return
-        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
     def detach(self) -> Tensor:
         """A tensor on the same memory through which no gradient flows."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..overrides import handle_torch_function, has_torch_function_unary
 from ..tensor import Tensor, wrap
 from .batched import grad_of_each
 from .edges import GradientEdge, TensorOrEdge
@@ -69,9 +70,40 @@ def backward(
         create_graph if retain_graph is None else retain_graph,
         create_graph,
         wanted,
-        allow_unreachable=True,
-        accumulate_grad=True,
+        True,  # allow_unreachable
+        True,  # accumulate_grad
     )
+
+
+class BackwardMethods:
+    """What `Tensor` takes over from here: the method that starts a pass."""
+
+    __slots__ = ()
+
+    def backward(
+        self: Any,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the gradient of this tensor to the `grad` of the leaves it was computed from.
+
+        `gradient` has the shape of this tensor and may be left out for a single element;
+        `inputs` restricts the pass to the given tensors. See `autograd.backward`.
+        """
+        if type(self) is not Tensor and has_torch_function_unary(self):
+            handle_torch_function(
+                Tensor.backward,
+                (self,),
+                self,
+                gradient=gradient,
+                retain_graph=retain_graph,
+                create_graph=create_graph,
+                inputs=inputs,
+            )
+            return
+        backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 def grad(
@@ -152,7 +184,7 @@ def grad(
 
 def _places(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, ...]:
     """One tensor or edge, or several, as a tuple."""
-    if isinstance(value, Tensor | GradientEdge):
+    if type(value) is Tensor or isinstance(value, Tensor | GradientEdge):
         return (value,)
     places = tuple(value)
     for place in places:
@@ -175,6 +207,8 @@ def _as_tuple(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor
 
 def _cotangents(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor | None, ...]:
     """The cotangent of each root, checked, in the root's dtype; None where it is left out."""
+    if grads is None:
+        return (None,) * len(roots)
     cotangents = _as_tuple(roots, grads)
     return tuple(
         _fitted(index, root, cotangent) if isinstance(root, Tensor) else cotangent

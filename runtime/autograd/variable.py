@@ -61,7 +61,7 @@ class ImperativeEngine:
 
 
 def _root(index: int, place: TensorOrEdge, grad: Tensor | None) -> tuple[Node, Tensor]:
-    vertex = vertex_of(place)
+    vertex = place.edge if type(place) is Tensor else vertex_of(place)
     if vertex is None:
         raise RuntimeError(
             f"element {index} of tensors does not require grad and does not have a grad_fn"
@@ -86,7 +86,7 @@ def _one(tensor: Tensor) -> Tensor:
             "grad can be implicitly created only for real scalar outputs but got "
             f"{tensor.array.dtype}"
         )
-    return wrap(np.ones_like(tensor.array))
+    return wrap(np.ones(tensor.array.shape, tensor.array.dtype))
 
 
 def _target(place: TensorOrEdge) -> Node:

@@ -84,8 +84,11 @@ def slice_backward(
     step: int,
 ) -> Array:
     """Zeros with `grad_output` in some of the slices of a dimension."""
-    out = np.zeros_like(grad_output, shape=input_sizes)
-    out[_slices(len(input_sizes), dim, start, end, step)] = grad_output
+    out = np.zeros(input_sizes, grad_output.dtype)
+    if dim == 0 and step == 1 and input_sizes:
+        out[start:end] = grad_output
+    else:
+        out[_slices(len(input_sizes), dim, start, end, step)] = grad_output
     return out
 
 
