@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -101,8 +100,10 @@ def _remember_forward(results: tuple[Tensor, ...]) -> None:
     vertex = next((tensor.edge for tensor in results if tensor.edge is not None), None)
     if vertex is not None and not isinstance(vertex, AccumulateGrad):
         node = vertex.node if isinstance(vertex, OutputEdge) else vertex
+        from traceback import format_stack  # slow to import
+
         # Without the frames of this function and of `finish`.
-        node.metadata.setdefault(_FORWARD, traceback.format_stack()[:-2])
+        node.metadata.setdefault(_FORWARD, format_stack()[:-2])
 
 
 def refuse_nan(node: Node, grads: Sequence[Any]) -> None:
@@ -140,7 +141,9 @@ def _notes(error: BaseException) -> list[str]:
 def _failing_node(run: Callable[..., Any], error: BaseException) -> Node | None:
     """The vertex that the innermost call of `run` was visiting."""
     found = None
-    for frame, _ in traceback.walk_tb(error.__traceback__):
+    from traceback import walk_tb
+
+    for frame, _ in walk_tb(error.__traceback__):
         if frame.f_code is run.__code__:
             found = frame.f_locals.get("vertex")
     return found if isinstance(found, Node) else None

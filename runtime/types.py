@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from numpy.typing import DTypeLike as DTypeLike
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike as DTypeLike  # slow to import
+else:
+    DTypeLike: TypeAlias = Any
 
 Number: TypeAlias = int | float | complex
 """A Python number: what ATen calls a Scalar."""

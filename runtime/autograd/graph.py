@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
-import tempfile
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
@@ -17,7 +15,7 @@ from ..node import Node
 from ..saved_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..tensor import Tensor, wrap
 from .edges import GradientEdge, TensorOrEdge, get_gradient_edge
-from .logging_hooks import log
+from .logging_hooks import is_logging
 from .logging_hooks import (
     register_logging_hooks_on_whole_graph as _register_logging_hooks_on_whole_graph,
 )
@@ -29,7 +27,7 @@ def _engine_run_backward(
     t_outputs: Sequence[TensorOrEdge], *args: Any, **kwargs: Any
 ) -> tuple[Tensor | None, ...]:
     """Run the engine; at logging level DEBUG every node tells when it runs."""
-    if not log.isEnabledFor(logging.DEBUG):
+    if not is_logging():
         return Variable._execution_engine.run_backward(t_outputs, *args, **kwargs)
     unregister_hooks = _register_logging_hooks_on_whole_graph(t_outputs)
     try:
@@ -57,10 +55,14 @@ def save_on_disk(directory: str | Path | None = None) -> Iterator[None]:
 
     The files are gone with the nodes; `directory` is by default a temporary one.
     """
-    folder = Path(tempfile.gettempdir() if directory is None else directory)
+    from tempfile import gettempdir, mkstemp  # few programs need them: `import gradspec` is quick
+
+    folder = gettempdir() if directory is None else directory
 
     def pack(tensor: Tensor) -> _File:
-        return _File(folder / f"gradspec-{uuid4().hex}.npy", tensor.array)
+        handle, path = mkstemp(prefix="gradspec-", suffix=".npy", dir=folder)
+        os.close(handle)
+        return _File(Path(path), tensor.array)
 
     with saved_tensors_hooks(pack, _File.read):
         yield

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-import logging
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
-from typing import Any, Final
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 from ..engine import current_pass_number
 from ..node import Node, OutputEdge
 from .edges import TensorOrEdge, vertex_of
 
-log: Final = logging.getLogger("gradspec.autograd.graph")
+if TYPE_CHECKING:
+    from logging import Logger
+
+_DEBUG = 10
+"""`logging.DEBUG`; the module takes long to import, and most programs never log."""
+
+
+def is_logging() -> bool:
+    """Whether somebody listens: not before the program itself has imported `logging`."""
+    return "logging" in sys.modules and _log().isEnabledFor(_DEBUG)
+
+
+@cache
+def _log() -> Logger:
+    from logging import getLogger
+
+    return getLogger("gradspec.autograd.graph")
 
 
 def register_logging_hooks_on_whole_graph(places: Iterable[TensorOrEdge]) -> Callable[[], None]:
     """Let every node below `places` log what arrives; answers what unregisters the hooks."""
     handles = [
-        node.register_prehook(partial(_log, node.name(), node.sequence_nr))
+        node.register_prehook(partial(_tell, node.name(), node.sequence_nr))
         for node in nodes_below(places)
     ]
 
@@ -28,9 +44,9 @@ def register_logging_hooks_on_whole_graph(places: Iterable[TensorOrEdge]) -> Cal
     return unregister
 
 
-def _log(name: str, sequence_nr: int, grads: tuple[Any, ...]) -> None:
+def _tell(name: str, sequence_nr: int, grads: tuple[Any, ...]) -> None:
     shapes = ", ".join("None" if grad is None else _described(grad) for grad in grads)
-    log.debug(
+    _log().debug(
         "Executing: %s (%s) in pass %s with [%s]", name, sequence_nr, current_pass_number(), shapes
     )
 

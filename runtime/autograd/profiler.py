@@ -5,7 +5,6 @@ Python's own profiling hook watches the calls, so ops cost nothing while nobody 
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 import time
@@ -144,6 +143,8 @@ class profile:
             }
             for event in sorted(self.events, key=lambda event: event.start)
         ]
+        import json  # only who writes a trace waits for it
+
         Path(path).write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
 
     def __str__(self) -> str:
