@@ -9,13 +9,13 @@ of levels entered before, which is how forward mode is nested.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import numpy as np
 
-from .alias import share_memory
-from .registry import Op
+from .alias import base_of
+from .registry import Op, table_op
 from .tensor import Tensor, wrap
 
 
@@ -29,15 +29,69 @@ class Level:
         self.open = True
 
 
-class Dual(Tensor):
-    """A tensor with a tangent, the derivative of its value in the direction of a level."""
+class Parts:
+    """What a dual consists of."""
 
     __slots__ = ("level", "primal", "tangent")
-    _is_internal = True  # no class of a user's that could override ops
 
-    primal: Tensor
-    tangent: Tensor
-    level: Level
+    def __init__(self, primal: Tensor, tangent: Tensor, level: Level) -> None:
+        self.primal = primal
+        self.tangent = tangent
+        self.level = level
+
+
+def _of_primal(name: str) -> Any:
+    """An attribute that a dual has in common with its primal."""
+
+    def get(dual: Dual) -> Any:
+        return getattr(dual.primal, name)
+
+    def set(dual: Dual, value: Any) -> None:
+        setattr(dual.primal, name, value)
+
+    return property(get, set)
+
+
+class Dual(Tensor):
+    """A tensor with a tangent, the derivative of its value in the direction of a level.
+
+    The memory, its versions and the place in the backward graph are those of the primal.
+    """
+
+    __slots__ = ()
+    _is_internal = True  # no class of a user's that could override ops
+    _dual_parts: Parts
+
+    array = _of_primal("array")
+    edge = _of_primal("edge")
+    alias = _of_primal("alias")
+    _view_base = _of_primal("_view_base")
+    _view_kind = _of_primal("_view_kind")
+
+    @property
+    def primal(self) -> Tensor:
+        """The value: a tensor without this tangent, or a dual of a level entered before."""
+        return self._dual_parts.primal
+
+    @property
+    def tangent(self) -> Tensor:
+        """The derivative."""
+        return self._dual_parts.tangent
+
+    @property
+    def level(self) -> Level:
+        """The level that the tangent belongs to."""
+        return self._dual_parts.level
+
+    def detach_(self) -> Tensor:
+        """Cut this tensor off from the graph, and drop the tangent."""
+        self.primal.detach_()
+        self._dual_parts.level = _CLOSED
+        return self
+
+
+_CLOSED: Final = Level(-1)
+_CLOSED.open = False
 
 
 class _Levels(threading.local):
@@ -75,21 +129,25 @@ def current_level() -> Level | None:
 def with_tangent(primal: Tensor, tangent: Tensor, level: Level) -> Dual:
     """A dual on the memory of `primal`, at the same place in the backward graph."""
     dual = Tensor.__new__(Dual)
-    dual.array = primal.array
-    dual.edge = primal.edge
-    dual.alias = None
-    share_memory(primal, dual)
-    dual.primal = primal
-    dual.tangent = tangent
-    dual.level = level
+    dual._dual_parts = Parts(primal, tangent, level)
     return dual
+
+
+def without_tangents(tensor: Tensor) -> Tensor:
+    """The plain tensor whose values and history `tensor` has."""
+    while isinstance(tensor, Dual):
+        tensor = tensor.primal
+    return tensor
 
 
 def split(value: Any, level: Level) -> tuple[Any, Tensor | None]:
     """The primal and the tangent at `level`; `value` itself if it is no dual of that level."""
-    if isinstance(value, Dual) and value.level is level:
-        return value.primal, value.tangent
-    return value, None
+    if not isinstance(value, Dual) or value.level is not level:
+        return value, None
+    primal, tangent = value.primal, value.tangent
+    while isinstance(primal, Dual) and primal.level is level:
+        primal = primal.primal  # written to, and so made a dual, after `value` was
+    return primal, tangent
 
 
 def without_closed_levels(value: Any) -> Any:
@@ -109,7 +167,7 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
     from .dispatch import call, lift  # which imports this module
 
     values = {name: _map(without_closed_levels, value) for name, value in values.items()}
-    level = _innermost_level(values)
+    level = innermost_level(values.values())
     if level is None:
         return call(op, lift(op, values))
     if op.jvp is None and op.differentiable:
@@ -128,14 +186,15 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
         primals[name] = lifted[param.name]
         if param.type.startswith("Tensor"):
             tangents[name] = _tangent(values[param.name], lifted[param.name], level)
-    return _attach(result, op.jvp(primals, tangents, result), level)
+    return _attach(result, op.jvp(primals, tangents, result), level, _arrays_of(tangents))
 
 
-def _innermost_level(values: dict[str, Any]) -> Level | None:
+def innermost_level(values: Iterable[Any]) -> Level | None:
+    """The innermost open level among the duals in `values`, or in lists there."""
     levels = []
-    for value in values.values():
+    for value in values:
         for item in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(item, Dual):
+            if isinstance(item, Dual) and item.level.open:
                 levels.append(item.level)
     return max(levels, key=lambda level: level.depth, default=None)
 
@@ -161,12 +220,27 @@ def _tangent(value: Any, lifted: Any, level: Level) -> Any:
     return wrap(np.zeros_like(lifted.array)) if tangent is None else tangent
 
 
-def _attach(result: Any, tangent: Any, level: Level) -> Any:
-    """Duals of the results; one whose tangent is None is not differentiable."""
+def _arrays_of(tangents: dict[str, Any]) -> list[Any]:
+    values = [v if isinstance(v, list | tuple) else [v] for v in tangents.values()]
+    return [tensor.array for value in values for tensor in value if tensor is not None]
+
+
+def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
+    """Duals of the results; one whose tangent is None is not differentiable.
+
+    A result on memory of its own gets a tangent on memory of its own, so that writing to the one
+    (see `tangent_writes`) is right for the other, too.
+    """
     if tangent is None:
         return result
     if isinstance(result, list | tuple):
-        duals = [_attach(*pair, level) for pair in zip(result, tangent, strict=True)]
+        duals = [_attach(*pair, level, given) for pair in zip(result, tangent, strict=True)]
         # A named tuple takes its fields one by one.
         return type(result)(*duals) if hasattr(result, "_fields") else type(result)(duals)
+    if base_of(result) is None:
+        from .tangent_writes import lying_as  # which imports this module
+
+        if any(np.may_share_memory(tangent.array, array) for array in given):
+            tangent = table_op("clone")(tangent)
+        tangent = lying_as(tangent, result)
     return with_tangent(result, tangent, level)

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from .errors import failure
+from .forward_mode import Dual
 from .inplace import is_recorded, mark_written, refuse_any_overlap
 from .modes import refuse_inference
 from .overrides import handle_torch_function, has_torch_function_unary
@@ -70,7 +71,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     Raises RuntimeError for a leaf that requires grad, as any recorded in-place op does.
     """
     plan = plan_index(index, tensor.array.shape, keeps_full_slices=False)
-    if is_recorded(tensor, value):
+    if is_recorded(tensor, value) or type(tensor) is Dual or type(value) is Dual:
         _write_recorded(tensor, plan, value)
         return
     refuse_inference(tensor, "Inplace update")

@@ -14,13 +14,15 @@ import numpy as np
 
 from .alias import INFERENCE_ALIAS, base_of, own_alias
 from .errors import failure
+from .forward_mode import Dual, without_tangents
 from .modes import is_grad_enabled, refuse_inference
 from .node import Node, OutputEdge
 from .overrides import handle_torch_function, has_torch_function_unary
 from .promotion import check_inplace_dtype
 from .region import Region
 from .saved import guard_saved_output, saved_output_slot
-from .tensor import Tensor, wrap
+from .tangent_writes import copy_as, copy_or_zero, follow_source
+from .tensor import Tensor
 from .view_history import check_recordable, rebase, refresh_views
 
 
@@ -36,20 +38,22 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if type(self) is not Tensor and has_torch_function_unary(self):
             return handle_torch_function(method, (self,), self, *args, **kwargs)
-        if self.alias is not None:
-            refuse_partial_overlap(self, *args)
-        recording = is_recorded(self, *args, *kwargs.values())
+        written = without_tangents(self)
+        if written.alias is not None:
+            refuse_partial_overlap(written, *args)
+        recording = is_recorded(written, *args, *kwargs.values())
         before = self
         if recording:
-            check_recordable(self, name)
-            before = wrap(self.array.copy())
-            before.edge = self.edge
+            check_recordable(written, name)
+            before = copy_as(self)
         result = function(before, *args, **kwargs)
-        _check(self, result, name)
-        write(self, result.array)
+        _check(written, result, name)
+        write(written, result.array)
         if recording and result.edge is not None:
-            _keep_output(self, result)
-            take_over(self, result.edge)
+            _keep_output(written, result)
+            take_over(written, result.edge)
+        if self is not written or type(result) is Dual:
+            follow_source(self, [result], copy_or_zero)
         return self
 
     method.__name__ = method.__qualname__ = name

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .broadcast import Like, reduce_to, reduce_to_differentiable
+from .forward_mode import Dual, without_tangents
 from .inplace import (
     is_recorded,
     refuse_any_overlap,
@@ -22,6 +23,7 @@ from .inplace import (
 from .node import Node, next_sequence_nr
 from .random import generator
 from .registry import table_op
+from .tangent_writes import WriteTangent, copy_or_zero, follow_source
 from .tensor import Tensor, wrap
 from .view_history import check_recordable
 
@@ -144,7 +146,9 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
             f"The size of tensor a ({list(self.shape)}) must match the size of tensor b "
             f"({list(src.shape)}): copy_() cannot drop dimensions"
         )
-    return _overwrite(self, "copy_", src.array, [src], lambda edge: CopyBackwards(edge, src))
+    return _overwrite(
+        self, "copy_", src.array, [src], lambda edge: CopyBackwards(edge, src), copy_or_zero
+    )
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:
@@ -156,7 +160,9 @@ def fill_(self: Tensor, value: Any) -> Tensor:
             "fill_ only supports 0-dimension value tensor but got tensor with "
             f"{value.array.ndim} dimensions."
         )
-    return _overwrite(self, "fill_", value.array, [value], lambda edge: FillBackward3(edge, value))
+    return _overwrite(
+        self, "fill_", value.array, [value], lambda edge: FillBackward3(edge, value), copy_or_zero
+    )
 
 
 def zero_(self: Tensor) -> Tensor:
@@ -185,19 +191,25 @@ def index_put_(
         slice(None) if index is None else index.array for index in indices
     )
     written = values.array.astype(self.array.dtype, copy=False)
+    put: Any = where
     if accumulate:
         total = self.array.copy()
         np.add.at(total, where, written)
-        return _overwrite(
-            self, "index_put_", total, [values], lambda e: IndexPutBackward0(e, values, where, True)
-        )
+        written, put = total, ...
+
+    def put_tangent(tangent: Tensor, of_values: Tensor | None) -> None:
+        if of_values is None:
+            of_values = wrap(np.zeros((), tangent.array.dtype))
+        index_put_(tangent, indices, of_values, accumulate)
+
     return _overwrite(
         self,
         "index_put_",
         written,
         [values],
-        lambda edge: IndexPutBackward0(edge, values, where, False),
-        where,
+        lambda edge: IndexPutBackward0(edge, values, where, accumulate),
+        put_tangent,
+        put,
     )
 
 
@@ -207,21 +219,25 @@ def _overwrite(
     values: Any,
     sources: Sequence[Tensor],
     make_node: Callable[[Node | None], Node],
+    write_tangent: WriteTangent = copy_or_zero,
     where: Any = ...,
 ) -> Tensor:
     """Write `values`, and record it with the node that `make_node(edge of tensor)` makes."""
-    if tensor.alias is not None:
-        refuse_partial_overlap(tensor, *sources)
-    recording = is_recorded(tensor, *sources)
+    written = without_tangents(tensor)
+    if written.alias is not None:
+        refuse_partial_overlap(written, *sources)
+    recording = is_recorded(written, *sources)
     if recording:
-        check_recordable(tensor, name)
-    before = tensor.edge
+        check_recordable(written, name)
+    before = written.edge
     if isinstance(values, int | float | complex):
-        write_number(tensor, values)
+        write_number(written, values)
     else:
-        write(tensor, values, where)
+        write(written, values, where)
     if recording:
-        take_over(tensor, make_node(before))
+        take_over(written, make_node(before))
+    if tensor is not written or any(type(source) is Dual for source in sources):
+        follow_source(tensor, sources, write_tangent)
     return tensor
 
 

@@ -33,12 +33,8 @@ class Region:
     @cached_property
     def positions(self) -> Array:
         """For each element of the view its place in the base, counted in row-major order."""
-        spans = [
-            (length - 1) * stride
-            for length, stride in zip(self.base_shape, self._base_strides, strict=True)
-        ]
-        first = -sum(span for span in spans if span < 0)
-        memory = np.zeros(first + 1 + sum(span for span in spans if span > 0), np.int64)
+        first, last = _span(self.base_shape, self._base_strides)
+        memory = np.zeros(first + last + 1, np.int64)
         count = np.arange(np.prod(self.base_shape, dtype=np.int64))
         _laid(memory, first, self.base_shape, self._base_strides)[...] = count.reshape(
             self.base_shape
@@ -61,6 +57,36 @@ class Region:
         flat = np.zeros_like(values, shape=int(np.prod(self.base_shape)))
         np.add.at(flat, self.positions.reshape(-1), values.reshape(-1))
         return flat.reshape(self.base_shape)
+
+
+class Memory:
+    """Zeros that can be seen as an array, and views of it, see theirs: at the same strides."""
+
+    def __init__(self, array: Array) -> None:
+        self._first, last = _span(array.shape, array.strides)
+        self._start = _address(array)
+        self._bytes = np.zeros(self._first + last + array.dtype.itemsize, np.uint8)
+
+    def show(self, view: Array) -> Array:
+        """The elements that lie here as those of `view` lie in the memory of the array."""
+        if view.size == 0:
+            return np.zeros(view.shape, view.dtype)
+        offset = self._first + _address(view) - self._start
+        return np.ndarray(view.shape, view.dtype, self._bytes, offset, view.strides)
+
+
+def same_layout(array: Array, other: Array) -> bool:
+    """Whether the strides are the same, where they matter."""
+    return array.shape == other.shape and all(
+        stride == step or length == 1
+        for stride, step, length in zip(array.strides, other.strides, array.shape, strict=True)
+    )
+
+
+def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
+    """How far the elements reach before the first one and behind it."""
+    reach = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
+    return -sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
 
 
 def _address(array: Array) -> int:

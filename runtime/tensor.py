@@ -71,6 +71,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
 
     __slots__ = (
         "__weakref__",
+        "_dual_parts",
         "_grad",
         "_is_parameter",
         "_view_base",
@@ -92,6 +93,8 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
     """Set for a view: the tensor, itself no view, on whose memory it lies."""
     _view_kind: str
     """Set for a view that must not be modified in place: why (see `alias`)."""
+    _dual_parts: Any
+    """Set for a dual (see `forward_mode`): a plain tensor can become one when it is written to."""
     _is_parameter: bool
     """Set for an `nn.Parameter`, which is of this class exactly, so that ops stay fast."""
 

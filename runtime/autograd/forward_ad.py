@@ -14,6 +14,7 @@ from ..forward_mode import (
     with_tangent,
     without_closed_levels,
 )
+from ..tangent_writes import lying_as
 from ..tensor import Tensor
 
 
@@ -37,8 +38,9 @@ def dual_level() -> Iterator[int]:
 def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
     """A tensor with the value of `tensor` that carries `tangent` through the ops.
 
-    Both are shared, not copied. Raises RuntimeError outside of a level, where the shapes differ,
-    or where `tensor` has a tangent already; ValueError for a dtype without derivatives.
+    Both are shared, and written to by in-place ops on the dual; a tangent that does not lie in
+    memory as `tensor` does is copied. Raises RuntimeError outside of a level, where the shapes
+    differ, or where `tensor` has a tangent already; ValueError for a dtype without derivatives.
     """
     level = current_level()
     if level is None:
@@ -64,7 +66,7 @@ def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
             f"same level {level.depth} is not supported: unpack_dual() it first"
         )
-    return with_tangent(primal, tangent, level)
+    return with_tangent(primal, lying_as(tangent, primal), level)
 
 
 def unpack_dual(tensor: Tensor) -> UnpackedDualTensor:
