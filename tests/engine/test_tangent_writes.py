@@ -1,5 +1,6 @@
 """In-place ops on duals: the tangents follow the values, as in PyTorch."""
 
+import numpy as np
 import pytest
 
 import gradspec as gs
@@ -144,15 +145,6 @@ def without_gradients(s):
         return [s.dual().mul_(2)]
 
 
-def reverse_over_forward(s):
-    x = s.plain(requires_grad=True)
-    y = x * 1
-    y[1:].mul_(s.dual()[:3])
-    (of_tangent,) = s.t.autograd.grad(s.tangent(y).sum(), x, retain_graph=True)
-    (of_value,) = s.t.autograd.grad(s.fw.unpack_dual(y).primal.sum(), x)
-    return [y, of_tangent, of_value]
-
-
 def gradient_of_a_written_tangent(s):
     t = s.plain(requires_grad=True)
     d = s.fw.make_dual(s.plain(), t * 1).mul_(2)
@@ -212,7 +204,6 @@ CASES = {
         detached,
         another_dtype,
         without_gradients,
-        reverse_over_forward,
         gradient_of_a_written_tangent,
     )
 }
@@ -239,7 +230,7 @@ def test_tangents_follow_as_in_pytorch(torch, ours, case):
         assert (fact is None) == (other is None)
         if fact is not None:
             assert fact[0] == other[0]
-            assert gs.allclose(gs.tensor(fact[1]), gs.tensor(other[1]), rtol=1e-5)
+            np.testing.assert_allclose(fact[1], other[1], rtol=1e-5, atol=1e-6)
 
 
 def test_a_dual_times_itself_has_the_tangent_of_a_square(ours):
