@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+BENCH_STAMP := $(VENV)/.bench-installed
 
-.PHONY: demo test codegen prove check bench accuracy oracle clean
+.PHONY: demo test codegen prove check bench bench-check accuracy oracle clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -43,8 +44,16 @@ check: $(STAMP)  ## Formatting, lint, types, and generated/ fresh
 	@$(BIN)/python -m tests.meta.typecheck
 	@$(BIN)/gradspec codegen --check
 
-bench: $(STAMP)  ## Measure against NumPy, and PyTorch where it is installed
+$(BENCH_STAMP): $(STAMP)
+	@echo "Adding JAX, autograd and MyGrad to $(VENV) (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
+
+bench: $(BENCH_STAMP)  ## Measure against NumPy, JAX, autograd, MyGrad (and PyTorch if installed)
 	@$(BIN)/python -m benchmarks
+
+bench-check: $(STAMP)  ## Fail where the ratio to NumPy or PyTorch is worse than the committed one
+	@$(BIN)/python -m benchmarks --check
 
 accuracy: $(STAMP)  ## Sweep the elementwise ops against 50 digits
 	@$(BIN)/python -m benchmarks.accuracy

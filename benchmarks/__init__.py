@@ -1,1 +1,1 @@
-"""`python -m benchmarks`: gradspec beside hand-written NumPy and PyTorch's eager mode."""
+"""`python -m benchmarks`: gradspec beside NumPy by hand and other libraries of its kind."""

@@ -1,57 +1,168 @@
-"""Measure everything, print a table, and leave the figures in benchmarks/results/."""
+"""Measure everything, print tables, and leave the figures in benchmarks/results/."""
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import track
 
-import gradspec
-import gradspec.nn.functional
-
-from . import machine
-from .cases import CASES, Array, Case, Workload
-from .measure import QUICK, THOROUGH, check_agreement, measure
-from .report import BY_HAND, Row, markdown, print_table, pytorch, write_json, write_plot
+from . import baseline, bounds, machine
+from .cases import CASES, Case
+from .libraries import GRADSPEC, LIBRARIES
+from .plot import write_plot
+from .race import QUICK, THOROUGH, Effort
+from .report import Row, markdown, write_json
+from .tables import print_figures, print_ratios
+from .workloads import WORKLOADS
 
 RESULTS = Path(__file__).parent / "results"
 README = Path(__file__).parents[1] / "README.md"
 BEGIN, END = "<!-- measured: make bench -->", "<!-- end of what was measured -->"
-PYTORCH_THREADS = (1, 2)
 
 
-@click.command()
-@click.option("--quick", is_flag=True, help="A few seconds, rougher figures.")
+@click.command(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit status: 0 done; 1 (--check) slower than the baseline allows; 2 usage.",
+)
+@click.option("--quick", is_flag=True, help="Rougher figures in about two minutes; no slow cases.")
+@click.option(
+    "--case",
+    "cases",
+    multiple=True,
+    metavar="NAME",
+    type=click.Choice(list(CASES)),
+    help=f"Measure only this; may be repeated. One of {', '.join(CASES)}.",
+)
+@click.option(
+    "--library",
+    "libraries",
+    multiple=True,
+    metavar="NAME",
+    type=click.Choice([name for name in LIBRARIES if name != GRADSPEC.name]),
+    help="Measure gradspec against this only; may be repeated. One of "
+    f"{', '.join(name for name in LIBRARIES if name != GRADSPEC.name)}.",
+)
+@click.option(
+    "--check",
+    is_flag=True,
+    help=f"Fail if a ratio to {' or '.join(baseline.REFERENCES)} is more than "
+    f"{baseline.MARGIN:.0%} worse than in benchmarks/baseline.json.",
+)
+@click.option("--save-baseline", is_flag=True, help="Make the ratios measured the baseline.")
 @click.option("--readme", is_flag=True, help="Put the table into the README as well.")
-def main(quick: bool, readme: bool) -> None:
-    """Measure gradspec beside NumPy by hand and PyTorch (where it is installed)."""
+def main(
+    quick: bool,
+    cases: Sequence[str],
+    libraries: Sequence[str],
+    check: bool,
+    save_baseline: bool,
+    readme: bool,
+) -> None:
+    """Measure gradspec beside NumPy by hand and whatever is installed of PyTorch, JAX, autograd
+    and MyGrad.
+
+    Each library runs in fresh processes; they take turns, and medians are shown. Before the clock
+    runs, every library's gradients are compared with those written by hand. The figures go to
+    benchmarks/results/ (a selection of cases or libraries to files named `partial`).
+    """
+    if check and save_baseline:
+        raise click.UsageError("--check compares with the baseline that --save-baseline replaces")
+    if readme and (cases or libraries or check or quick):
+        raise click.UsageError("--readme is for a thorough run of all cases and libraries")
     console = Console()
     if not console.is_terminal:
-        console = Console(width=120)
-    if machine.is_busy():
-        console.print("Other programs are at work on this machine: the figures will say little.\n")
-    torch = _torch()
-    if torch is None:
-        console.print("PyTorch is not installed; `make oracle` installs it for the comparison.\n")
-    rows = []
-    for case in track(CASES, "measuring", console=console, transient=True):
-        workloads = _workloads(case, torch)
-        check_agreement(workloads)
-        rows.append(Row(case.name, case.doc, measure(workloads, QUICK if quick else THOROUGH)))
-    print_table(rows, console)
+        console = Console(width=160)
+    say_what_is_missing(console)
+    effort = QUICK if quick else THOROUGH
+    wanted = libraries or (baseline.REFERENCES if check else tuple(LIBRARIES))
+    rows = measure(chosen(cases, quick, check), wanted, effort, console)
     facts = machine.describe()
-    console.print(", ".join(f"{name} {fact}" for name, fact in facts.items()), highlight=False)
-    RESULTS.mkdir(exist_ok=True)
-    write_json(rows, facts, RESULTS / "results.json")
-    write_plot(rows, facts, RESULTS / "results.png")
+    show(rows, facts, console)
+    is_partial = cases or libraries or check
+    write(rows, facts, effort, RESULTS / ("partial" if is_partial else "results"), console)
     if readme:
         put_into(README, markdown(rows, facts))
-    console.print(f"Written: {RESULTS / 'results.json'}, {RESULTS / 'results.png'}")
+    if save_baseline:
+        baseline.save(baseline.ratios(rows), facts)
+        console.print(f"The baseline is now what was measured: {baseline.FILE}")
+    if check:
+        sys.exit(compare(rows, console))
+
+
+def chosen(names: Sequence[str], quick: bool, check: bool) -> list[Case]:
+    """The cases asked for; or all but slow ones (quick) and those without a ratio (check)."""
+    if names:
+        return [CASES[name] for name in dict.fromkeys(names)]
+    return [
+        case
+        for case in CASES.values()
+        if not (quick and case.slow) and not (check and len(case.libraries) == 1)
+    ]
+
+
+def measure(
+    cases: Sequence[Case], wanted: Sequence[str], effort: Effort, console: Console
+) -> list[Row]:
+    """All rows; a line says what is going on."""
+    rows: list[Row] = []
+    with console.status("") as status:
+        for case in cases:
+            libraries = [
+                library
+                for name, library in LIBRARIES.items()
+                if name in case.libraries
+                and library.is_installed
+                and name in (GRADSPEC.name, *wanted)
+            ]
+            rows += case.measure(libraries, effort, status.update)
+    return rows
+
+
+def say_what_is_missing(console: Console) -> None:
+    """Why the figures may say less than they could."""
+    if machine.is_busy():
+        console.print("Other programs are at work on this machine: the figures will say little.\n")
+    if not LIBRARIES["torch-2"].is_installed:
+        console.print("PyTorch is not installed; `make oracle` installs it for the comparison.\n")
+
+
+def show(rows: Sequence[Row], facts: Mapping[str, str], console: Console) -> None:
+    """Both tables, and where they were measured."""
+    print_figures(rows, console)
+    print_ratios(rows, bounds.load(WORKLOADS), console)
+    console.print(", ".join(f"{name} {fact}" for name, fact in facts.items()), highlight=False)
+
+
+def write(
+    rows: Sequence[Row], facts: Mapping[str, str], effort: Effort, stem: Path, console: Console
+) -> None:
+    """JSON and picture."""
+    stem.parent.mkdir(exist_ok=True)
+    figures, picture = stem.with_suffix(".json"), stem.with_suffix(".png")
+    write_json(rows, facts, effort.name, figures)
+    write_plot(rows, facts, picture)
+    console.print(f"Written: {figures}, {picture}", soft_wrap=True, highlight=False)
+
+
+def compare(rows: Sequence[Row], console: Console) -> int:
+    """The exit status of --check; says what got worse."""
+    measured, committed = baseline.ratios(rows), baseline.load()
+    for name in baseline.not_in(measured, committed):
+        console.print(f"{name} is not in the baseline yet.")
+    number = baseline.compared(measured, committed)
+    if not number:
+        console.print("Nothing was measured that the baseline has.")
+        return 1
+    worse = baseline.regressions(measured, committed)
+    for regression in worse:
+        console.print(f"[red]slower:[/] {regression}", highlight=False, soft_wrap=True)
+    if not worse:
+        margin = f"{baseline.MARGIN:.0%}"
+        console.print(f"{number} ratios are within {margin} of the baseline, or better.")
+    return 1 if worse else 0
 
 
 def put_into(document: Path, table: str) -> None:
@@ -59,32 +170,6 @@ def put_into(document: Path, table: str) -> None:
     before, _, rest = document.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     document.write_text(f"{before}{BEGIN}\n{table}{END}{after}", encoding="utf-8")
-
-
-def _torch() -> Any:
-    if importlib.util.find_spec("torch") is None:
-        return None
-    import torch
-
-    return torch
-
-
-def _workloads(case: Case, torch: Any) -> dict[str, Workload]:
-    """PyTorch takes part once for each number of threads: for small arrays one is often better."""
-    workloads = {"gradspec": case.by_library(gradspec)}
-    for threads in PYTORCH_THREADS if torch is not None else ():
-        workloads[pytorch(threads)] = _with_threads(torch, threads, case.by_library(torch))
-    workloads[BY_HAND] = case.by_hand()
-    return workloads
-
-
-def _with_threads(torch: Any, threads: int, workload: Workload) -> Workload:
-    def run() -> Sequence[Array]:
-        if torch.get_num_threads() != threads:
-            torch.set_num_threads(threads)
-        return workload()
-
-    return run
 
 
 if __name__ == "__main__":

@@ -1,155 +1,104 @@
-"""What is measured: one workload each, for any library with PyTorch's API, and by hand in NumPy.
-
-A workload is a function without arguments that computes gradients from nothing, forward and
-backward, and returns them; so the libraries can be compared before they are timed.
-"""
+"""The rows of the table: the workloads, and what fresh processes tell."""
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
-import numpy as np
+from .fresh import codegen_times, import_times, import_times_without_bytecode, memory_peaks
+from .libraries import GRADSPEC, LIBRARIES, Library
+from .race import Effort, race
+from .report import Row
+from .workload import Workload
+from .workloads import WORKLOADS
 
-Array: TypeAlias = np.ndarray[Any, Any]
-Workload: TypeAlias = Callable[[], Sequence[Array]]
+Report = Callable[[str], None]
+MEMORY = ("mlp-256-784-512-512-10", "lenet-32")
+ONE_IS_ENOUGH = ("torch-1",)
+"""Libraries that differ from another by threads only: no rows of their own in fresh processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One row of the table."""
+    """What `--case` names."""
 
     name: str
     doc: str
-    by_hand: Callable[[], Workload]
-    """Prepares the workload in plain NumPy: the derivative written out by a person."""
-    by_library: Callable[[Any], Workload]
-    """Prepares it for a module with PyTorch's API: the same code for both libraries."""
+    libraries: tuple[str, ...]
+    """Those that can take part, installed or not; none but gradspec if there is no ratio."""
+    measure: Callable[[Sequence[Library], Effort, Report], list[Row]]
+    slow: bool = False
+    """Left out of quick runs unless it is asked for by name."""
 
 
-def chain(elements: int) -> Case:
-    """91 recorded ops in a row: 30 times multiply, sine, add; and a sum."""
-    rng = np.random.default_rng(0)
-    start, scale, shift = (rng.uniform(0.5, 1.5, elements) for _ in range(3))
+def _workload(workload: Workload) -> Case:
+    def measure(libraries: Sequence[Library], effort: Effort, report: Report) -> list[Row]:
+        seconds = race(workload, libraries, effort, report)
+        return [Row(workload.name, workload.title, workload.doc, "s", seconds)]
 
-    def by_hand() -> Workload:
-        def run() -> Sequence[Array]:
-            y = start
-            scaled = []
-            for _ in range(30):
-                u = y * scale
-                scaled.append(u)
-                y = np.sin(u) + shift
-            y.sum()
-            grad = np.ones(elements)
-            for u in reversed(scaled):
-                grad = grad * np.cos(u) * scale
-            return [grad]
+    libraries = tuple(name for name in LIBRARIES if name not in workload.absent)
+    return Case(workload.name, workload.doc, libraries, measure, workload.slow)
 
-        return run
 
-    def by_library(lib: Any) -> Workload:
-        x = lib.tensor(start, requires_grad=True)
-        w, b = lib.tensor(scale), lib.tensor(shift)
+def _imports() -> Case:
+    def measure(libraries: Sequence[Library], effort: Effort, report: Report) -> list[Row]:
+        report("import: fresh processes")
+        warm = import_times(libraries, effort.processes)
+        few = [library for library in libraries if library.name in ("gradspec", "numpy")]
+        cold = import_times_without_bytecode(few, effort.processes)
+        return [
+            Row("import", "import", "import, in a fresh process", "s", warm),
+            Row(
+                "import-cold",
+                "import, no bytecode",
+                "import where every module is compiled from source",
+                "s",
+                cold,
+            ),
+        ]
 
-        def run() -> Sequence[Array]:
-            x.grad = None
-            y = x
-            for _ in range(30):
-                y = (y * w).sin() + b
-            y.sum().backward()
-            return [x.grad.numpy()]
+    return Case("import", "time of `import` in fresh processes", _ONCE, measure)
 
-        return run
 
-    size = f"{elements:,}".replace(",", "\N{NO-BREAK SPACE}")
-    return Case(
-        f"chain of {size}", f"91 ops in a row, {size} float64 elements", by_hand, by_library
+def _memory(workload: Workload) -> Case:
+    name = f"memory-{workload.name}"
+
+    def measure(libraries: Sequence[Library], effort: Effort, report: Report) -> list[Row]:
+        report(f"memory of {workload.title}: fresh processes")
+        peaks = memory_peaks(workload.name, libraries, effort.processes)
+        return [Row(name, f"memory, {workload.title}", f"memory peak: {workload.doc}", "B", peaks)]
+
+    return Case(name, f"memory peak of: {workload.doc}", _ONCE, measure)
+
+
+def _codegen() -> Case:
+    def measure(libraries: Sequence[Library], effort: Effort, report: Report) -> list[Row]:
+        report("codegen: every formula is proved")
+        times = codegen_times(effort.processes)
+        docs = {"cold": "every formula is proved", "warm": "nothing has changed"}
+        return [
+            Row(
+                f"codegen-{key}",
+                f"codegen, {key}",
+                f"`gradspec codegen`, {docs[key]}",
+                "s",
+                {GRADSPEC.name: seconds},
+            )
+            for key, seconds in times.items()
+        ]
+
+    return Case("codegen", "time of `gradspec codegen`", (GRADSPEC.name,), measure, slow=True)
+
+
+_ONCE = tuple(name for name in LIBRARIES if name not in ONE_IS_ENOUGH)
+_HAS_RESOURCE = importlib.util.find_spec("resource") is not None  # not on Windows
+CASES = {
+    case.name: case
+    for case in (
+        *map(_workload, WORKLOADS.values()),
+        _imports(),
+        *(_memory(WORKLOADS[name]) for name in MEMORY if _HAS_RESOURCE),
+        _codegen(),
     )
-
-
-def rosenbrock(n: int) -> Case:
-    """The gradient of the Rosenbrock function of `n` variables, as an optimiser asks for it."""
-    start = np.random.default_rng(1).standard_normal(n)
-
-    def by_hand() -> Workload:
-        def run() -> Sequence[Array]:
-            x = start
-            head, tail = x[:-1], x[1:]
-            gap = tail - head**2
-            (100 * gap**2 + (1 - head) ** 2).sum()
-            grad = np.zeros_like(x)
-            grad[:-1] = -400 * head * gap - 2 * (1 - head)
-            grad[1:] += 200 * gap
-            return [grad]
-
-        return run
-
-    def by_library(lib: Any) -> Workload:
-        x = lib.tensor(start, requires_grad=True)
-
-        def run() -> Sequence[Array]:
-            x.grad = None
-            head, tail = x[:-1], x[1:]
-            (100 * (tail - head**2) ** 2 + (1 - head) ** 2).sum().backward()
-            return [x.grad.numpy()]
-
-        return run
-
-    return Case(
-        f"Rosenbrock {n}", f"Rosenbrock function of {n} float64 variables", by_hand, by_library
-    )
-
-
-def mlp() -> Case:
-    """A step of a small classifier: 32 × 64 → 128 → 10, cross-entropy, gradients of 4 weights."""
-    rng = np.random.default_rng(2)
-    x = rng.standard_normal((32, 64)).astype(np.float32)
-    target = rng.integers(0, 10, 32)
-    weights = [
-        (rng.standard_normal(shape) / 8).astype(np.float32)
-        for shape in ((128, 64), (128,), (10, 128), (10,))
-    ]
-
-    def by_hand() -> Workload:
-        rows = np.arange(32)
-
-        def run() -> Sequence[Array]:
-            w1, b1, w2, b2 = weights
-            z = x @ w1.T + b1
-            h = np.maximum(z, 0)
-            logits = h @ w2.T + b2
-            shifted = logits - logits.max(axis=1, keepdims=True)
-            exp = np.exp(shifted)
-            total = exp.sum(axis=1, keepdims=True)
-            (np.log(total[:, 0]) - shifted[rows, target]).mean()
-            grad = exp / total
-            grad[rows, target] -= 1
-            grad /= np.float32(32)
-            grad_h = (grad @ w2) * (z > 0)
-            return [grad_h.T @ x, grad_h.sum(axis=0), grad.T @ h, grad.sum(axis=0)]
-
-        return run
-
-    def by_library(lib: Any) -> Workload:
-        w1, b1, w2, b2 = params = [lib.tensor(w, requires_grad=True) for w in weights]
-        inputs, labels = lib.tensor(x), lib.tensor(target)
-        functional = lib.nn.functional
-
-        def run() -> Sequence[Array]:
-            for param in params:
-                param.grad = None
-            h = functional.relu(functional.linear(inputs, w1, b1))
-            logits = functional.linear(h, w2, b2)
-            functional.cross_entropy(logits, labels).backward()
-            return [param.grad.numpy() for param in params]
-
-        return run
-
-    return Case(
-        "MLP 32×64×128×10", "batch of 32 through an MLP 64×128×10, float32", by_hand, by_library
-    )
-
-
-CASES = (chain(4), chain(1_000), chain(1_000_000), rosenbrock(100), mlp())
+}

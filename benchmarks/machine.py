@@ -20,7 +20,7 @@ def describe() -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }
-    for package in ("numpy", "gradspec", "torch"):
+    for package in ("numpy", "gradspec", "torch", "jax", "autograd", "mygrad"):
         try:
             facts[package] = version(package)
         except PackageNotFoundError:

@@ -1,121 +1,79 @@
-"""What was measured, as a table, a JSON file and a picture."""
+"""What was measured: a row of figures, and how it is shown in text, Markdown and JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
-from rich.console import Console
-from rich.table import Table
-
-BY_HAND = "NumPy by hand"
-
-
-def pytorch(threads: int) -> str:
-    """What PyTorch is called with a number of threads."""
-    return f"PyTorch, {threads} thread{'s' if threads > 1 else ''}"
-
-
-COLORS = {
-    "gradspec": "#1971c2",
-    pytorch(1): "#f76707",
-    pytorch(2): "#ffc078",
-    BY_HAND: "#adb5bd",
-}
+from .libraries import GRADSPEC, LIBRARIES
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One case: seconds per call, by library."""
+    """One line of the table: a figure by library name."""
 
     name: str
+    title: str
     doc: str
-    seconds: dict[str, float]
+    unit: Literal["s", "B"]
+    figures: dict[str, float]
 
-    def ratio(self, others: Sequence[str]) -> float:
-        """How many times the time of the fastest of the others gradspec takes."""
-        return self.seconds["gradspec"] / min(self.seconds[other] for other in others)
+    def ratios(self) -> dict[str, float]:
+        """How many times each other library's figure gradspec's is."""
+        return {
+            name: self.figures[GRADSPEC.name] / figure
+            for name, figure in self.figures.items()
+            if name != GRADSPEC.name
+        }
 
-
-def print_table(rows: Sequence[Row], console: Console) -> None:
-    """Times and ratios; a ratio below 1 means that gradspec is faster."""
-    libraries = list(rows[0].seconds)
-    torches = [name for name in libraries if name.startswith("PyTorch")]
-    rivals = {"PyTorch": torches, BY_HAND: [BY_HAND]} if torches else {BY_HAND: [BY_HAND]}
-    table = Table(title="Forward and backward, median time of a call")
-    table.add_column("case", no_wrap=True)
-    for name in [*libraries, *(f"gradspec / {rival}" for rival in rivals)]:
-        table.add_column(name, justify="right")
-    for row in rows:
-        ratios = [row.ratio(names) for names in rivals.values()]
-        table.add_row(
-            row.name,
-            *(duration(row.seconds[name]) for name in libraries),
-            *(f"[{'green' if ratio <= 1 else 'yellow'}]{ratio:.2f}[/]" for ratio in ratios),
-        )
-    console.print(table)
-    if torches:
-        console.print("The ratio to PyTorch is to its better number of threads.")
+    def shown(self, library: str) -> str:
+        """A figure with its unit; a dash where the library took no part."""
+        if library not in self.figures:
+            return "–"
+        figure = self.figures[library]
+        return duration(figure) if self.unit == "s" else f"{figure / 1e6:.1f} MB"
 
 
 def duration(seconds: float) -> str:
-    """`163 µs`, `1.20 ms`."""
-    if seconds < 1e-3:
-        return f"{seconds * 1e6:.0f} µs"
-    return f"{seconds * 1e3:.2f} ms"
+    """`8.1 µs`, `163 µs`, `1.20 ms`, `32.4 ms`, `2.31 s`: three digits."""
+    scale, unit = next(
+        (scale, unit)
+        for scale, unit in ((1e6, "µs"), (1e3, "ms"), (1, "s"))
+        if seconds * scale < 999.5 or unit == "s"
+    )
+    value = seconds * scale
+    digits = 0 if value >= 99.95 else 1 if value >= 9.995 or unit == "µs" else 2
+    return f"{value:.{digits}f} {unit}"
 
 
-def write_json(rows: Sequence[Row], machine: dict[str, str], path: Path) -> None:
-    """The figures, for programs."""
-    content = {"machine": machine, "rows": [asdict(row) for row in rows]}
+def columns(rows: Sequence[Row]) -> list[str]:
+    """The libraries that took part in any row, in their usual order."""
+    return [name for name in LIBRARIES if any(name in row.figures for row in rows)]
+
+
+def write_json(rows: Sequence[Row], machine: Mapping[str, str], effort: str, path: Path) -> None:
+    """The figures, in seconds and bytes, for programs."""
+    content = {
+        "machine": machine,
+        "effort": effort,
+        "rows": [asdict(row) | {"ratios": row.ratios()} for row in rows],
+    }
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def write_plot(rows: Sequence[Row], machine: dict[str, str], path: Path) -> None:
-    """Bars on a logarithmic axis, one group a case."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    libraries = list(rows[0].seconds)
-    height = 0.8 / len(libraries)
-    figure, axes = pyplot.subplots(figsize=(9, 1.3 + 0.9 * len(rows)), layout="constrained")
-    for index, name in enumerate(libraries):
-        places = [
-            number + (index - (len(libraries) - 1) / 2) * height for number in range(len(rows))
-        ]
-        values = [row.seconds[name] * 1e6 for row in rows]
-        bars = axes.barh(places, values, height * 0.92, label=name, color=COLORS[name])
-        axes.bar_label(bars, [duration(value / 1e6) for value in values], padding=3, fontsize=8)
-    axes.set_yticks(range(len(rows)), [row.name for row in rows])
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    axes.margins(x=0.12)
-    axes.set_xlabel("µs per forward and backward pass (log scale; shorter is better)")
-    axes.set_title(f"{machine['cpu']}, {machine['cores']} cores, {machine['date']}", fontsize=9)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="upper right")
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
-
-
-def markdown(rows: Sequence[Row], machine: dict[str, str]) -> str:
+def markdown(rows: Sequence[Row], machine: Mapping[str, str]) -> str:
     """The table for a document, with where and when it was measured."""
-    libraries = list(rows[0].seconds)
-    versions = ", ".join(
-        f"{name} {machine[name]}" for name in ("numpy", "torch", "python") if name in machine
-    )
+    names = columns(rows)
+    packages = ("numpy", "torch", "jax", "autograd", "mygrad", "python")
+    versions = ", ".join(f"{name} {machine[name]}" for name in packages if name in machine)
     lines = [
         f"{machine['cpu']}, {machine['cores']} cores, {machine['date']}; {versions}:",
         "",
-        f"| forward and backward | {' | '.join(libraries)} |",
-        "|---|" + "---:|" * len(libraries),
-        *(
-            f"| {row.doc} | {' | '.join(duration(row.seconds[name]) for name in libraries)} |"
-            for row in rows
-        ),
+        f"| forward and backward | {' | '.join(LIBRARIES[name].title for name in names)} |",
+        "|---|" + "---:|" * len(names),
+        *(f"| {row.doc} | {' | '.join(map(row.shown, names))} |" for row in rows),
     ]
     return "\n".join(lines) + "\n"

@@ -1,0 +1,84 @@
+"""Regressions: ratios to PyTorch and to NumPy by hand, compared with the committed ones.
+
+Ratios, because they carry over from machine to machine better than times do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from .report import Row
+
+FILE = Path(__file__).parent / "baseline.json"
+REFERENCES = ("torch-2", "numpy")
+MARGIN = 0.25
+"""A ratio is a regression when it is more than this part above the baseline's."""
+
+Ratios: TypeAlias = dict[str, dict[str, float]]
+"""By row and reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """A ratio that is worse than the baseline allows."""
+
+    case: str
+    reference: str
+    ratio: float
+    baseline: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.case}: {self.ratio:.2f} times {self.reference}, "
+            f"baseline {self.baseline:.2f} (at most {self.baseline * (1 + MARGIN):.2f})"
+        )
+
+
+def ratios(rows: Sequence[Row]) -> Ratios:
+    """The ratios of gradspec to the references, where there are any."""
+    found = {
+        row.name: {name: value for name, value in row.ratios().items() if name in REFERENCES}
+        for row in rows
+    }
+    return {name: values for name, values in found.items() if values}
+
+
+def regressions(measured: Ratios, baseline: Ratios) -> list[Regression]:
+    """What got worse, among the ratios that both have."""
+    return [
+        Regression(case, reference, ratio, baseline[case][reference])
+        for case, values in measured.items()
+        for reference, ratio in values.items()
+        if reference in baseline.get(case, {}) and ratio > baseline[case][reference] * (1 + MARGIN)
+    ]
+
+
+def compared(measured: Ratios, baseline: Ratios) -> int:
+    """How many ratios both have."""
+    return sum(len(values.keys() & baseline.get(case, {})) for case, values in measured.items())
+
+
+def not_in(measured: Ratios, baseline: Ratios) -> list[str]:
+    """The rows that the baseline does not have yet."""
+    return [case for case in measured if case not in baseline]
+
+
+def load(path: Path = FILE) -> Ratios:
+    """The committed ratios."""
+    content: dict[str, Ratios] = json.loads(path.read_text(encoding="utf-8"))
+    return content["ratios"]
+
+
+def save(measured: Ratios, machine: Mapping[str, str], path: Path = FILE) -> None:
+    """Replace the ratios of the rows measured; the others stay."""
+    kept = load(path) if path.exists() else {}
+    rounded = {
+        case: {name: round(ratio, 3) for name, ratio in values.items()}
+        for case, values in measured.items()
+    }
+    content = {"machine": machine, "ratios": kept | rounded}
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,0 +1,20 @@
+"""All workloads, in the order of the table."""
+
+from __future__ import annotations
+
+from ..workload import Workload
+from . import chain, hvp, lenet, logistic, long_chain, mlp, rosenbrock, transformer
+
+_FILES = (chain, mlp, lenet, transformer, rosenbrock, logistic, hvp, long_chain)
+
+WORKLOADS = {workload.name: workload for file in _FILES for workload in file.WORKLOADS}
+"""By name, at the sizes that are measured."""
+SMALL = {workload.name: workload for file in _FILES for workload in file.SMALL}
+"""The same kinds at sizes at which a test can compare all libraries."""
+
+
+def with_data(name: str) -> Workload:
+    """A workload of either size, ready to be prepared. KeyError if there is none."""
+    workload = SMALL[name] if name in SMALL else WORKLOADS[name]
+    workload.create_data()
+    return workload

@@ -1,0 +1,70 @@
+"""A chain of elementwise ops: what an op costs besides its arithmetic, at three sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..workload import Run, Workload
+
+LINKS = 30
+
+
+class Chain(Workload):
+    """30 times multiply, sine, add; and a sum: 91 recorded ops in a row."""
+
+    def __init__(self, elements: int) -> None:
+        size = f"{elements:,}".replace(",", "\N{NO-BREAK SPACE}")
+        self.name = f"chain-{elements}"
+        self.title = f"chain of {size}"
+        self.doc = f"{3 * LINKS + 1} ops in a row, {size} float64 elements"
+        self.elements = elements
+
+    def create_data(self) -> None:
+        rng = np.random.default_rng(0)
+        start, self.scale, self.shift = (rng.uniform(0.5, 1.5, self.elements) for _ in range(3))
+        self.params = [start]
+
+    def by_hand(self) -> Run:
+        (start,), scale, shift = self.params, self.scale, self.shift
+
+        def run() -> Sequence[Any]:
+            y = start
+            scaled = []
+            for _ in range(LINKS):
+                u = y * scale
+                scaled.append(u)
+                y = np.sin(u) + shift
+            y.sum()
+            grad = np.ones_like(start)
+            for u in reversed(scaled):
+                grad = grad * np.cos(u) * scale
+            return [grad]
+
+        return run
+
+    def by_pytorch_api(self, lib: Any) -> Run:
+        x = lib.tensor(self.params[0], requires_grad=True)
+        scale, shift = lib.tensor(self.scale), lib.tensor(self.shift)
+
+        def run() -> Sequence[Any]:
+            x.grad = None
+            y = x
+            for _ in range(LINKS):
+                y = (y * scale).sin() + shift
+            y.sum().backward()
+            return [x.grad]
+
+        return run
+
+    def loss(self, np: Any, params: Sequence[Any]) -> Any:
+        (y,) = params
+        for _ in range(LINKS):
+            y = np.sin(y * self.scale) + self.shift
+        return np.sum(y)
+
+
+WORKLOADS: tuple[Workload, ...] = (Chain(4), Chain(1_000), Chain(1_000_000))
+SMALL: tuple[Workload, ...] = (Chain(3),)
