@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 
 from .anomaly import explain, is_anomaly_enabled
+from .forward_mode import current_level
 from .hook_calls import Gradient, as_tensor, call_node_hooks, call_tensor_hooks
 from .modes import enable_grad, no_grad
 from .node import Node, OutputEdge
@@ -56,6 +57,7 @@ class _Pass:
         "dependencies",
         "needed",
         "number",
+        "on_tensors",
         "owned",
         "targets",
     )
@@ -64,6 +66,8 @@ class _Pass:
         self, roots: Sequence[Node], targets: Sequence[Node] | None, create_graph: bool
     ) -> None:
         self.create_graph = create_graph
+        self.on_tensors = create_graph or current_level() is not None
+        """Whether gradients are tensors, because ops on them are recorded or carry tangents."""
         self.number = _next_number()
         self.buffers: dict[Node, Gradient] = {}
         self.owned: set[Node] = set()
@@ -78,7 +82,7 @@ class _Pass:
         before = self.buffers.get(vertex)
         if before is None:
             self.buffers[vertex] = grad
-        elif self.create_graph or type(before) is not type(grad):
+        elif self.on_tensors or type(before) is not type(grad):
             self.buffers[vertex] = before + grad
         elif vertex in self.owned and before.dtype is grad.dtype:
             self.buffers[vertex] += grad
@@ -155,7 +159,7 @@ def run_backward(
     """
     state = _Pass([vertex for vertex, _ in roots], targets, create_graph)
     for vertex, grad in roots:
-        state.add(vertex, grad if create_graph else grad.array)
+        state.add(vertex, grad if state.on_tensors else grad.array)
     run_nested(partial(_run_watched, state, keep_graph))
     if targets is None or state.targets is None:
         return []
@@ -171,8 +175,8 @@ def _run_watched(state: _Pass, keep_graph: bool) -> None:
     passes = _running.passes
     passes.append(state)
     try:
-        if state.create_graph:
-            with enable_grad():
+        if state.on_tensors:
+            with enable_grad() if state.create_graph else no_grad():
                 _run(state, keep_graph)
         else:
             # On arrays: only hooks see tensors, and they have their own mode.
@@ -191,7 +195,7 @@ def _run(state: _Pass, keep_graph: bool) -> None:
     `following`, with the gradient beside it, and goes through neither the queue nor the buffers.
     """
     dependencies, buffers = state.dependencies, state.buffers
-    is_plain = state.targets is None and not state.create_graph
+    is_plain = state.targets is None and not state.on_tensors
     runs = state.runs()
     first = [vertex for vertex, waiting in dependencies.items() if not waiting]
     # Leaves and outputs of a node with several run as soon as their gradient is complete.
@@ -252,7 +256,7 @@ def _run(state: _Pass, keep_graph: bool) -> None:
 
 def _visit(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequence[Gradient]:
     """Hooks, capture and the VJP of one vertex; one answer per edge."""
-    if vertex.hooks is None or state.create_graph:
+    if vertex.hooks is None or state.on_tensors:
         return _visit_in_mode(vertex, grad, state)
     with no_grad():
         return _visit_in_mode(vertex, grad, state)
@@ -263,7 +267,7 @@ def _visit_in_mode(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequenc
     if grad is None:
         return nothing
     if vertex.hooks is not None:
-        grad = call_tensor_hooks(vertex.hooks, grad, state.create_graph)
+        grad = call_tensor_hooks(vertex.hooks, grad, state.on_tensors)
     needs: Sequence[object] = vertex.edges
     if state.targets is not None:
         if vertex in state.targets:
@@ -275,8 +279,8 @@ def _visit_in_mode(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequenc
         _collect(vertex, grad, state)
         return nothing
     if vertex.hooks is not None:
-        return call_node_hooks(vertex, vertex.hooks, grad, needs, state.create_graph)
-    return (vertex.apply_differentiable if state.create_graph else vertex.apply)(grad, needs)
+        return call_node_hooks(vertex, vertex.hooks, grad, needs, state.on_tensors)
+    return (vertex.apply_differentiable if state.on_tensors else vertex.apply)(grad, needs)
 
 
 def _collect(vertex: OutputEdge, grad: Gradient, state: _Pass) -> None:

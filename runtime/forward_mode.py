@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from .alias import base_of
+from .kept_duals import keep_duals
 from .registry import Op, table_op
 from .tensor import Tensor, wrap
 
@@ -186,7 +187,9 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
         primals[name] = lifted[param.name]
         if param.type.startswith("Tensor"):
             tangents[name] = _tangent(values[param.name], lifted[param.name], level)
-    return _attach(result, op.jvp(primals, tangents, result), level, _arrays_of(tangents))
+    dual = _attach(result, op.jvp(primals, tangents, result), level, _arrays_of(tangents))
+    keep_duals(dual, [(values[name], lifted[name]) for name in lifted])
+    return dual
 
 
 def innermost_level(values: Iterable[Any]) -> Level | None:

@@ -15,30 +15,30 @@ from .node import Node
 from .tensor import Tensor, wrap
 
 Gradient: TypeAlias = Any
-"""An array in an ordinary pass, a tensor under `create_graph`."""
+"""An array in an ordinary pass, a tensor where ops on it are recorded or carry tangents."""
 
 
-def call_tensor_hooks(hooks: Hooks, grad: Gradient, create_graph: bool) -> Gradient:
+def call_tensor_hooks(hooks: Hooks, grad: Gradient, on_tensors: bool) -> Gradient:
     """What the tensor hooks make of a gradient."""
     for hook in list(hooks.on_grad.values()):
         replaced = hook(as_tensor(grad))
         if replaced is not None:
-            grad = _carried(_checked(hook, replaced, grad), create_graph)
+            grad = _carried(_checked(hook, replaced, grad), on_tensors)
     if hooks.retain is not None:
         hooks.retain(as_tensor(grad))
     return grad
 
 
 def call_node_hooks(
-    vertex: Node, hooks: Hooks, grad: Gradient, needs: Sequence[object], create_graph: bool
+    vertex: Node, hooks: Hooks, grad: Gradient, needs: Sequence[object], on_tensors: bool
 ) -> Sequence[Gradient]:
     """Run a node between its pre-hooks, which may replace what arrives, and its hooks."""
     several = vertex.has_several_outputs
     arriving = tuple(map(_as_optional_tensor, grad if several else (grad,)))
     for hook in list(hooks.before_node.values()):
         arriving = _replaced(hook, hook(arriving), arriving)
-    given = [_carried(tensor, create_graph) for tensor in arriving]
-    leaving = _run(vertex, hooks, given if several else given[0], needs, create_graph)
+    given = [_carried(tensor, on_tensors) for tensor in arriving]
+    leaving = _run(vertex, hooks, given if several else given[0], needs, on_tensors)
     if is_anomaly_check_nan_enabled():
         refuse_nan(vertex, leaving)
     if not hooks.after_node:
@@ -46,15 +46,15 @@ def call_node_hooks(
     answers = tuple(map(_as_optional_tensor, leaving))
     for hook in list(hooks.after_node.values()):
         answers = _replaced(hook, hook(answers, arriving), answers)
-    return [_carried(tensor, create_graph) for tensor in answers]
+    return [_carried(tensor, on_tensors) for tensor in answers]
 
 
 def _run(
-    vertex: Node, hooks: Hooks, grad: Gradient, needs: Sequence[object], create_graph: bool
+    vertex: Node, hooks: Hooks, grad: Gradient, needs: Sequence[object], on_tensors: bool
 ) -> Sequence[Gradient]:
     if hooks.guard is not None:
         hooks.guard(vertex)
-    apply = vertex.apply_differentiable if create_graph else vertex.apply
+    apply = vertex.apply_differentiable if on_tensors else vertex.apply
     if hooks.packed is None:
         return apply(grad, needs)
     with hooks.packed.unpacked(vertex):
@@ -103,9 +103,9 @@ def _name(hook: Callable[..., Any]) -> str:
     return name
 
 
-def _carried(tensor: Tensor | None, create_graph: bool) -> Gradient | None:
-    """A gradient as the pass carries it: a tensor if it is to be differentiated again."""
-    return tensor if tensor is None or create_graph else tensor.array
+def _carried(tensor: Tensor | None, on_tensors: bool) -> Gradient | None:
+    """A gradient as the pass carries it: a tensor or an array."""
+    return tensor if tensor is None or on_tensors else tensor.array
 
 
 def as_tensor(grad: Gradient) -> Tensor:

@@ -47,6 +47,7 @@ class Hooks:
         "on_grad",
         "packed",
         "retain",
+        "tangents",
     )
 
     def __init__(self) -> None:
@@ -58,6 +59,9 @@ class Hooks:
         """What the node saved, if saved-tensor hooks have packed it (a `saved_hooks.Packed`)."""
         self.metadata: dict[str, Any] = {}
         """For whoever wants to remember something about the node."""
+        self.tangents: list[tuple[str, Any, Any]] = []
+        """The slots that keep an output only as an array, with its tangent and the level of that,
+        outermost first."""
         self.before_node: dict[int, Callable[..., Any]] = {}
         self.after_node: dict[int, Callable[..., Any]] = {}
         self.after_accumulate: dict[int, Callable[..., Any]] = {}

@@ -206,7 +206,7 @@ class AccumulateGrad(Node):
         """Add a tensor to the leaf's gradient; the sum is recorded."""
         variable = self._variable()
         if variable is not None and variable.edge is not None:
-            variable._grad = grad if variable.grad is None else variable.grad + grad
+            variable.add_recorded_grad(grad)
             self._call_accumulate_hooks(variable)
         return ()
 

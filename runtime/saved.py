@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .alias import Alias
+from .forward_mode import with_tangent
 from .node import FREED, AccumulateGrad, Node, OutputEdge, freed_graph
 from .promotion import type_name
 from .tensor import Tensor, wrap
@@ -97,6 +98,12 @@ def output_of(edge: Node | None, array: Any) -> Tensor:
         raise freed_graph()
     out = wrap(array)
     out.edge = edge
+    node = edge.node if type(edge) is OutputEdge else edge
+    if node is not None and node.hooks is not None and node.hooks.tangents:
+        slot = saved_output_slot(node, array)
+        for kept_in, tangent, level in node.hooks.tangents:
+            if kept_in == slot:
+                out = with_tangent(out, tangent, level)
     return out
 
 

@@ -34,7 +34,7 @@ def copy_as(tensor: Tensor) -> Tensor:
     Stands at the same place in the graph, and has the same tangents.
     """
     if isinstance(tensor, Dual):
-        return with_tangent(copy_as(tensor.primal), tensor.tangent, tensor.level)
+        return with_tangent(copy_as(tensor.primal), copy_as(tensor.tangent), tensor.level)
     copied = wrap(tensor.array.copy())
     copied.edge = tensor.edge
     return copied

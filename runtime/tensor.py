@@ -230,6 +230,12 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
             else:
                 np.add(before.array, grad, out=before.array)
 
+    def add_recorded_grad(self, grad: Tensor) -> None:
+        """`self.grad = self.grad + grad` on tensors; the first is copied, as others may see it."""
+        with _adding:
+            before = self.grad
+            self._grad = grad.clone() if before is None else before + grad
+
     @property
     def retains_grad(self) -> bool:
         """Whether this result keeps its gradient (`retain_grad`)."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..alias import Alias, own_alias
+from ..forward_mode import Level, with_tangent
 from ..node import Node, freed_graph
 from ..saved import modified_in_place
 from ..saved_hooks import PackedValue, current_hooks, pack_tensor
@@ -54,6 +55,7 @@ class FunctionCtx:
         self._dirty: frozenset[int] = frozenset()
         """The ids of the inputs that were modified in place."""
         self._materialize = True
+        self._output_tangents: list[tuple[Level, tuple[Tensor | None, ...]]] = []
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep inputs, outputs or intermediate values; TypeError for what is not a tensor."""
@@ -86,6 +88,11 @@ class FunctionCtx:
         """`forward` modified these inputs in place; it must return each of them."""
         self._dirty = frozenset(map(id, inputs))
 
+    def _save_duals(self, arguments: Iterable[tuple[Any, Any]]) -> None:
+        """Save duals in place of the primals that `forward` was called with."""
+        duals = {id(primal): given for given, primal in arguments}
+        self._to_save = tuple(duals.get(id(saved), saved) for saved in self._to_save)
+
     def _keep(self, outputs: Sequence[object]) -> None:
         """Pack what was saved, now that it is known which of it are outputs."""
         positions = {id(output): nr for nr, output in enumerate(outputs)}
@@ -112,6 +119,9 @@ class FunctionCtx:
         tensor.alias = saved.alias
         if node is not None:
             tensor.edge = node.output_edge(saved.output_nr)
+        for level, tangents in self._output_tangents:
+            tangent = tangents[saved.output_nr]
+            tensor = tensor if tangent is None else with_tangent(tensor, tangent, level)
         return tensor
 
     def _restore(self, saved: Saved) -> Tensor:

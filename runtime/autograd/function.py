@@ -203,6 +203,8 @@ class Function:
                 returned = cls.forward(*primals)
                 cls.setup_context(ctx, primals, returned)
         outputs = returned if isinstance(returned, tuple) else (returned,)
+        if level is not None:
+            ctx._save_duals(zip(args, primals, strict=True))
         if any(ctx.needs_input_grad) and is_grad_enabled():
             outputs = cls._record(ctx, primals, outputs)
         if level is not None:
@@ -230,6 +232,7 @@ class Function:
             raise RuntimeError(
                 f"{cls.__name__}.jvp returned {len(found)} tangents for {len(outputs)} outputs"
             )
+        ctx._output_tangents.append((level, found))
         return tuple(
             output if tangent is None else with_tangent(output, tangent, level)
             for output, tangent in zip(outputs, found, strict=True)

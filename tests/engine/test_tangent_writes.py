@@ -145,6 +145,15 @@ def without_gradients(s):
         return [s.dual().mul_(2)]
 
 
+def reverse_over_forward(s):
+    x = s.plain(requires_grad=True)
+    y = x * 1
+    y[1:].mul_(s.dual()[:3])
+    (of_tangent,) = s.t.autograd.grad(s.tangent(y).sum(), x, retain_graph=True)
+    (of_value,) = s.t.autograd.grad(s.fw.unpack_dual(y).primal.sum(), x)
+    return [y, of_tangent, of_value]
+
+
 def gradient_of_a_written_tangent(s):
     t = s.plain(requires_grad=True)
     d = s.fw.make_dual(s.plain(), t * 1).mul_(2)
@@ -204,6 +213,7 @@ CASES = {
         detached,
         another_dtype,
         without_gradients,
+        reverse_over_forward,
         gradient_of_a_written_tangent,
     )
 }

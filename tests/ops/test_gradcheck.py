@@ -78,3 +78,38 @@ def test_forward_mode_is_dual_to_reverse_mode(case: Case) -> None:
     forward = sum(float((g * t).sum()) for g, t in zip(cotangents, found, strict=True))
     reverse = sum(float((g * t).sum()) for g, t in zip(grads, tangents, strict=True))
     assert forward == pytest.approx(reverse, rel=1e-9, abs=1e-12)
+
+
+def _weighted_sum(results: Any) -> Any:
+    """A scalar of which no part of the outputs drops out."""
+    found = results if isinstance(results, tuple) else (results,)
+    weights = np.random.default_rng(5)
+    return sum((out * gs.from_numpy(weights.uniform(0.5, 1.5, out.shape))).sum() for out in found)
+
+
+@pytest.mark.parametrize("case", SMOOTH, ids=lambda case: case.label)
+def test_forward_over_reverse(case: Case) -> None:
+    """The tangent of a gradient is the product of the Hessian, found by two reverse passes."""
+    function, inputs = _function(case, case.arguments())
+    rng = np.random.default_rng(7)
+    directions = [gs.from_numpy(rng.uniform(-1, 1, tensor.shape)) for tensor in inputs]
+    with forward_ad.dual_level():
+        duals = [
+            forward_ad.make_dual(tensor, direction)
+            for tensor, direction in zip(inputs, directions, strict=True)
+        ]
+        gradients = gs.autograd.grad(_weighted_sum(function(*duals)), duals, materialize_grads=True)
+        tangents = [forward_ad.unpack_dual(gradient).tangent for gradient in gradients]
+    gradients = gs.autograd.grad(
+        _weighted_sum(function(*inputs)), inputs, create_graph=True, materialize_grads=True
+    )
+    slope = sum(
+        (gradient * direction).sum()
+        for gradient, direction in zip(gradients, directions, strict=True)
+    )
+    expected = [gs.zeros_like(tensor) for tensor in inputs]
+    if slope.requires_grad:
+        expected = gs.autograd.grad(slope, inputs, materialize_grads=True)
+    for tangent, product in zip(tangents, expected, strict=True):
+        found = np.zeros(product.shape) if tangent is None else tangent.numpy()
+        np.testing.assert_allclose(found, product.detach().numpy(), rtol=1e-7, atol=1e-9)
