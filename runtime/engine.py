@@ -55,7 +55,7 @@ class _Pass:
         "buffers",
         "create_graph",
         "dependencies",
-        "needed",
+        "needs",
         "number",
         "on_tensors",
         "owned",
@@ -75,7 +75,11 @@ class _Pass:
         self.targets = None if targets is None else dict.fromkeys(targets)
         """The vertices whose gradient is wanted, each with what arrived; None: every leaf."""
         self.dependencies = _count_dependencies(roots)
-        self.needed = None if targets is None else _leading_to(targets, self.dependencies)
+        self.needs = None if targets is None else _what_leads_to(targets, self.dependencies)
+        """What `apply` is asked for, of the vertices that have to run; None: of all, everything.
+
+        A target that leads to no other does not run: it keeps what it saved, for another pass.
+        """
 
     def add(self, vertex: Node, grad: Gradient) -> None:
         """A gradient arrives at `vertex`."""
@@ -92,23 +96,10 @@ class _Pass:
             self.owned.add(vertex)
 
     def visited(self) -> Iterable[Node]:
-        """The vertices that run in this pass."""
-        return self.dependencies if self.needed is None else self.needed & self.dependencies.keys()
-
-    def runs(self) -> set[Node] | None:
-        """The vertices whose VJP is computed, if not all: a target that leads to no other is not.
-
-        Those keep what they saved, for another pass.
-        """
-        if self.needed is None:
-            return None
-        return {vertex for vertex in self.visited() if any(self.needs(vertex))}
-
-    def needs(self, node: Node) -> Sequence[object]:
-        """What `node.apply` is asked for."""
-        if self.needed is None:
-            return node.edges
-        return [edge is not None and edge in self.needed for edge in node.edges]
+        """The vertices at which a gradient is wanted in this pass."""
+        if self.needs is None or self.targets is None:
+            return self.dependencies
+        return self.needs.keys() | (self.targets.keys() & self.dependencies.keys())
 
 
 def _count_dependencies(roots: Sequence[Node]) -> dict[Node, int]:
@@ -127,21 +118,24 @@ def _count_dependencies(roots: Sequence[Node]) -> dict[Node, int]:
     return dependencies
 
 
-def _leading_to(targets: Sequence[Node], vertices: Iterable[Node]) -> set[Node]:
-    """The vertices from which a target can be reached: the only ones that have to run."""
-    consumers: dict[Node, list[Node]] = {}
-    for vertex in vertices:
-        for edge in vertex.edges:
-            if edge is not None:
-                consumers.setdefault(edge, []).append(vertex)
-    found = set(targets)
-    stack = list(found)
-    while stack:
-        for consumer in consumers.get(stack.pop(), ()):
-            if consumer not in found:
-                found.add(consumer)
-                stack.append(consumer)
-    return found
+def _what_leads_to(
+    targets: Sequence[Node], vertices: Iterable[Node]
+) -> dict[Node, Sequence[object]]:
+    """Of each vertex from which a target can be reached by an edge: which of its edges lead on."""
+    leading = set(targets)
+    needs: dict[Node, Sequence[object]] = {}
+    # An edge leads to a smaller number, so what a vertex leads to is known before its turn comes.
+    for vertex in sorted(vertices, key=_number):
+        edges = vertex.edges
+        if not leading.isdisjoint(edges):
+            leading.add(vertex)
+            needs[vertex] = edges if leading.issuperset(edges) else [e in leading for e in edges]
+    return needs
+
+
+def _number(vertex: Node) -> float:
+    # The vertex of an output has the number of its node, and leads there.
+    return vertex.sequence_nr + 0.5 if type(vertex) is OutputEdge else vertex.sequence_nr
 
 
 def run_backward(
@@ -196,7 +190,7 @@ def _run(state: _Pass, keep_graph: bool) -> None:
     """
     dependencies, buffers = state.dependencies, state.buffers
     is_plain = state.targets is None and not state.on_tensors
-    runs = state.runs()
+    runs = state.needs
     first = [vertex for vertex, waiting in dependencies.items() if not waiting]
     # Leaves and outputs of a node with several run as soon as their gradient is complete.
     at_once = [vertex for vertex in first if vertex.runs_at_once]
@@ -221,10 +215,12 @@ def _run(state: _Pass, keep_graph: bool) -> None:
         else:
             return
 
-        if not is_plain or vertex.hooks is not None or grad is None or type(vertex) is OutputEdge:
+        if vertex.hooks is not None or grad is None or type(vertex) is OutputEdge:
             grads = _visit(vertex, grad, state)
-        else:
+        elif is_plain:
             grads = vertex.apply(grad, vertex.edges)
+        else:
+            grads = _apply(vertex, grad, state)
         if not keep_graph and (runs is None or vertex in runs):
             vertex.release()
 
@@ -255,29 +251,29 @@ def _run(state: _Pass, keep_graph: bool) -> None:
 
 
 def _visit(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequence[Gradient]:
-    """Hooks, capture and the VJP of one vertex; one answer per edge."""
-    if vertex.hooks is None or state.on_tensors:
-        return _visit_in_mode(vertex, grad, state)
-    with no_grad():
-        return _visit_in_mode(vertex, grad, state)
-
-
-def _visit_in_mode(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequence[Gradient]:
-    nothing = (None,) * len(vertex.edges)
+    """What is not as usual: no gradient, hooks, one output of several; one answer per edge."""
     if grad is None:
-        return nothing
+        return (None,) * len(vertex.edges)
+    if vertex.hooks is None or state.on_tensors:
+        return _apply(vertex, grad, state)
+    with no_grad():
+        return _apply(vertex, grad, state)
+
+
+def _apply(vertex: Node, grad: Gradient, state: _Pass) -> Sequence[Gradient]:
+    """Capture and the VJP of one vertex, and its hooks before and after."""
     if vertex.hooks is not None:
         grad = call_tensor_hooks(vertex.hooks, grad, state.on_tensors)
-    needs: Sequence[object] = vertex.edges
-    if state.targets is not None:
+    needs: Sequence[object] | None = vertex.edges
+    if state.needs is not None and state.targets is not None:
         if vertex in state.targets:
             state.targets[vertex] = grad
-        needs = state.needs(vertex)
-        if not any(needs):
-            return nothing
+        needs = state.needs.get(vertex)
+    if needs is None:
+        return (None,) * len(vertex.edges)
     if type(vertex) is OutputEdge:
         _collect(vertex, grad, state)
-        return nothing
+        return (None,)
     if vertex.hooks is not None:
         return call_node_hooks(vertex, vertex.hooks, grad, needs, state.on_tensors)
     return (vertex.apply_differentiable if state.on_tensors else vertex.apply)(grad, needs)

@@ -9,6 +9,8 @@ import numpy as np
 
 from .checks import ArgumentError, Array
 
+_max_reduce: Any = np.maximum.reduce
+
 
 def reduced(self: Array, reduction: str) -> Any:
     """All elements, their mean or their sum."""
@@ -24,7 +26,7 @@ def unreduced(self: Array, shape: Sequence[int], reduction: str) -> Array:
     """The gradient of a reduced loss, spread over its elements."""
     if reduction == "none":
         return self
-    out = np.empty_like(self, shape=shape)
+    out = np.empty(shape, self.dtype)
     out[...] = self / out.size if reduction == "mean" else self
     return out
 
@@ -70,8 +72,10 @@ def _nll_loss(
     self: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str
 ) -> Any:
     _check_reduction(reduction)
-    _check_target(self.shape, target, ignore_index)
-    place, factors = _picked(target, weight, ignore_index, self.dtype)
+    classes = _classes(self.shape, target)
+    if not _all_count(target, classes, ignore_index):
+        _check_range(target, classes, ignore_index)
+    place, factors = _picked(target, weight, classes, ignore_index, self.dtype)
     losses = -self[place] if factors is None else -factors * self[place]
     if reduction == "none":
         return losses
@@ -88,8 +92,9 @@ def nll_loss_backward(
     reduction: str,
 ) -> Array:
     """Zeros of the shape of the log-probabilities, with the gradient at the target classes."""
-    place, factors = _picked(target, weight, ignore_index, self.dtype)
-    out = np.zeros_like(self, shape=shape)
+    classes = shape[0] if len(shape) == 1 else shape[1]
+    place, factors = _picked(target, weight, classes, ignore_index, self.dtype)
+    out = np.zeros(shape, self.dtype)
     if reduction == "mean":
         total = _total(factors, target)
         if total == 0:  # every row is ignored
@@ -100,20 +105,21 @@ def nll_loss_backward(
 
 
 def _picked(
-    target: Array, weight: Array | None, ignore_index: int, dtype: Any
+    target: Array, weight: Array | None, number: int, ignore_index: int, dtype: Any
 ) -> tuple[tuple[Any, ...], Any]:
     """The key of the target classes, and the weight of each, zero where ignored.
 
-    None for the weights where all of them are one.
+    None for the weights where all of them are one. There are `number` classes.
     """
-    kept = target != ignore_index
-    all_kept = bool(kept.all())
-    classes = target if all_kept else np.where(kept, target, 0)
+    classes = target
     factors = None
-    if weight is not None:
-        factors = weight[classes] if all_kept else np.where(kept, weight[classes], 0)
-    elif not all_kept:
-        factors = kept.astype(dtype)
+    if _all_count(target, number, ignore_index):
+        if weight is not None:
+            factors = weight[classes]
+    else:
+        kept = target != ignore_index
+        classes = np.where(kept, target, 0)
+        factors = kept.astype(dtype) if weight is None else np.where(kept, weight[classes], 0)
     if not target.ndim:
         return (classes,), factors
     if target.ndim == 1:
@@ -127,14 +133,29 @@ def _total(factors: Any, target: Array) -> Any:
     return target.size if factors is None else np.add.reduce(factors, None)
 
 
-def _check_target(shape: Sequence[int], target: Array, ignore_index: int) -> None:
-    classes = shape[0] if len(shape) == 1 else shape[1]
+def _classes(shape: Sequence[int], target: Array) -> int:
+    """The number of classes, for a target that fits log-probabilities of this shape."""
     if target.dtype.kind not in "iu":
         raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
     if target.shape != (*shape[:1], *shape[2:])[len(shape) == 1 :]:
         raise ArgumentError(
             f"Expected input batch_size ({shape[0]}) to match target batch_size ({target.size})."
         )
+    return shape[0] if len(shape) == 1 else shape[1]
+
+
+def _all_count(target: Array, classes: int, ignore_index: int) -> bool:
+    """Whether every target is a class, and none of them is the ignored one.
+
+    Read as unsigned, negative numbers are large: one comparison tells, and most targets pass it.
+    """
+    if not target.size or 0 <= ignore_index < classes:
+        return False
+    unsigned = target.view(f"u{target.dtype.itemsize}")
+    return bool(_max_reduce(unsigned, None) < classes)
+
+
+def _check_range(target: Array, classes: int, ignore_index: int) -> None:
     outside = (target != ignore_index) & ((target < 0) | (target >= classes))
     if outside.any():
         raise IndexError(f"Target {target[outside].flat[0]} is out of bounds.")
