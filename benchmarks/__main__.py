@@ -27,7 +27,11 @@ BEGIN, END = "<!-- measured: make bench -->", "<!-- end of what was measured -->
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit status: 0 done; 1 (--check) slower than the baseline allows; 2 usage.",
 )
-@click.option("--quick", is_flag=True, help="Rougher figures in about two minutes; no slow cases.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Rougher figures in two or three minutes instead of fifteen; no slow cases.",
+)
 @click.option(
     "--case",
     "cases",
@@ -75,11 +79,13 @@ def main(
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)
+    if check and not baseline.FILE.exists():
+        raise click.UsageError(f"there is no {baseline.FILE}; --save-baseline makes it")
+    facts = machine.describe()  # before the benchmarks themselves keep the machine busy
     say_what_is_missing(console)
     effort = QUICK if quick else THOROUGH
     wanted = libraries or (baseline.REFERENCES if check else tuple(LIBRARIES))
     rows = measure(chosen(cases, quick, check), wanted, effort, console)
-    facts = machine.describe()
     show(rows, facts, console)
     is_partial = cases or libraries or check
     write(rows, facts, effort, RESULTS / ("partial" if is_partial else "results"), console)

@@ -80,5 +80,5 @@ def save(measured: Ratios, machine: Mapping[str, str], path: Path = FILE) -> Non
         case: {name: round(ratio, 3) for name, ratio in values.items()}
         for case, values in measured.items()
     }
-    content = {"machine": machine, "ratios": kept | rounded}
+    content = {"last_saved_on": machine, "ratios": kept | rounded}
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -15,6 +15,8 @@ from .workloads import WORKLOADS
 
 Report = Callable[[str], None]
 MEMORY = ("mlp-256-784-512-512-10", "lenet-32")
+MEMORY_PROCESSES = 3
+"""Memory hardly differs from run to run."""
 ONE_IS_ENOUGH = ("torch-1",)
 """Libraries that differ from another by threads only: no rows of their own in fresh processes."""
 
@@ -66,7 +68,7 @@ def _memory(workload: Workload) -> Case:
 
     def measure(libraries: Sequence[Library], effort: Effort, report: Report) -> list[Row]:
         report(f"memory of {workload.title}: fresh processes")
-        peaks = memory_peaks(workload.name, libraries, effort.processes)
+        peaks = memory_peaks(workload.name, libraries, MEMORY_PROCESSES)
         return [Row(name, f"memory, {workload.title}", f"memory peak: {workload.doc}", "B", peaks)]
 
     return Case(name, f"memory peak of: {workload.doc}", _ONCE, measure)

@@ -19,6 +19,7 @@ def describe() -> dict[str, str]:
         ),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
+        **({"load": f"{os.getloadavg()[0]:.2f}"} if hasattr(os, "getloadavg") else {}),
     }
     for package in ("numpy", "gradspec", "torch", "jax", "autograd", "mygrad"):
         try:

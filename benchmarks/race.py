@@ -33,7 +33,7 @@ class Effort:
     seconds: float
     """Of a whole case: a slow one gets fewer rounds, though never less than `fewest_rounds`."""
     processes: int
-    """Fresh processes for import time and memory, for each library."""
+    """Fresh processes for each library's import time."""
 
 
 QUICK = Effort("quick", 10, fewest_rounds=3, turn_seconds=0.015, seconds=2, processes=3)

@@ -143,6 +143,24 @@ def test_a_baseline_keeps_the_rows_that_were_not_measured(tmp_path: Path) -> Non
     assert baseline.load(path) == {"a": {"numpy": 1.235}, "b": {"torch-2": 3.0}}
 
 
+def test_the_committed_baseline_names_rows_and_references() -> None:
+    committed = baseline.load()
+    assert committed
+    assert committed.keys() <= cases.CASES.keys() | {"import-cold"}
+    for values in committed.values():
+        assert values
+        assert values.keys() <= set(baseline.REFERENCES)
+
+
+def test_check_without_a_baseline_says_how_to_make_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(baseline, "FILE", tmp_path / "baseline.json")
+    answer = CliRunner().invoke(command.main, ["--check"])
+    assert answer.exit_code == 2
+    assert "--save-baseline makes it" in " ".join(answer.output.split())
+
+
 def checked(committed: baseline.Ratios, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
     console = Console(width=150, file=StringIO(), record=True)
     monkeypatch.setattr(baseline, "load", lambda: committed)
