@@ -18,6 +18,8 @@ from gradspec.generated.arithmetic import div as div
 from gradspec.generated.arithmetic import div as divide
 from gradspec.generated.arithmetic import div as true_divide
 from gradspec.generated.arithmetic import floor as floor
+from gradspec.generated.arithmetic import floor_divide as floor_divide
+from gradspec.generated.arithmetic import fmod as fmod
 from gradspec.generated.arithmetic import maximum as maximum
 from gradspec.generated.arithmetic import minimum as minimum
 from gradspec.generated.arithmetic import mul as mul
@@ -78,6 +80,7 @@ from gradspec.generated.decompositions import inverse as inverse
 from gradspec.generated.decompositions import logdet as logdet
 from gradspec.generated.decompositions import pinverse as pinverse
 from gradspec.generated.decompositions import slogdet as slogdet
+from gradspec.generated.decompositions import svd as svd
 from gradspec.generated.exp_log import exp as exp
 from gradspec.generated.exp_log import exp2 as exp2
 from gradspec.generated.exp_log import expm1 as expm1
@@ -306,6 +309,8 @@ __all__ = [
     "fliplr",
     "flipud",
     "floor",
+    "floor_divide",
+    "fmod",
     "gather",
     "ge",
     "ger",
@@ -400,6 +405,7 @@ __all__ = [
     "sub",
     "subtract",
     "sum",
+    "svd",
     "swapaxes",
     "swapdims",
     "t",

@@ -293,6 +293,7 @@ class AngleBackward0(Node):
                     kernels.complex(np_zeros_like(grad.real), grad.real) / self.conjugate(),
                 ),
                 self.dtype,
+                None,
             ),
         )
 

@@ -1241,6 +1241,20 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     return linalg_svd(A, False)[1]
 
 
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> tuple[Tensor, ...]:
+    """Singular values `S` between the factors `U` and `V`, which are zeros unless `compute_uv`."""
+    if compute_uv:
+        U, S, Vh = linalg_svd(input, not some)
+        return (U, S, _mt(Vh))
+    else:
+        rows, columns = (linalg_ops.matmul(input, _mt(input)), linalg_ops.matmul(_mt(input), input))
+        U, V = (
+            arithmetic_ops._to_copy(rows != rows, dtype=input.dtype),
+            arithmetic_ops._to_copy(columns != columns, dtype=input.dtype),
+        )
+        return (U, linalg_svd(input, False)[1], V)
+
+
 class LinalgQrResult(NamedTuple):
     """What `linalg_qr` returns."""
 

@@ -1032,7 +1032,7 @@ class MaskedFillBackward1(Node):
         if needs[1]:
             value_dtype = node._saved_value_dtype
             grad_value = kernels.to_copy(
-                kernels.sum(kernels.where(mask, grad, 0), None, False, None), value_dtype
+                kernels.sum(kernels.where(mask, grad, 0), None, False, None), value_dtype, None
             )
         return (grad_self, grad_value)
 

@@ -63,11 +63,22 @@ class TensorMethods:
     divide_ = in_place(arithmetic.div, "divide_")
     true_divide = arithmetic.div
     true_divide_ = in_place(arithmetic.div, "true_divide_")
-    __truediv__ = arithmetic.div
+    __truediv__ = arithmetic.div_tensor
     __itruediv__ = in_place(arithmetic.div, "__itruediv__")
     __rtruediv__ = arithmetic._rdiv
+    __rdiv__ = arithmetic._rdiv
+    floor_divide = arithmetic.floor_divide
+    floor_divide_ = in_place(arithmetic.floor_divide, "floor_divide_")
+    __floordiv__ = arithmetic.floor_divide
+    __ifloordiv__ = in_place(arithmetic.floor_divide, "__ifloordiv__")
+    __rfloordiv__ = arithmetic._rfloordiv
     remainder = arithmetic.remainder
     __mod__ = arithmetic.remainder
+    remainder_ = in_place(arithmetic.remainder, "remainder_")
+    __imod__ = in_place(arithmetic.remainder, "__imod__")
+    __rmod__ = arithmetic._rmod
+    fmod = arithmetic.fmod
+    fmod_ = in_place(arithmetic.fmod, "fmod_")
     neg = arithmetic.neg
     neg_ = in_place(arithmetic.neg, "neg_")
     negative = arithmetic.neg
@@ -100,7 +111,6 @@ class TensorMethods:
     clamp_max_ = in_place(arithmetic.clamp_max, "clamp_max_")
     clone = arithmetic.clone
     contiguous = arithmetic.contiguous
-    to = arithmetic.to
     exp = exp_log.exp
     exp_ = in_place(exp_log.exp, "exp_")
     exp2 = exp_log.exp2
@@ -311,6 +321,7 @@ class TensorMethods:
     det = decompositions.det
     slogdet = decompositions.slogdet
     logdet = decompositions.logdet
+    svd = decompositions.svd
     pinverse = decompositions.pinverse
     if TYPE_CHECKING:  # these answer tensors, where `object` promises a bool
 

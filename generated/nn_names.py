@@ -27,11 +27,9 @@ from gradspec.generated.nn import gelu as gelu
 from gradspec.generated.nn import linear as linear
 from gradspec.generated.nn import log_sigmoid as log_sigmoid
 from gradspec.generated.nn import log_sigmoid as logsigmoid
-from gradspec.generated.nn import log_softmax as log_softmax
 from gradspec.generated.nn import relu as relu
 from gradspec.generated.nn import sigmoid as sigmoid
 from gradspec.generated.nn import silu as silu
-from gradspec.generated.nn import softmax as softmax
 from gradspec.generated.nn import softplus as softplus
 from gradspec.generated.normalization import layer_norm as layer_norm
 from gradspec.generated.padding import pad as pad
@@ -69,7 +67,6 @@ __all__ = [
     "layer_norm",
     "linear",
     "log_sigmoid",
-    "log_softmax",
     "logsigmoid",
     "max_pool1d_with_indices",
     "max_pool2d_with_indices",
@@ -82,7 +79,6 @@ __all__ = [
     "sigmoid",
     "silu",
     "smooth_l1_loss",
-    "softmax",
     "softplus",
     "tanh",
 ]

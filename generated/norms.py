@@ -102,10 +102,10 @@ class LinalgVectorNormBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        x = self if dtype is None else kernels.to_copy(self, dtype)
+        x = self if dtype is None else kernels.to_copy(self, dtype, None)
         slope = array__norm_slope(x, kernels.unreduce(result, self.shape, dim, keepdim), ord, dim)
         back = kernels.unreduce(grad, self.shape, dim, keepdim) * slope
-        return (back if dtype is None else kernels.to_copy(back, self.dtype),)
+        return (back if dtype is None else kernels.to_copy(back, self.dtype, None),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
@@ -150,7 +150,7 @@ def array__norm_slope(self: Any, norm: Any, ord: Any, dim: Any) -> Any:
                 return kernels.where(norm == 0, 0, self / norm)
             else:
                 if ord == INF or ord == MINUS_INF:
-                    ties = kernels.to_copy(np_abs(self) == norm, self.dtype)
+                    ties = kernels.to_copy(np_abs(self) == norm, self.dtype, None)
                     return np_sign(self) * ties / kernels.sum(ties, dim, True, None)
                 else:
                     size = kernels.where(

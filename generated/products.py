@@ -70,11 +70,13 @@ class ProdBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        flat = kernels.view(self if dtype is None else kernels.to_copy(self, dtype), (-1,), True)
+        flat = kernels.view(
+            self if dtype is None else kernels.to_copy(self, dtype, None), (-1,), True
+        )
         others = kernels.delay(kernels.cumprod(flat, 0, None), 0, 1, 1) * kernels.delay(
             kernels.flip(kernels.cumprod(kernels.flip(flat, 0), 0, None), 0), 0, -1, 1
         )
-        return (kernels.to_copy(kernels.view(grad * others, self.shape, False), self.dtype),)
+        return (kernels.to_copy(kernels.view(grad * others, self.shape, False), self.dtype, None),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dtype = node._saved_dtype
@@ -164,14 +166,14 @@ class ProdBackward1(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        factors = self if dtype is None else kernels.to_copy(self, dtype)
+        factors = self if dtype is None else kernels.to_copy(self, dtype, None)
         before = kernels.delay(kernels.cumprod(factors, dim, None), dim, 1, 1)
         after = kernels.delay(
             kernels.flip(kernels.cumprod(kernels.flip(factors, dim), dim, None), dim), dim, -1, 1
         )
         return (
             kernels.to_copy(
-                kernels.unreduce(grad, self.shape, dim, keepdim) * before * after, self.dtype
+                kernels.unreduce(grad, self.shape, dim, keepdim) * before * after, self.dtype, None
             ),
         )
 
@@ -264,9 +266,9 @@ class CumprodBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        factors = self if dtype is None else kernels.to_copy(self, dtype)
+        factors = self if dtype is None else kernels.to_copy(self, dtype, None)
         back = kernels.recurrence(grad, factors, dim, True) * kernels.delay(result, dim, 1, 1)
-        return (back if dtype is None else kernels.to_copy(back, self.dtype),)
+        return (back if dtype is None else kernels.to_copy(back, self.dtype, None),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim

@@ -73,7 +73,7 @@ class SumBackward0(Node):
         self_shape = node._saved_self_shape
         return (
             kernels.unreduce(
-                grad if dtype is None else kernels.to_copy(grad, self_dtype),
+                grad if dtype is None else kernels.to_copy(grad, self_dtype, None),
                 self_shape,
                 None,
                 False,
@@ -156,7 +156,7 @@ class SumBackward1(Node):
         self_shape = node._saved_self_shape
         return (
             kernels.unreduce(
-                grad if dtype is None else kernels.to_copy(grad, self_dtype),
+                grad if dtype is None else kernels.to_copy(grad, self_dtype, None),
                 self_shape,
                 dim,
                 keepdim,
@@ -281,7 +281,7 @@ class MeanBackward0(Node):
         self_shape = node._saved_self_shape
         return (
             kernels.unmean(
-                grad if dtype is None else kernels.to_copy(grad, self_dtype),
+                grad if dtype is None else kernels.to_copy(grad, self_dtype, None),
                 self_shape,
                 None,
                 False,
@@ -364,7 +364,7 @@ class MeanBackward1(Node):
         self_shape = node._saved_self_shape
         return (
             kernels.unmean(
-                grad if dtype is None else kernels.to_copy(grad, self_dtype),
+                grad if dtype is None else kernels.to_copy(grad, self_dtype, None),
                 self_shape,
                 dim,
                 keepdim,
@@ -1558,7 +1558,9 @@ class CumsumBackward0(Node):
         return (
             kernels.flip(
                 kernels.cumsum(
-                    kernels.flip(grad if dtype is None else kernels.to_copy(grad, self_dtype), dim),
+                    kernels.flip(
+                        grad if dtype is None else kernels.to_copy(grad, self_dtype, None), dim
+                    ),
                     dim,
                     None,
                 ),

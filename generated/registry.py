@@ -102,7 +102,7 @@ OPS: tuple[Op, ...] = (
     ),
     Op(
         "div.Tensor",
-        arithmetic.div,
+        arithmetic.div_tensor,
         (
             Param("input", "Tensor"),
             Param("other", "Tensor"),
@@ -111,11 +111,62 @@ OPS: tuple[Op, ...] = (
             "input",
             "other",
         ),
-        jvp=arithmetic.div_jvp,
+        jvp=arithmetic.div_tensor_jvp,
+    ),
+    Op(
+        "div.Tensor_mode",
+        arithmetic.div_tensor_mode,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+            Param("rounding_mode", "str", keyword_only=True),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=arithmetic.div_tensor_mode_jvp,
+    ),
+    Op(
+        "div.Tensor_none",
+        arithmetic.div_tensor_none,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+            Param("rounding_mode", "str?", keyword_only=True),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
     ),
     Op(
         "_rdiv",
         arithmetic._rdiv,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+    ),
+    Op(
+        "floor_divide",
+        arithmetic.floor_divide,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+    ),
+    Op(
+        "_rfloordiv",
+        arithmetic._rfloordiv,
         (
             Param("input", "Tensor"),
             Param("other", "Tensor"),
@@ -146,6 +197,40 @@ OPS: tuple[Op, ...] = (
             "other",
         ),
         jvp=arithmetic.remainder_tensor_jvp,
+    ),
+    Op(
+        "_rmod",
+        arithmetic._rmod,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+    ),
+    Op(
+        "fmod.Scalar",
+        arithmetic.fmod_scalar,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Scalar"),
+        ),
+        jvp=arithmetic.fmod_scalar_jvp,
+    ),
+    Op(
+        "fmod.Tensor",
+        arithmetic.fmod_tensor,
+        (
+            Param("input", "Tensor"),
+            Param("other", "Tensor"),
+        ),
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=arithmetic.fmod_tensor_jvp,
     ),
     Op(
         "neg",
@@ -185,9 +270,18 @@ OPS: tuple[Op, ...] = (
     ),
     Op(
         "round",
-        arithmetic.round,
+        arithmetic.round_default,
         (Param("input", "Tensor"),),
-        jvp=arithmetic.round_jvp,
+        jvp=arithmetic.round_default_jvp,
+    ),
+    Op(
+        "round.decimals",
+        arithmetic.round_decimals,
+        (
+            Param("input", "Tensor"),
+            Param("decimals", "int", keyword_only=True),
+        ),
+        jvp=arithmetic.round_decimals_jvp,
     ),
     Op(
         "trunc",
@@ -341,28 +435,9 @@ OPS: tuple[Op, ...] = (
         (
             Param("input", "Tensor"),
             Param("dtype", "ScalarType?", keyword_only=True, required=False),
+            Param("memory_format", "str?", keyword_only=True, required=False),
         ),
         jvp=arithmetic._to_copy_jvp,
-    ),
-    Op(
-        "to.dtype",
-        arithmetic.to_dtype,
-        (
-            Param("input", "Tensor"),
-            Param("dtype", "ScalarType"),
-            Param("non_blocking", "bool", required=False),
-            Param("copy", "bool", required=False),
-        ),
-    ),
-    Op(
-        "to.other",
-        arithmetic.to_other,
-        (
-            Param("input", "Tensor"),
-            Param("other", "Tensor"),
-            Param("non_blocking", "bool", required=False),
-            Param("copy", "bool", required=False),
-        ),
     ),
     Op(
         "exp",
@@ -832,6 +907,16 @@ OPS: tuple[Op, ...] = (
         differentiable=False,
     ),
     Op(
+        "all.dims",
+        comparison.all_dims,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[]?", required=False),
+            Param("keepdim", "bool", required=False),
+        ),
+        differentiable=False,
+    ),
+    Op(
         "any",
         comparison.any_default,
         (Param("input", "Tensor"),),
@@ -843,6 +928,16 @@ OPS: tuple[Op, ...] = (
         (
             Param("input", "Tensor"),
             Param("dim", "int"),
+            Param("keepdim", "bool", required=False),
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "any.dims",
+        comparison.any_dims,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[]?", required=False),
             Param("keepdim", "bool", required=False),
         ),
         differentiable=False,
@@ -2652,6 +2747,15 @@ OPS: tuple[Op, ...] = (
         (
             Param("A", "Tensor"),
             Param("driver", "str?", keyword_only=True, required=False),
+        ),
+    ),
+    Op(
+        "svd",
+        decompositions.svd,
+        (
+            Param("input", "Tensor"),
+            Param("some", "bool", required=False),
+            Param("compute_uv", "bool", required=False),
         ),
     ),
     Op(

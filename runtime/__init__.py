@@ -82,6 +82,11 @@ from .generated import *  # noqa: F403
 from .generated.methods import TensorMethods as _TensorMethods
 from .indexing import getitem as _getitem
 from .indexing import setitem as _setitem
+from .memory_format import channels_last as channels_last
+from .memory_format import channels_last_3d as channels_last_3d
+from .memory_format import contiguous_format as contiguous_format
+from .memory_format import memory_format as memory_format
+from .memory_format import preserve_format as preserve_format
 from .modes import enable_grad as enable_grad
 from .modes import inference_mode as inference_mode
 from .modes import is_grad_enabled as is_grad_enabled

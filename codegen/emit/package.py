@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..render.context import ModuleContext, function_name
 from ..render.resolve import Resolver
@@ -71,7 +71,7 @@ _RUNTIME_MODULES = {
 }
 
 
-_AUGMENTED = ("add__", "sub__", "mul__", "truediv__", "pow__")
+_AUGMENTED = ("add__", "sub__", "mul__", "truediv__", "floordiv__", "mod__", "pow__")
 """Operators that have an augmented form: `x += y` is `x.__iadd__(y)`."""
 
 
@@ -256,9 +256,18 @@ class PackageBuilder:
                 if op.inplace:
                     yield self._name(op, f"{name}_", is_in_place=True)
         for operator in op.operators:
-            yield self._name(op, operator)
+            answer = self._name(op, operator)
+            if self._answers_alone(op, operator):
+                function = function_name(op, self.resolver)
+                answer = replace(answer, function=function, module=op.family)
+            yield answer
             if op.inplace and operator.removeprefix("__") in _AUGMENTED:
                 yield self._name(op, f"__i{operator.removeprefix('__')}", is_in_place=True)
+
+    def _answers_alone(self, op: OpSpec, operator: str) -> bool:
+        """Whether no other overload takes this operator, so that none has to be chosen."""
+        siblings = self.resolver.table.overloads(op.signature.name)
+        return all(operator not in each.operators for each in siblings if each is not op)
 
     def _namespaces(self) -> list[str]:
         found = {module for op in self.table.ops for module in _namespaces_of(op)}

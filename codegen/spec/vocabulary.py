@@ -59,7 +59,7 @@ FACTORIZATIONS = ("cholesky", "eigh", "qr", "svd")
 DOMAINS = ("positive", "negative", "nonzero", "nonnegative", "unit")
 
 _BINARY_OPERATORS = (
-    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+    *("add", "sub", "mul", "truediv", "div", "floordiv", "mod", "pow", "matmul"),
     *("and", "or", "xor", "lshift", "rshift"),
 )
 

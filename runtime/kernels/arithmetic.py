@@ -34,6 +34,44 @@ def rsub_scalar(self: Array, other: Number, alpha: Number) -> Any:
     return other - self if alpha == 1 else other - times(self, alpha)
 
 
+def div_rounded(self: Array, other: Array, rounding_mode: str) -> Any:
+    """Quotients rounded to integers; RuntimeError for an integer divided by zero."""
+    if rounding_mode not in ("floor", "trunc"):
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+            f"'{rounding_mode}'"
+        )
+    if self.dtype.kind in "iub":
+        _refuse_integer_division("div", self, other)
+        return np.floor_divide(self, other) if rounding_mode == "floor" else _truncated(self, other)
+    return np.floor_divide(self, other) if rounding_mode == "floor" else np.trunc(self / other)
+
+
+def _truncated(self: Array, other: Array) -> Any:
+    """Quotients of integers rounded towards zero."""
+    whole = np.floor_divide(self, other)
+    return whole + ((whole < 0) & (whole * other != self)).astype(whole.dtype)
+
+
+def _refuse_integer_division(op: str, self: Array, other: Any) -> None:
+    if self.dtype.kind == "b":
+        raise NotImplementedError(f"{op} with rounding is not implemented for bools")
+    if not np.all(other):
+        raise RuntimeError("ZeroDivisionError")
+
+
+def fmod_scalar(self: Array, other: Number) -> Any:
+    """What is left of each element after division by a number, with the sign of the element."""
+    return fmod(_with(self, other), other)
+
+
+def fmod(self: Array, other: Any) -> Any:
+    """What is left after division, with the sign of what was divided."""
+    if self.dtype.kind in "iub":
+        _refuse_integer_division("fmod", self, other)
+    return np.fmod(self, other)
+
+
 def remainder_scalar(self: Array, other: Number) -> Any:
     """What is left of each element after division by a number."""
     return np.remainder(_with(self, other), other)
@@ -49,6 +87,14 @@ def pow_scalar(self: Array, exponent: Number) -> Any:
 def round(self: Array) -> Any:
     """The nearest integers, halves to even; integers stay as they are."""
     return self.copy() if self.dtype.kind in "iu" else np.rint(self)
+
+
+def round_decimals(self: Array, decimals: int) -> Any:
+    """To so many digits after the point, by scaling; before it if `decimals` is negative."""
+    if self.dtype.kind in "iub":
+        raise NotImplementedError(f"round with decimals is not implemented for {self.dtype}")
+    scale = 10 ** (decimals if decimals >= 0 else -decimals)
+    return np.rint(self * scale) / scale if decimals >= 0 else np.rint(self / scale) * scale
 
 
 def pow_of_scalar(self: Number, exponent: Array) -> Any:

@@ -21,7 +21,8 @@ def axes(dim: Dims) -> int | tuple[int, ...] | None:
     """NumPy's `axis` for PyTorch's `dim`, where an empty list means all dimensions."""
     if dim is None or isinstance(dim, int):
         return dim
-    return tuple(dim) or None
+    dims = tuple(dim)
+    return dims[0] if len(dims) == 1 else dims or None  # a scalar takes 0, but not (0,)
 
 
 def _reduced_axes(ndim: int, dim: Dims) -> Sequence[int]:
@@ -91,14 +92,23 @@ def over_freedom(self: Array, shape: Sequence[int], dim: Dims, correction: Any) 
     return self / max(freedom, 0)
 
 
-def all(self: Array, dim: int | None, keepdim: bool) -> Any:
-    """Whether every element is true."""
-    return _and_reduce(self, dim, None, None, keepdim)
+def all(self: Array, dim: Dims, keepdim: bool) -> Any:
+    """Whether every element is true; bytes answer in bytes."""
+    return _truth_of(self, _and_reduce(self, _chosen(dim), None, None, keepdim))
 
 
-def any(self: Array, dim: int | None, keepdim: bool) -> Any:
-    """Whether an element is true."""
-    return _or_reduce(self, dim, None, None, keepdim)
+def any(self: Array, dim: Dims, keepdim: bool) -> Any:
+    """Whether an element is true; bytes answer in bytes."""
+    return _truth_of(self, _or_reduce(self, _chosen(dim), None, None, keepdim))
+
+
+def _chosen(dim: Dims) -> int | tuple[int, ...] | None:
+    """As `axes`, but an empty list is no dimension."""
+    return () if isinstance(dim, tuple | list) and not dim else axes(dim)
+
+
+def _truth_of(self: Array, answer: Any) -> Any:
+    return answer.astype(np.uint8) if self.dtype == np.uint8 else answer
 
 
 def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Any:

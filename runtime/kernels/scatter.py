@@ -12,13 +12,16 @@ from .checks import Array, normalize_dim
 
 def gather(self: Array, dim: int, index: Array) -> Any:
     """For every place of `index`, the element at that position along a dimension."""
+    if not index.size:  # of whatever shape and dtype
+        return np.empty_like(self, shape=index.shape)
     return np.atleast_1d(self)[_places(self.shape, dim, index)].reshape(index.shape)
 
 
 def gather_backward(self: Array, shape: Sequence[int], dim: int, index: Array) -> Array:
     """Zeros with `self` added at positions along a dimension."""
     out = np.zeros_like(self, shape=shape or (1,))
-    np.add.at(out, _places(shape, dim, index), np.atleast_1d(self))
+    if index.size:
+        np.add.at(out, _places(shape, dim, index), np.atleast_1d(self))
     return out.reshape(shape)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -188,10 +188,14 @@ def unbind(self: Array, dim: int) -> list[Array]:
     return [self[(*before, index, ...)] for index in range(self.shape[dim])]
 
 
-def to_copy(self: Array, dtype: Any) -> Array:
-    """A copy, in another dtype if one is given; symbols keep theirs."""
-    if dtype is None:
-        return self.copy()
-    if self.dtype.kind == "c" and np.dtype(dtype).kind != "c":
+def to_copy(self: Array, dtype: Any, memory_format: str | None = None) -> Array:
+    """A copy, in another dtype and order in memory if they are given; symbols keep their dtype."""
+    if self.dtype.kind == "c" and dtype is not None and np.dtype(dtype).kind != "c":
         self = self.real
-    return self.astype(dtype)
+    if memory_format in ("channels_last", "channels_last_3d"):
+        return np.moveaxis(_copied(np.moveaxis(self, 1, -1), dtype, "C"), -1, 1)
+    return _copied(self, dtype, "C" if dtype is None or memory_format else "K")
+
+
+def _copied(self: Array, dtype: Any, order: Literal["C", "K"]) -> Array:
+    return self.copy(order) if dtype is None else self.astype(dtype, order)

@@ -80,7 +80,11 @@ def batch_norm(
 
     In training the statistics are those of the batch, and the running ones move towards them by
     `momentum`; otherwise the running ones are used. ValueError where a channel has one element.
+    Without any element there are no statistics: what is there is scaled like the first channel.
     """
+    if not input.array.size:
+        scaled = input.clone() if weight is None else input * weight[0]
+        return scaled if bias is None else scaled + bias[0]
     if training:
         _check_elements(input)
     elif running_mean is None or running_var is None:

@@ -11,3 +11,6 @@ from .composed import leaky_relu as leaky_relu
 from .composed import max_pool1d as max_pool1d
 from .composed import max_pool2d as max_pool2d
 from .composed import max_pool3d as max_pool3d
+from .softmax import log_softmax as log_softmax
+from .softmax import softmax as softmax
+from .softmax import softmin as softmin

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -233,16 +232,6 @@ class _OverDim(Module):
         super().__init__()
         self.dim = dim
 
-    def _dim(self, input: Tensor) -> int:
-        if self.dim is not None:
-            return self.dim
-        warnings.warn(
-            f"{type(self).__name__}: choosing a dimension for you is deprecated, say dim=...",
-            UserWarning,
-            stacklevel=4,
-        )
-        return 0 if input.array.ndim in (0, 1, 3) else 1
-
     def extra_repr(self) -> str:
         """The dimension."""
         return f"dim={self.dim}"
@@ -253,7 +242,7 @@ class Softmax(_OverDim):
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the shape of `input`."""
-        return F.softmax(input, self._dim(input))
+        return F.softmax(input, self.dim, _stacklevel=5)
 
 
 class LogSoftmax(_OverDim):
@@ -261,7 +250,7 @@ class LogSoftmax(_OverDim):
 
     def forward(self, input: Tensor) -> Tensor:
         """Of the shape of `input`."""
-        return F.log_softmax(input, self._dim(input))
+        return F.log_softmax(input, self.dim, _stacklevel=5)
 
 
 # ---- losses

@@ -76,7 +76,7 @@ def test_softmax(torch, name, dim):
 
 @pytest.mark.parametrize(("shape", "total"), [((2, 3), 2), ((2, 3, 4), 12), ((3,), 1)])
 def test_softmax_without_dim_warns_and_chooses_as_torch_does(shape, total):
-    with pytest.warns(UserWarning, match="choosing a dimension for you is deprecated"):
+    with pytest.warns(UserWarning, match="Implicit dimension choice"):
         found = nn.Softmax()(wrap(np.zeros(shape)))
     np.testing.assert_allclose(found.array.sum(), total)
 

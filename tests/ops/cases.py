@@ -117,9 +117,15 @@ def is_variable(op: OpSpec, name: str, value: Any) -> bool:
     )
 
 
+WITHOUT_DERIVATIVE_IN_PYTORCH = ("floor_divide",)
+"""Ops of which only the values can be compared."""
+
+
 def variables(op: OpSpec, arguments: Arguments) -> list[tuple[str, int | None]]:
     """Where the arrays that get a gradient stand: name, and position in a list."""
     found: list[tuple[str, int | None]] = []
+    if op.name in WITHOUT_DERIVATIVE_IN_PYTORCH:
+        return found
     for name, value in arguments.items():
         for position, item in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if is_variable(op, name, item):

@@ -19,6 +19,7 @@ NOT_IN_TORCH = {
     "view-1": "a copy where no view is possible",
     "linalg_svd-3": "gradients of the vectors that make its factors square",
     "linalg_svd-4": "gradients of the vectors that make its factors square",
+    "svd-1": "gradients of the vectors that make its factors square",
     "linalg_qr-4": "gradients of the vectors that make its factor square",
     "embedding_dense_backward-1": "its second derivative forgets scale_grad_by_freq in PyTorch",
 }

@@ -1,0 +1,44 @@
+"""Every sample call that PyTorch's own tests make of the ops of tier 1: value and derivatives.
+
+The samples take every argument of every op through its kinds of values. A result that differs from
+PyTorch's is a failure, whatever the argument; a call that is refused must be listed in
+`opinfo.yaml`, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+DATA = yaml.safe_load(Path(__file__).with_name("opinfo.yaml").read_text())
+
+pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore")]
+
+
+@pytest.mark.parametrize("op", DATA["tier_1"])
+def test_samples(op: str) -> None:
+    from . import opinfo
+
+    differences: list[str] = []
+    outcomes: Counter[str] = Counter()
+    refused: dict[str, str] = {}
+    for info in (info for name in DATA["tier_1"][op] for info in opinfo.infos(name)):
+        for sample in opinfo.samples(info):
+            try:
+                found = opinfo.difference(info, sample)
+            except opinfo.UNSUPPORTED as error:
+                refused[opinfo.label(info)] = f"{error!r} in {sample}"
+                continue
+            outcomes["compared"] += 1
+            if found:
+                differences.append(f"{opinfo.label(info)}: {found} in {sample}")
+    assert not differences, differences[0]
+    assert refused.keys() == DATA["refused"].get(op, {}).keys(), refused
+    assert outcomes["compared"], "the database has no sample"
+
+
+def test_share_of_ops_without_refusals() -> None:
+    assert len(DATA["refused"]) <= 0.05 * len(DATA["tier_1"])
