@@ -13,9 +13,10 @@ from numpy import cosh as np_cosh
 from numpy import exp as np_exp
 from numpy import logaddexp as np_logaddexp
 from numpy import maximum as np_maximum
-from numpy import square as np_square
+from numpy import tanh as np_tanh
 
 import gradspec.generated.arithmetic as arithmetic_ops
+import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.exp_log as exp_log_ops
 import gradspec.generated.linalg as linalg_ops
 import gradspec.generated.reduction as reduction_ops
@@ -103,8 +104,6 @@ def sigmoid(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("sigmoid", input)
         node = SigmoidBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -131,13 +130,13 @@ class SigmoidBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (np_square(1 / np_cosh(self * 0.5)) * 0.25),)
+        return (grad / (2 + 2 * np_cosh(self.conjugate())),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad * (trig_ops._sech_squared(self * 0.5) * 0.25),)
+        return (_sigmoid_backward(grad, complex_numbers_ops.conj(self)),)
 
     def release(node) -> None:
         node.kept_self = FREED
@@ -147,7 +146,87 @@ def sigmoid_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `sigmoid`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t * (trig_ops._sech_squared(self * 0.5) * 0.25)
+    return complex_numbers_ops.conj(
+        _sigmoid_backward(complex_numbers_ops.conj(self_t), complex_numbers_ops.conj(self))
+    )
+
+
+def _sigmoid_backward(input: Tensor, x: Tensor) -> Tensor:
+    """The VJP of `sigmoid`; unlike that by `s * (1 - s)` it is exact where `s` is nearly one."""
+    if type(input) is not Tensor or type(x) is not Tensor:
+        return dispatch(_sigmoid_backward, input, x)
+    input_array = input.array
+    x_array = x.array
+    try:
+        array = input_array / (2 + 2 * np_cosh(x_array))
+    except Exception as error:
+        raise failure("sigmoid_backward", error, input, x) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or x.edge is not None:
+        node = SigmoidBackwardBackward0()
+        node.edges = (input.edge, x.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_x = x
+        node._version_x = x.alias and x.alias.version
+        if x.edge is not None:
+            node.kept_result = out.array
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class SigmoidBackwardBackward0(Node):
+    """Gradient of `_sigmoid_backward`."""
+
+    __slots__ = (
+        "_version_x",
+        "kept_result",
+        "kept_x",
+    )
+    _version_x: Any
+    kept_result: Any
+    kept_x: Any
+    op = "_sigmoid_backward"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        x = node.kept_x
+        if x.alias is not None:
+            check_version(node, "x", x, node._version_x)
+        x = x.array
+        grad_self = grad_x = None
+        if needs[0]:
+            grad_self = grad / (2 + 2 * np_cosh(x.conjugate()))
+        if needs[1]:
+            result = node.kept_result
+            if result is FREED:
+                raise freed_graph()
+            grad_x = grad * (-result * np_tanh(x * 0.5)).conjugate()
+        return (grad_self, grad_x)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        x = node.kept_x
+        if x.alias is not None:
+            check_version(node, "x", x, node._version_x)
+        grad_self = grad_x = None
+        if needs[0]:
+            grad_self = _sigmoid_backward(grad, complex_numbers_ops.conj(x))
+        if needs[1]:
+            result = output_of(node, node.kept_result)
+            grad_x = grad * complex_numbers_ops.conj(-result * trig_ops.tanh(x * 0.5))
+        return (grad_self, grad_x)
+
+    def release(node) -> None:
+        node.kept_result = node.kept_x = FREED
+
+
+def _sigmoid_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_sigmoid_backward`."""
+    self_t = tangents["self"]
+    x_p = primals["x"]
+    x_t = tangents["x"]
+    return _sigmoid_backward(self_t, x_p) - result * trig_ops.tanh(x_p * 0.5) * x_t
 
 
 def log_sigmoid(input: Tensor) -> Tensor:

@@ -690,10 +690,13 @@ OPS: tuple[Op, ...] = (
         jvp=trig.tanh_jvp,
     ),
     Op(
-        "_sech_squared",
-        trig._sech_squared,
-        (Param("input", "Tensor"),),
-        jvp=trig._sech_squared_jvp,
+        "_tanh_backward",
+        trig._tanh_backward,
+        (
+            Param("input", "Tensor"),
+            Param("x", "Tensor"),
+        ),
+        jvp=trig._tanh_backward_jvp,
     ),
     Op(
         "asinh",
@@ -1773,6 +1776,15 @@ OPS: tuple[Op, ...] = (
         (Param("input", "Tensor"),),
         promotes=("input",),
         jvp=nn.sigmoid_jvp,
+    ),
+    Op(
+        "_sigmoid_backward",
+        nn._sigmoid_backward,
+        (
+            Param("input", "Tensor"),
+            Param("x", "Tensor"),
+        ),
+        jvp=nn._sigmoid_backward_jvp,
     ),
     Op(
         "log_sigmoid",

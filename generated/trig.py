@@ -811,13 +811,13 @@ class TanhBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * np_square(1 / np_cosh(self)).conjugate(),)
+        return (grad / np_square(np_cosh(self.conjugate())),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (grad * complex_numbers_ops.conj(_sech_squared(self)),)
+        return (_tanh_backward(grad, complex_numbers_ops.conj(self)),)
 
     def release(node) -> None:
         node.kept_self = FREED
@@ -828,75 +828,86 @@ def tanh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self = primals["self"]
     self_t = tangents["self"]
     return complex_numbers_ops.conj(
-        complex_numbers_ops.conj(self_t) * complex_numbers_ops.conj(_sech_squared(self))
+        _tanh_backward(complex_numbers_ops.conj(self_t), complex_numbers_ops.conj(self))
     )
 
 
-def _sech_squared(input: Tensor) -> Tensor:
-    """The derivative of `tanh`; unlike `1 - tanh(x)**2` it is exact where `tanh` is nearly one."""
-    if type(input) is not Tensor:
-        return dispatch(_sech_squared, input)
+def _tanh_backward(input: Tensor, x: Tensor) -> Tensor:
+    """The VJP of `tanh`; unlike that by `1 - tanh(x)**2` it is exact where `tanh` is nearly one."""
+    if type(input) is not Tensor or type(x) is not Tensor:
+        return dispatch(_tanh_backward, input, x)
     input_array = input.array
+    x_array = x.array
     try:
-        array = np_square(1 / np_cosh(input_array))
+        array = input_array / np_square(np_cosh(x_array))
     except Exception as error:
-        raise failure("sech_squared", error, input) from None
+        raise failure("tanh_backward", error, input, x) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
-        node = SechSquaredBackward0()
-        node.edges = (input.edge,)
+    if input.edge is not None or x.edge is not None:
+        node = TanhBackwardBackward0()
+        node.edges = (input.edge, x.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node.kept_result = out.array
-        node.kept_self = input
-        node._version_self = input.alias and input.alias.version
+        node.kept_x = x
+        node._version_x = x.alias and x.alias.version
+        if x.edge is not None:
+            node.kept_result = out.array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
 
-class SechSquaredBackward0(Node):
-    """Gradient of `_sech_squared`."""
+class TanhBackwardBackward0(Node):
+    """Gradient of `_tanh_backward`."""
 
     __slots__ = (
-        "_version_self",
+        "_version_x",
         "kept_result",
-        "kept_self",
+        "kept_x",
     )
-    _version_self: Any
+    _version_x: Any
     kept_result: Any
-    kept_self: Any
-    op = "_sech_squared"
+    kept_x: Any
+    op = "_tanh_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = node.kept_result
-        if result is FREED:
-            raise freed_graph()
-        self = node.kept_self
-        if self.alias is not None:
-            check_version(node, "self", self, node._version_self)
-        self = self.array
-        return (grad * (-2 * result * np_tanh(self)).conjugate(),)
+        x = node.kept_x
+        if x.alias is not None:
+            check_version(node, "x", x, node._version_x)
+        x = x.array
+        grad_self = grad_x = None
+        if needs[0]:
+            grad_self = grad / np_square(np_cosh(x.conjugate()))
+        if needs[1]:
+            result = node.kept_result
+            if result is FREED:
+                raise freed_graph()
+            grad_x = grad * (-2 * result * np_tanh(x)).conjugate()
+        return (grad_self, grad_x)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        result = output_of(node, node.kept_result)
-        self = node.kept_self
-        if self.alias is not None:
-            check_version(node, "self", self, node._version_self)
-        return (grad * complex_numbers_ops.conj(-2 * result * tanh(self)),)
+        x = node.kept_x
+        if x.alias is not None:
+            check_version(node, "x", x, node._version_x)
+        grad_self = grad_x = None
+        if needs[0]:
+            grad_self = _tanh_backward(grad, complex_numbers_ops.conj(x))
+        if needs[1]:
+            result = output_of(node, node.kept_result)
+            grad_x = grad * complex_numbers_ops.conj(-2 * result * tanh(x))
+        return (grad_self, grad_x)
 
     def release(node) -> None:
-        node.kept_result = node.kept_self = FREED
+        node.kept_result = node.kept_x = FREED
 
 
-def _sech_squared_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
-    """The tangent of `_sech_squared`."""
-    self = primals["self"]
+def _tanh_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_tanh_backward`."""
     self_t = tangents["self"]
-    return complex_numbers_ops.conj(
-        complex_numbers_ops.conj(self_t) * complex_numbers_ops.conj(-2 * result * tanh(self))
-    )
+    x_p = primals["x"]
+    x_t = tangents["x"]
+    return _tanh_backward(self_t, x_p) - 2 * result * tanh(x_p) * x_t
 
 
 def asinh(input: Tensor | Number) -> Tensor:
