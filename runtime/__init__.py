@@ -115,6 +115,8 @@ from .random import randperm as randperm
 from .tensor import Size as Size
 from .tensor import Tensor as Tensor
 from .tensor import install as _install
+from .threads import get_num_threads as get_num_threads
+from .threads import set_num_threads as set_num_threads
 
 if _TYPE_CHECKING:
     from . import viz as viz

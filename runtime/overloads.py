@@ -202,6 +202,10 @@ _CHECKS: Final[dict[str, Callable[[object], bool]]] = {
 """What a Python value must be for an ATen type."""
 
 
+_MOST_TYPES: Final = 8
+"""So many elements of a list are enough to see what it is."""
+
+
 def _no_overload(
     name: str, functions: tuple[Function, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> TypeError:
@@ -218,7 +222,9 @@ def _no_overload(
 
 def _type_of(value: object) -> str:
     if isinstance(value, list | tuple):
-        inside = ", ".join(map(_type_of, value))
+        inside = ", ".join(map(_type_of, value[:_MOST_TYPES]))
+        if len(value) > _MOST_TYPES:
+            inside += f", ... {len(value)} in all"
         return f"{type(value).__name__} of [{inside}]"
     return type(value).__name__
 

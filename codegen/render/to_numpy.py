@@ -8,11 +8,41 @@ from ..diagnostics import Diagnostic, SpecError
 from ..ir import nodes as ir
 from ..ir.simplify import simplify
 from ..ir.walk import names, substitute
-from .base import ATOM
+from ..spec.model import Formula
+from .base import ATOM, CONDITIONAL
+from .context import ModuleContext
 from .formula import FormulaRenderer
-from .resolve import HELPERS, Target
+from .resolve import HELPERS, Kind, Target
 
 _DEEPEST_INLINING = 12
+
+_FUNCTIONS = frozenset(
+    [
+        "sin",
+        "cos",
+        "tan",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "arcsinh",
+        "arccosh",
+        "arctanh",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "logaddexp",
+        "cbrt",
+        "arctan2",
+    ]
+)
+"""Those of NumPy that take so long for an element that threads pay."""
 
 _MEMBERS = {"conj": "conjugate()", "real": "real", "imag": "imag"}
 """Ops that are members of arrays and cost next to nothing for real ones; numbers have them too."""
@@ -23,9 +53,19 @@ class NumpyRenderer(FormulaRenderer):
 
     _depth = 0
 
+    def __init__(
+        self,
+        context: ModuleContext,
+        formula: Formula,
+        kinds: dict[str, Kind],
+        spelling: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(context, formula, kinds, spelling)
+        self._given = frozenset(kinds)
+
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         if "." in node.function:
-            return self._primitive(node), ATOM
+            return self._primitive(node)
         if node.function in HELPERS:
             return f"{node.function}({self._arguments(node)})", ATOM
         target = self.target(node)
@@ -36,15 +76,33 @@ class NumpyRenderer(FormulaRenderer):
             return self._render_inlined(target, inlined)
         return self._array_call(target), ATOM
 
-    def _primitive(self, node: ir.Call) -> str:
-        root, name = node.function.split(".")
+    def _primitive(self, node: ir.Call) -> tuple[str, int]:
+        root, _, name = node.function.partition(".")
+        arguments = self._arguments(node)
         if root == "np":
             self.context.numpy.add(name)
-            return f"np_{name}({self._arguments(node)})"
+            call = f"np_{name}({arguments})"
+            return self._shared(node, call) if name in _FUNCTIONS else (call, ATOM)
         self.context.modules.add(root)
         if root == "kernels":
             self.context.kernels.add(name)
-        return f"{root}.{name}({self._arguments(node)})"
+        call = f"{node.function}({arguments})"
+        return self._shared(node, call) if root == "sp" else (call, ATOM)
+
+    def _shared(self, node: ir.Call, call: str) -> tuple[str, int]:
+        """A function of single elements: large arrays are shared among threads."""
+        if node.kwargs or not any(self._kind(arg) == "tensor" for arg in node.args):
+            return call, ATOM
+        function, _, arguments = call.partition("(")
+        in_threads = f"in_threads({function}, {arguments}"
+        first = node.args[0]
+        if len(node.args) > 1 or not isinstance(first, ir.Name) or first.id not in self._given:
+            return in_threads, ATOM
+        # The test in place costs less than a call, and most arrays are small.
+        return f"{call} if {self.render(first)}.size < LARGE else {in_threads}", CONDITIONAL
+
+    def _kind(self, expr: ir.Expr) -> Kind:
+        return self.context.resolver.kind(expr, self.kinds)
 
     def _arguments(self, node: ir.Call) -> str:
         words = [self.render(arg) for arg in node.args]

@@ -1,0 +1,121 @@
+"""Functions of single elements on large arrays: every core takes a part.
+
+NumPy lets other threads run while it computes, so plain threads do. Below `LARGE` elements
+handing the work over would take longer than the work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+LARGE: Final = 1 << 16
+"""The number of elements from which threads pay."""
+
+
+class _Workers:
+    """The threads that help the one that asks; made when they are first needed."""
+
+    def __init__(self) -> None:
+        self.count = _cores()
+        self._pool: ThreadPoolExecutor | None = None
+
+    def resize(self, count: int) -> None:
+        """From now on `count` threads work, the one that asks among them."""
+        self.count, self._pool = count, None
+
+    def forget(self) -> None:
+        """A forked process has none of its parent's threads."""
+        self._pool = None
+
+    def pool(self) -> ThreadPoolExecutor:
+        """Those that wait for work."""
+        if self._pool is None:
+            from concurrent.futures import ThreadPoolExecutor  # few programs have large arrays
+
+            self._pool = ThreadPoolExecutor(max(1, self.count - 1), "gradspec-elements")
+        return self._pool
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+_workers: Final = _Workers()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_workers.forget)
+
+
+def get_num_threads() -> int:
+    """How many threads work on one large array: at first as many as there are cores."""
+    return _workers.count
+
+
+def set_num_threads(num: int) -> None:
+    """Let `num` threads work on one large array; with 1 nothing is shared.
+
+    NumPy's products of matrices have threads of their own, which this does not count.
+    RuntimeError for a number below 1.
+    """
+    if isinstance(num, bool) or not isinstance(num, int):
+        raise TypeError(f"set_num_threads expects an int, but got {type(num).__name__}")
+    if num < 1:
+        raise RuntimeError("set_num_threads expects a positive integer")
+    _workers.resize(num)
+
+
+def in_threads(function: Callable[..., Any], *args: Any) -> Any:
+    """`function(*args)` of arrays of one shape and of numbers, a part of it in each thread.
+
+    `function` treats every element by itself, as a ufunc does. Arrays that are small, of
+    different shapes, not contiguous or of Python objects are left to it as they are.
+    """
+    arrays = [arg for arg in args if isinstance(arg, np.ndarray) and arg.ndim]
+    if not arrays or arrays[0].size < LARGE or _workers.count == 1 or not _divisible(arrays):
+        return function(*args)
+    shape, size = arrays[0].shape, arrays[0].size
+    flat = [arg.reshape(-1) if isinstance(arg, np.ndarray) and arg.ndim else arg for arg in args]
+    out = np.empty(shape, function(*_part(flat, 0, 0)).dtype)
+    flat_out = out.reshape(-1)
+
+    def work(start: int, stop: int) -> None:
+        flat_out[start:stop] = function(*_part(flat, start, stop))
+
+    bounds = [size * nr // _workers.count for nr in range(_workers.count + 1)]
+    pool = _workers.pool()
+    # A copy of the context each, because that is where `np.errstate` is kept.
+    others = [
+        pool.submit(copy_context().run, work, start, stop)
+        for start, stop in zip(bounds[1:-1], bounds[2:], strict=True)
+    ]
+    try:
+        work(bounds[0], bounds[1])
+    finally:
+        raised = [other.exception() for other in others]
+    for error in raised:
+        if error is not None:
+            raise error
+    return out
+
+
+def _divisible(arrays: list[Array]) -> bool:
+    shape = arrays[0].shape
+    return all(
+        array.shape == shape and array.flags.c_contiguous and array.dtype.kind != "O"
+        for array in arrays
+    )
+
+
+def _part(args: list[Any], start: int, stop: int) -> list[Any]:
+    return [arg[start:stop] if isinstance(arg, np.ndarray) and arg.ndim else arg for arg in args]
