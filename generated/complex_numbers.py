@@ -30,6 +30,7 @@ from gradspec.promotion import (
 )
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, share_alias
+from gradspec.threads import in_threads
 from gradspec.types import Number, Primals, Tangents
 
 
@@ -252,7 +253,7 @@ def angle(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_arctan2(input_array.imag, input_array.real)
+        array = in_threads(np_arctan2, input_array.imag, input_array.real)
     except Exception as error:
         raise failure("angle", error, input) from None
     out = Tensor()

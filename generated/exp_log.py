@@ -34,6 +34,7 @@ from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
+from gradspec.threads import LARGE, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 LOG_10 = constants.log(10)
@@ -48,7 +49,7 @@ def exp(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_exp(input_array)
+        array = np_exp(input_array) if input_array.size < LARGE else in_threads(np_exp, input_array)
     except Exception as error:
         raise failure("exp", error, input) from None
     out = Tensor()
@@ -101,7 +102,9 @@ def exp2(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_exp2(input_array)
+        array = (
+            np_exp2(input_array) if input_array.size < LARGE else in_threads(np_exp2, input_array)
+        )
     except Exception as error:
         raise failure("exp2", error, input) from None
     out = Tensor()
@@ -154,7 +157,9 @@ def expm1(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_expm1(input_array)
+        array = (
+            np_expm1(input_array) if input_array.size < LARGE else in_threads(np_expm1, input_array)
+        )
     except Exception as error:
         raise failure("expm1", error, input) from None
     out = Tensor()
@@ -187,7 +192,9 @@ class Expm1Backward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * np_exp(self).conjugate(),)
+        return (
+            grad * (np_exp(self) if self.size < LARGE else in_threads(np_exp, self)).conjugate(),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -216,7 +223,7 @@ def log(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_log(input_array)
+        array = np_log(input_array) if input_array.size < LARGE else in_threads(np_log, input_array)
     except Exception as error:
         raise failure("log", error, input) from None
     out = Tensor()
@@ -278,7 +285,9 @@ def log1p(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_log1p(input_array)
+        array = (
+            np_log1p(input_array) if input_array.size < LARGE else in_threads(np_log1p, input_array)
+        )
     except Exception as error:
         raise failure("log1p", error, input) from None
     out = Tensor()
@@ -340,7 +349,9 @@ def log2(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_log2(input_array)
+        array = (
+            np_log2(input_array) if input_array.size < LARGE else in_threads(np_log2, input_array)
+        )
     except Exception as error:
         raise failure("log2", error, input) from None
     out = Tensor()
@@ -402,7 +413,9 @@ def log10(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_log10(input_array)
+        array = (
+            np_log10(input_array) if input_array.size < LARGE else in_threads(np_log10, input_array)
+        )
     except Exception as error:
         raise failure("log10", error, input) from None
     out = Tensor()
@@ -468,7 +481,7 @@ def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
         input_array, other_array = promote_to_float(input_array, other_array)
     try:
-        array = np_logaddexp(input_array, other_array)
+        array = in_threads(np_logaddexp, input_array, other_array)
     except Exception as error:
         raise failure("logaddexp", error, input, other) from None
     out = Tensor()
@@ -531,11 +544,11 @@ class LogaddexpBackward0(Node):
         self = self.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad * (1 / (1 + np_exp(-(self - other))))
+            grad_self = grad * (1 / (1 + in_threads(np_exp, -(self - other))))
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            grad_other = grad * (1 / (1 + np_exp(-(other - self))))
+            grad_other = grad * (1 / (1 + in_threads(np_exp, -(other - self))))
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -895,7 +908,8 @@ class PowBackward1(Node):
             grad_exponent = (
                 grad
                 * (
-                    result * np_log(kernels.where((self == 0) & (exponent.real >= 0), 1, self))
+                    result
+                    * in_threads(np_log, kernels.where((self == 0) & (exponent.real >= 0), 1, self))
                 ).conjugate()
             )
             if node._like_exponent is not None:
@@ -1126,8 +1140,8 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
         input_array, other_array = promote_to_float(input_array, other_array)
     try:
-        array = input_array * np_log(
-            kernels.where((input_array == 0) & (other_array <= 0), 1, other_array)
+        array = input_array * in_threads(
+            np_log, kernels.where((input_array == 0) & (other_array <= 0), 1, other_array)
         )
     except Exception as error:
         raise failure("xlogy", error, input, other) from None
@@ -1191,7 +1205,9 @@ class XlogyBackward0(Node):
         self = self.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad * np_log(kernels.where((self == 0) & (other <= 0), 1, other))
+            grad_self = grad * in_threads(
+                np_log, kernels.where((self == 0) & (other <= 0), 1, other)
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:

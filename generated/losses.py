@@ -27,6 +27,7 @@ from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
+from gradspec.threads import LARGE, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 
@@ -167,7 +168,10 @@ class BinaryCrossEntropyBackward0(Node):
             share = kernels.unreduced(grad, self.shape, reduction)
             share = share if weight is None else share * weight
             grad_target = share * (
-                kernels.clamp(np_log1p(-self), -100, None) - kernels.clamp(np_log(self), -100, None)
+                kernels.clamp(in_threads(np_log1p, -self), -100, None)
+                - kernels.clamp(
+                    np_log(self) if self.size < LARGE else in_threads(np_log, self), -100, None
+                )
             )
             if node._like_target is not None:
                 grad_target = reduce_to(grad_target, node._like_target)
@@ -176,9 +180,9 @@ class BinaryCrossEntropyBackward0(Node):
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
             target = target.array
-            loss = -target * kernels.clamp(np_log(self), -100, None) - (1 - target) * kernels.clamp(
-                np_log1p(-self), -100, None
-            )
+            loss = -target * kernels.clamp(
+                np_log(self) if self.size < LARGE else in_threads(np_log, self), -100, None
+            ) - (1 - target) * kernels.clamp(in_threads(np_log1p, -self), -100, None)
             grad_weight = kernels.unreduced(grad, self.shape, reduction) * loss
             if node._like_weight is not None:
                 grad_weight = reduce_to(grad_weight, node._like_weight)

@@ -25,6 +25,7 @@ from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, wrap
+from gradspec.threads import in_threads
 from gradspec.types import DTypeLike, Number, Primals, Tangents
 
 INF = constants.inf
@@ -1482,7 +1483,7 @@ class LogsumexpBackward0(Node):
         self = self.array
         return (
             kernels.unreduce(grad, self.shape, dim, keepdim)
-            * np_exp(self - kernels.unreduce(result, self.shape, dim, keepdim)),
+            * in_threads(np_exp, self - kernels.unreduce(result, self.shape, dim, keepdim)),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:

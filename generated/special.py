@@ -21,6 +21,7 @@ from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
+from gradspec.threads import LARGE, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 MINUS_2_OVER_SQRT_PI = -2 / constants.sqrt(constants.pi)
@@ -36,7 +37,7 @@ def erf(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = sp.erf(input_array)
+        array = sp.erf(input_array) if input_array.size < LARGE else in_threads(sp.erf, input_array)
     except Exception as error:
         raise failure("erf", error, input) from None
     out = Tensor()
@@ -71,7 +72,7 @@ class ErfBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * _2_OVER_SQRT_PI * np_exp(-(self * self)),)
+        return (grad * _2_OVER_SQRT_PI * in_threads(np_exp, -(self * self)),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -98,7 +99,9 @@ def erfc(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = sp.erfc(input_array)
+        array = (
+            sp.erfc(input_array) if input_array.size < LARGE else in_threads(sp.erfc, input_array)
+        )
     except Exception as error:
         raise failure("erfc", error, input) from None
     out = Tensor()
@@ -133,7 +136,7 @@ class ErfcBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * MINUS_2_OVER_SQRT_PI * np_exp(-(self * self)),)
+        return (grad * MINUS_2_OVER_SQRT_PI * in_threads(np_exp, -(self * self)),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -160,7 +163,9 @@ def _normal_cdf(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = sp.ndtr(input_array)
+        array = (
+            sp.ndtr(input_array) if input_array.size < LARGE else in_threads(sp.ndtr, input_array)
+        )
     except Exception as error:
         raise failure("normal_cdf", error, input) from None
     out = Tensor()
@@ -195,7 +200,7 @@ class NormalCdfBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (np_exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI),)
+        return (grad * (in_threads(np_exp, self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -222,7 +227,11 @@ def lgamma(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = sp.gammaln(input_array)
+        array = (
+            sp.gammaln(input_array)
+            if input_array.size < LARGE
+            else in_threads(sp.gammaln, input_array)
+        )
     except Exception as error:
         raise failure("lgamma", error, input) from None
     out = Tensor()
@@ -257,7 +266,7 @@ class LgammaBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * sp.digamma(self),)
+        return (grad * (sp.digamma(self) if self.size < LARGE else in_threads(sp.digamma, self)),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -284,7 +293,11 @@ def digamma(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = sp.digamma(input_array)
+        array = (
+            sp.digamma(input_array)
+            if input_array.size < LARGE
+            else in_threads(sp.digamma, input_array)
+        )
     except Exception as error:
         raise failure("digamma", error, input) from None
     out = Tensor()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextvars import copy_context
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -81,8 +82,10 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     `function` treats every element by itself, as a ufunc does. Arrays that are small, of
     different shapes, not contiguous or of Python objects are left to it as they are.
     """
+    if getattr(args[-1], "size", 0) < LARGE or _workers.count == 1:
+        return function(*args)
     arrays = [arg for arg in args if isinstance(arg, np.ndarray) and arg.ndim]
-    if not arrays or arrays[0].size < LARGE or _workers.count == 1 or not _divisible(arrays):
+    if not _divisible(arrays):
         return function(*args)
     shape, size = arrays[0].shape, arrays[0].size
     flat = [arg.reshape(-1) if isinstance(arg, np.ndarray) and arg.ndim else arg for arg in args]
@@ -96,8 +99,7 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     pool = _workers.pool()
     # A copy of the context each, because that is where `np.errstate` is kept.
     others = [
-        pool.submit(copy_context().run, work, start, stop)
-        for start, stop in zip(bounds[1:-1], bounds[2:], strict=True)
+        pool.submit(copy_context().run, work, start, stop) for start, stop in pairwise(bounds[1:])
     ]
     try:
         work(bounds[0], bounds[1])

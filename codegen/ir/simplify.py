@@ -24,8 +24,10 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def simplify(expr: Expr) -> Expr:
-    """`expr` with every conditional on constants decided; nothing else changes."""
+    """`expr` with every conditional on constants decided, and no minus of a minus."""
     match expr:
+        case Unary("-", Unary("-", operand)):
+            return simplify(operand)
         case Call("conj", (Const() as number,)):
             return number  # literals are real
         case Conditional(test, then, otherwise):

@@ -17,30 +17,11 @@ from .resolve import HELPERS, Kind, Target
 _DEEPEST_INLINING = 12
 
 _FUNCTIONS = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "arcsinh",
-        "arccosh",
-        "arctanh",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "logaddexp",
-        "cbrt",
-        "arctan2",
-    ]
+    (
+        *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2"),
+        *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"),
+        *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "cbrt"),
+    )
 )
 """Those of NumPy that take so long for an element that threads pay."""
 

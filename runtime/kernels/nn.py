@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..threads import in_threads
 from .checks import Array, floating
 
 _add_reduce: Any = np.add.reduce
@@ -21,7 +22,7 @@ def gelu_form(approximate: str) -> str:
 
 def softmax(self: Array, dim: int) -> Any:
     """Exponentials along a dimension, scaled to sum to one."""
-    powers = np.exp(_shifted("softmax", self, dim))
+    powers = in_threads(np.exp, _shifted("softmax", self, dim))
     powers /= _add_reduce(powers, dim, keepdims=True)
     return powers
 
@@ -29,7 +30,7 @@ def softmax(self: Array, dim: int) -> Any:
 def log_softmax(self: Array, dim: int) -> Any:
     """The logarithm of the softmax, without taking it."""
     shifted = _shifted("log_softmax", self, dim)
-    shifted -= np.log(_add_reduce(np.exp(shifted), dim, keepdims=True))
+    shifted -= np.log(_add_reduce(in_threads(np.exp, shifted), dim, keepdims=True))
     return shifted
 
 

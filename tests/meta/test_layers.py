@@ -56,6 +56,7 @@ RUNTIME_LEAVES = (
     "saved",
     "scipy_special",
     "tensor",
+    "threads",
     "types",
 )
 """What generated code may import of the runtime."""
