@@ -32,6 +32,7 @@ from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
+from gradspec.threads import LARGE, in_threads
 from gradspec.types import DTypeLike, Number, Primals, Tangents
 
 _1_OVER_SQRT_2_TIMES_PI = 1 / constants.sqrt(2 * constants.pi)
@@ -97,7 +98,7 @@ def sigmoid(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = 1 / (1 + np_exp(-input_array))
+        array = 1 / (1 + in_threads(np_exp, -input_array))
     except Exception as error:
         raise failure("sigmoid", error, input) from None
     out = Tensor()
@@ -130,7 +131,7 @@ class SigmoidBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / (2 + 2 * np_cosh(self.conjugate())),)
+        return (grad / (2 + 2 * in_threads(np_cosh, self.conjugate())),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -158,7 +159,9 @@ def _sigmoid_backward(input: Tensor, x: Tensor) -> Tensor:
     input_array = input.array
     x_array = x.array
     try:
-        array = input_array / (2 + 2 * np_cosh(x_array))
+        array = input_array / (
+            2 + 2 * (np_cosh(x_array) if x_array.size < LARGE else in_threads(np_cosh, x_array))
+        )
     except Exception as error:
         raise failure("sigmoid_backward", error, input, x) from None
     out = Tensor()
@@ -197,12 +200,12 @@ class SigmoidBackwardBackward0(Node):
         x = x.array
         grad_self = grad_x = None
         if needs[0]:
-            grad_self = grad / (2 + 2 * np_cosh(x.conjugate()))
+            grad_self = grad / (2 + 2 * in_threads(np_cosh, x.conjugate()))
         if needs[1]:
             result = node.kept_result
             if result is FREED:
                 raise freed_graph()
-            grad_x = grad * (-result * np_tanh(x * 0.5)).conjugate()
+            grad_x = grad * (-result * in_threads(np_tanh, x * 0.5)).conjugate()
         return (grad_self, grad_x)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -235,7 +238,7 @@ def log_sigmoid(input: Tensor) -> Tensor:
         return dispatch(log_sigmoid, input)
     input_array = input.array
     try:
-        array = -np_logaddexp(0, -input_array)
+        array = -in_threads(np_logaddexp, 0, -input_array)
     except Exception as error:
         raise failure("log_sigmoid", error, input) from None
     out = Tensor()
@@ -270,7 +273,9 @@ class LogSigmoidBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (1 / (1 + np_exp(--self))),)
+        return (
+            grad * (1 / (1 + (np_exp(self) if self.size < LARGE else in_threads(np_exp, self)))),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -295,7 +300,7 @@ def silu(input: Tensor) -> Tensor:
         return dispatch(silu, input)
     input_array = input.array
     try:
-        array = input_array * (1 / (1 + np_exp(-input_array)))
+        array = input_array * (1 / (1 + in_threads(np_exp, -input_array)))
     except Exception as error:
         raise failure("silu", error, input) from None
     out = Tensor()
@@ -330,7 +335,7 @@ class SiluBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        share = 1 / (1 + np_exp(-self))
+        share = 1 / (1 + in_threads(np_exp, -self))
         return (grad * (share * (1 + self * (1 - share))),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -359,18 +364,24 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     input_array = input.array
     try:
         array = (
-            input_array * sp.ndtr(input_array)
+            input_array
+            * (
+                sp.ndtr(input_array)
+                if input_array.size < LARGE
+                else in_threads(sp.ndtr, input_array)
+            )
             if kernels.gelu_form(approximate) == "none"
             else input_array
             * (
                 1
                 / (
                     1
-                    + np_exp(
+                    + in_threads(
+                        np_exp,
                         -(
                             _2_TIMES_SQRT_2_OVER_PI
                             * (input_array + 0.044715 * (input_array * input_array * input_array))
-                        )
+                        ),
                     )
                 )
             )
@@ -416,11 +427,17 @@ class GeluBackward0(Node):
         if approximate == "none":
             return (
                 grad
-                * (sp.ndtr(self) + self * (np_exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)),
+                * (
+                    (sp.ndtr(self) if self.size < LARGE else in_threads(sp.ndtr, self))
+                    + self * (in_threads(np_exp, self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+                ),
             )
         else:
             share = 1 / (
-                1 + np_exp(-(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self))))
+                1
+                + in_threads(
+                    np_exp, -(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
+                )
             )
             bend = share * (1 - share) * self
             return (
@@ -477,7 +494,9 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     input_array = input.array
     try:
         array = kernels.where(
-            input_array * beta > threshold, input_array, np_logaddexp(0, input_array * beta) / beta
+            input_array * beta > threshold,
+            input_array,
+            in_threads(np_logaddexp, 0, input_array * beta) / beta,
         )
     except Exception as error:
         raise failure("softplus", error, input) from None
@@ -525,7 +544,9 @@ class SoftplusBackward0(Node):
         self = self.array
         threshold = node._saved_threshold
         return (
-            kernels.where(self * beta > threshold, grad, grad * (1 / (1 + np_exp(-(self * beta))))),
+            kernels.where(
+                self * beta > threshold, grad, grad * (1 / (1 + in_threads(np_exp, -(self * beta))))
+            ),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -661,7 +682,11 @@ class LogSoftmaxBackward0(Node):
         result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        return (grad - np_exp(result) * kernels.sum(grad, dim, True, None),)
+        return (
+            grad
+            - (np_exp(result) if result.size < LARGE else in_threads(np_exp, result))
+            * kernels.sum(grad, dim, True, None),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim

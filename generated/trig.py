@@ -36,6 +36,7 @@ from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
+from gradspec.threads import LARGE, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 
@@ -47,7 +48,7 @@ def sin(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_sin(input_array)
+        array = np_sin(input_array) if input_array.size < LARGE else in_threads(np_sin, input_array)
     except Exception as error:
         raise failure("sin", error, input) from None
     out = Tensor()
@@ -80,7 +81,9 @@ class SinBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * np_cos(self).conjugate(),)
+        return (
+            grad * (np_cos(self) if self.size < LARGE else in_threads(np_cos, self)).conjugate(),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -109,7 +112,7 @@ def cos(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_cos(input_array)
+        array = np_cos(input_array) if input_array.size < LARGE else in_threads(np_cos, input_array)
     except Exception as error:
         raise failure("cos", error, input) from None
     out = Tensor()
@@ -142,7 +145,9 @@ class CosBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * -np_sin(self).conjugate(),)
+        return (
+            grad * -(np_sin(self) if self.size < LARGE else in_threads(np_sin, self)).conjugate(),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -171,7 +176,7 @@ def tan(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_tan(input_array)
+        array = np_tan(input_array) if input_array.size < LARGE else in_threads(np_tan, input_array)
     except Exception as error:
         raise failure("tan", error, input) from None
     out = Tensor()
@@ -224,7 +229,11 @@ def asin(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_arcsin(input_array)
+        array = (
+            np_arcsin(input_array)
+            if input_array.size < LARGE
+            else in_threads(np_arcsin, input_array)
+        )
     except Exception as error:
         raise failure("asin", error, input) from None
     out = Tensor()
@@ -287,7 +296,11 @@ def acos(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_arccos(input_array)
+        array = (
+            np_arccos(input_array)
+            if input_array.size < LARGE
+            else in_threads(np_arccos, input_array)
+        )
     except Exception as error:
         raise failure("acos", error, input) from None
     out = Tensor()
@@ -350,7 +363,11 @@ def atan(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_arctan(input_array)
+        array = (
+            np_arctan(input_array)
+            if input_array.size < LARGE
+            else in_threads(np_arctan, input_array)
+        )
     except Exception as error:
         raise failure("atan", error, input) from None
     out = Tensor()
@@ -416,7 +433,7 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
         input_array, other_array = promote_to_float(input_array, other_array)
     try:
-        array = np_arctan2(input_array, other_array)
+        array = in_threads(np_arctan2, input_array, other_array)
     except Exception as error:
         raise failure("atan2", error, input, other) from None
     out = Tensor()
@@ -654,7 +671,9 @@ def sinh(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_sinh(input_array)
+        array = (
+            np_sinh(input_array) if input_array.size < LARGE else in_threads(np_sinh, input_array)
+        )
     except Exception as error:
         raise failure("sinh", error, input) from None
     out = Tensor()
@@ -687,7 +706,9 @@ class SinhBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * np_cosh(self).conjugate(),)
+        return (
+            grad * (np_cosh(self) if self.size < LARGE else in_threads(np_cosh, self)).conjugate(),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -716,7 +737,9 @@ def cosh(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_cosh(input_array)
+        array = (
+            np_cosh(input_array) if input_array.size < LARGE else in_threads(np_cosh, input_array)
+        )
     except Exception as error:
         raise failure("cosh", error, input) from None
     out = Tensor()
@@ -749,7 +772,9 @@ class CoshBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * np_sinh(self).conjugate(),)
+        return (
+            grad * (np_sinh(self) if self.size < LARGE else in_threads(np_sinh, self)).conjugate(),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -778,7 +803,9 @@ def tanh(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_tanh(input_array)
+        array = (
+            np_tanh(input_array) if input_array.size < LARGE else in_threads(np_tanh, input_array)
+        )
     except Exception as error:
         raise failure("tanh", error, input) from None
     out = Tensor()
@@ -811,7 +838,7 @@ class TanhBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / np_square(np_cosh(self.conjugate())),)
+        return (grad / np_square(in_threads(np_cosh, self.conjugate())),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -839,7 +866,9 @@ def _tanh_backward(input: Tensor, x: Tensor) -> Tensor:
     input_array = input.array
     x_array = x.array
     try:
-        array = input_array / np_square(np_cosh(x_array))
+        array = input_array / np_square(
+            np_cosh(x_array) if x_array.size < LARGE else in_threads(np_cosh, x_array)
+        )
     except Exception as error:
         raise failure("tanh_backward", error, input, x) from None
     out = Tensor()
@@ -878,12 +907,17 @@ class TanhBackwardBackward0(Node):
         x = x.array
         grad_self = grad_x = None
         if needs[0]:
-            grad_self = grad / np_square(np_cosh(x.conjugate()))
+            grad_self = grad / np_square(in_threads(np_cosh, x.conjugate()))
         if needs[1]:
             result = node.kept_result
             if result is FREED:
                 raise freed_graph()
-            grad_x = grad * (-2 * result * np_tanh(x)).conjugate()
+            grad_x = (
+                grad
+                * (
+                    -2 * result * (np_tanh(x) if x.size < LARGE else in_threads(np_tanh, x))
+                ).conjugate()
+            )
         return (grad_self, grad_x)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -918,7 +952,11 @@ def asinh(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_arcsinh(input_array)
+        array = (
+            np_arcsinh(input_array)
+            if input_array.size < LARGE
+            else in_threads(np_arcsinh, input_array)
+        )
     except Exception as error:
         raise failure("asinh", error, input) from None
     out = Tensor()
@@ -980,7 +1018,11 @@ def acosh(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_arccosh(input_array)
+        array = (
+            np_arccosh(input_array)
+            if input_array.size < LARGE
+            else in_threads(np_arccosh, input_array)
+        )
     except Exception as error:
         raise failure("acosh", error, input) from None
     out = Tensor()
@@ -1046,7 +1088,11 @@ def atanh(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_arctanh(input_array)
+        array = (
+            np_arctanh(input_array)
+            if input_array.size < LARGE
+            else in_threads(np_arctanh, input_array)
+        )
     except Exception as error:
         raise failure("atanh", error, input) from None
     out = Tensor()
