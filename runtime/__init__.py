@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import autograd as autograd
+from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
 from . import optim as optim

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import sympy
 
+from .fourier_twins import FOURIER_TWINS
 from .matrix_twins import MATRIX_TWINS
 
 
@@ -37,6 +38,7 @@ def _nan_to_num(array: Any, *_: Any, **__: Any) -> Any:
 
 ARRAY_TWINS: dict[Callable[..., Any], Callable[..., Any]] = {
     **MATRIX_TWINS,
+    **FOURIER_TWINS,
     np.sinc: _sinc,
     np.i0: _i0,
     np.nan_to_num: _nan_to_num,

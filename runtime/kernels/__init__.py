@@ -55,6 +55,7 @@ from .extremes import (
     put_along_dim,
     take_along_dim,
 )
+from .fourier import fft_c2c, fft_c2r, fft_r2c, lengthened
 from .fused import addbmm, addcdiv, addmv, addr, baddbmm, cross, lerp, lerp_tensor, vdot
 from .indexing import (
     index,
@@ -181,6 +182,9 @@ __all__ = [
     "embedding_dense_backward",
     "embedding_padded",
     "expand",
+    "fft_c2c",
+    "fft_c2r",
+    "fft_r2c",
     "flip",
     "fmod",
     "fmod_scalar",
@@ -196,6 +200,7 @@ __all__ = [
     "inv_ex",
     "kthvalue",
     "layer_norm",
+    "lengthened",
     "lerp",
     "lerp_tensor",
     "log_softmax",

@@ -1,0 +1,288 @@
+"""Fourier transforms: PyTorch's namespace `fft`.
+
+All functions share their arguments. `n` or `s` are the lengths to which dimensions are padded with
+zeros, or cut, first; `norm` says where the sums are divided by their length: in the inverse
+transform (`backward`, the default), in the forward one (`forward`), or by the square root in both
+(`ortho`). RuntimeError for other norms, for lengths below one and for a dimension given twice,
+IndexError for one that is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .creation import arange
+from .registry import table_op
+from .tensor import normalize_dim
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+Dims = int | Sequence[int] | None
+
+
+def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The transform along one dimension; complex."""
+    return _forward("fft", input, *_one(n, dim), norm)
+
+
+def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of `fft`."""
+    return _inverse("ifft", input, *_one(n, dim), norm)
+
+
+def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The first half of the transform of real numbers; the rest are the conjugates of it."""
+    return _half("rfft", input, *_one(n, dim), norm)
+
+
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of `rfft`: `n` real numbers, an even count unless told."""
+    return _from_half("irfft", input, *_one(n, dim), norm)
+
+
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The transform, which is real, of numbers whose second half is the conjugate of the first."""
+    return _hermitian("hfft", input, *_one(n, dim), norm)
+
+
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of `hfft`: half of the complex numbers."""
+    return _inverse_hermitian("ihfft", input, *_one(n, dim), norm)
+
+
+def fft2(input: Tensor, s: Dims = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
+    """`fft` over two dimensions."""
+    return _forward("fft2", input, s, dim, norm)
+
+
+def ifft2(input: Tensor, s: Dims = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
+    """The inverse of `fft2`."""
+    return _inverse("ifft2", input, s, dim, norm)
+
+
+def rfft2(input: Tensor, s: Dims = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
+    """`fft2` of real numbers, without the second half of the last dimension."""
+    return _half("rfft2", input, s, dim, norm)
+
+
+def irfft2(input: Tensor, s: Dims = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
+    """The inverse of `rfft2`."""
+    return _from_half("irfft2", input, s, dim, norm)
+
+
+def hfft2(input: Tensor, s: Dims = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
+    """`hfft` over two dimensions."""
+    return _hermitian("hfft2", input, s, dim, norm)
+
+
+def ihfft2(input: Tensor, s: Dims = None, dim: Dims = (-2, -1), norm: str | None = None) -> Tensor:
+    """The inverse of `hfft2`."""
+    return _inverse_hermitian("ihfft2", input, s, dim, norm)
+
+
+def fftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
+    """`fft` over some dimensions; the last `len(s)`, or all, unless told."""
+    return _forward("fftn", input, s, dim, norm)
+
+
+def ifftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
+    """The inverse of `fftn`."""
+    return _inverse("ifftn", input, s, dim, norm)
+
+
+def rfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
+    """`fftn` of real numbers, without the second half of the last dimension."""
+    return _half("rfftn", input, s, dim, norm)
+
+
+def irfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
+    """The inverse of `rfftn`."""
+    return _from_half("irfftn", input, s, dim, norm)
+
+
+def hfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
+    """`hfft` over some dimensions."""
+    return _hermitian("hfftn", input, s, dim, norm)
+
+
+def ihfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = None) -> Tensor:
+    """The inverse of `hfftn`."""
+    return _inverse_hermitian("ihfftn", input, s, dim, norm)
+
+
+def fftshift(input: Tensor, dim: Dims = None) -> Tensor:
+    """The frequencies in ascending order: zero in the middle."""
+    dims = _dims(input, dim)
+    return table_op("roll")(input, [input.shape[each] // 2 for each in dims], dims)
+
+
+def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
+    """The inverse of `fftshift`."""
+    dims = _dims(input, dim)
+    return table_op("roll")(input, [(input.shape[each] + 1) // 2 for each in dims], dims)
+
+
+def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """The frequencies of `fft` for `n` samples at distances `d`."""
+    found = ifftshift(arange(n, dtype=dtype or _default_dtype()) - n // 2) / (n * d)
+    return found.requires_grad_(requires_grad)
+
+
+def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """The frequencies of `rfft` for `n` samples at distances `d`."""
+    found = arange(n // 2 + 1, dtype=dtype or _default_dtype()) / (n * d)
+    return found.requires_grad_(requires_grad)
+
+
+def _default_dtype() -> Any:
+    from .promotion import get_default_dtype
+
+    return get_default_dtype()
+
+
+# ---- the four kinds
+
+
+def _forward(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
+    dims, sizes = _dims_and_sizes(input, s, dim)
+    return _whole(_resized(_floating(input), dims, sizes), dims, _divisor(name, norm), False)
+
+
+def _inverse(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
+    dims, sizes = _dims_and_sizes(input, s, dim)
+    divisor = _divisor(name, norm, inverse=True)
+    return _whole(_resized(_floating(input), dims, sizes), dims, divisor, True)
+
+
+def _whole(input: Tensor, dims: list[int], divisor: int, inverse: bool) -> Tensor:
+    """The transform of real or complex numbers."""
+    if not dims:
+        return input.clone() if input.is_complex() else table_op("complex")(input, input * 0)
+    if input.is_complex():
+        return table_op("_fft_c2c")(input, dims, divisor, inverse)
+    forward = table_op("_fft_r2c")(input, dims, divisor, False)
+    return table_op("conj")(forward) if inverse else forward
+
+
+def _half(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
+    dims, sizes = _last_needed(name, input, s, dim)
+    return table_op("_fft_r2c")(_real(name, input, dims, sizes), dims, _divisor(name, norm), True)
+
+
+def _from_half(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
+    dims, sizes = _last_needed(name, input, s, dim)
+    given, length = _halved(input, s, dims, sizes)
+    return table_op("_fft_c2r")(given, dims, _divisor(name, norm, inverse=True), length)
+
+
+def _hermitian(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
+    dims, sizes = _last_needed(name, input, s, dim)
+    given, length = _halved(input, s, dims, sizes)
+    divisor = _divisor(name, norm)
+    return table_op("_fft_c2r")(table_op("conj")(given), dims, divisor, length)
+
+
+def _inverse_hermitian(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
+    dims, sizes = _last_needed(name, input, s, dim)
+    divisor = _divisor(name, norm, inverse=True)
+    return table_op("conj")(
+        table_op("_fft_r2c")(_real(name, input, dims, sizes), dims, divisor, True)
+    )
+
+
+# ---- arguments
+
+
+def _one(n: int | None, dim: int) -> tuple[Dims, Dims]:
+    """`s` and `dim` of a transform along one dimension."""
+    return (None if n is None else (n,)), (dim,)
+
+
+def _divisor(name: str, norm: str | None, *, inverse: bool = False) -> int:
+    """What the ops call `normalization`."""
+    if norm == "ortho":
+        return 1
+    if norm not in (None, "backward", "forward"):
+        raise RuntimeError(f"{name}: Invalid normalization mode: {norm!r}")
+    return 2 if (norm == "forward") is not inverse else 0
+
+
+def _dims(input: Tensor, dim: Dims) -> list[int]:
+    """The dimensions, counted from the front; all of them if None."""
+    if dim is None:
+        return list(range(input.ndim))
+    dims = [normalize_dim(each, input.ndim) for each in ([dim] if isinstance(dim, int) else dim)]
+    if len(set(dims)) < len(dims):
+        raise RuntimeError("FFT dims must be unique")
+    return dims
+
+
+def _dims_and_sizes(input: Tensor, s: Dims, dim: Dims) -> tuple[list[int], list[int]]:
+    """Which dimensions are transformed, and the lengths they get."""
+    if s is None:
+        dims = _dims(input, dim)
+        sizes = [input.shape[each] for each in dims]
+    else:
+        wanted = [s] if isinstance(s, int) else list(s)
+        if dim is None and len(wanted) > input.ndim:
+            raise RuntimeError(f"Got shape with {len(wanted)} values but input has {input.ndim}")
+        last = range(input.ndim - len(wanted), input.ndim)
+        dims = _dims(input, list(last) if dim is None else dim)
+        if len(wanted) != len(dims):
+            raise RuntimeError("When given, dim and shape arguments must have the same length")
+        sizes = [
+            input.shape[each] if size == -1 else size
+            for each, size in zip(dims, wanted, strict=True)
+        ]
+    for size in sizes:
+        if size < 1:
+            raise RuntimeError(f"Invalid number of data points ({size}) specified")
+    return dims, sizes
+
+
+def _last_needed(name: str, input: Tensor, s: Dims, dim: Dims) -> tuple[list[int], list[int]]:
+    dims, sizes = _dims_and_sizes(input, s, dim)
+    if not dims:
+        raise RuntimeError(f"{name} must transform at least one axis")
+    return dims, sizes
+
+
+def _halved(input: Tensor, s: Dims, dims: list[int], sizes: list[int]) -> tuple[Tensor, int]:
+    """The half that a real transform is of, complex, and the length of the whole."""
+    explicit = s is not None and ([s] if isinstance(s, int) else list(s))[-1] != -1
+    length = sizes[-1] if explicit else 2 * (sizes[-1] - 1)
+    if length < 1:
+        raise RuntimeError(f"Invalid number of data points ({length}) specified")
+    given = _resized(_floating(input), dims, [*sizes[:-1], length // 2 + 1])
+    if not given.is_complex():
+        given = table_op("complex")(given, given * 0)
+    return given, length
+
+
+def _real(name: str, input: Tensor, dims: list[int], sizes: list[int]) -> Tensor:
+    if input.is_complex():
+        raise RuntimeError(f"{name} expects a real input tensor, but got {input.dtype}")
+    return _resized(_floating(input), dims, sizes)
+
+
+def _floating(input: Tensor) -> Tensor:
+    """Integers and bools in the default float dtype; RuntimeError for half precision."""
+    if input.dtype.kind in "iub":
+        return input.to(_default_dtype())
+    if input.dtype.kind == "f" and input.dtype.itemsize == 2:
+        raise RuntimeError("Unsupported dtype Half: transform float32, float64 or complex numbers")
+    return input
+
+
+def _resized(input: Tensor, dims: list[int], sizes: list[int]) -> Tensor:
+    """Padded with zeros, or cut, at the ends of dimensions."""
+    for dim, size in zip(dims, sizes, strict=True):
+        if size < input.shape[dim]:
+            input = table_op("slice")(input, dim, 0, size)
+    missing = {d: n - input.shape[d] for d, n in zip(dims, sizes, strict=True)}
+    if not any(missing.values()):
+        return input
+    pads = [pad for dim in reversed(range(input.ndim)) for pad in (0, missing.get(dim, 0))]
+    return table_op("constant_pad_nd")(input, pads)
