@@ -14,6 +14,7 @@ from . import (
     conv,
     decompositions,
     exp_log,
+    fourier,
     fused,
     indexing,
     layers,
@@ -1578,6 +1579,49 @@ OPS: tuple[Op, ...] = (
         (Param("input", "Tensor"),),
         promotes=("input",),
         jvp=complex_numbers.sgn_jvp,
+    ),
+    Op(
+        "_fft_c2c",
+        fourier._fft_c2c,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[]"),
+            Param("normalization", "int"),
+            Param("inverse", "bool"),
+        ),
+        jvp=fourier._fft_c2c_jvp,
+    ),
+    Op(
+        "_fft_r2c",
+        fourier._fft_r2c,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[]"),
+            Param("normalization", "int"),
+            Param("onesided", "bool"),
+        ),
+        jvp=fourier._fft_r2c_jvp,
+    ),
+    Op(
+        "_fft_c2r",
+        fourier._fft_c2r,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int[]"),
+            Param("normalization", "int"),
+            Param("last_dim_size", "int"),
+        ),
+        jvp=fourier._fft_c2r_jvp,
+    ),
+    Op(
+        "_lengthened",
+        fourier._lengthened,
+        (
+            Param("input", "Tensor"),
+            Param("dim", "int"),
+            Param("size", "int"),
+        ),
+        jvp=fourier._lengthened_jvp,
     ),
     Op(
         "select.int",

@@ -1,4 +1,4 @@
-"""Every sample call that PyTorch's own tests make of the ops of tier 1: value and derivatives.
+"""Sample calls that PyTorch's own tests make of ops of the table: value and derivatives.
 
 The samples take every argument of every op through its kinds of values. A result that differs from
 PyTorch's is a failure, whatever the argument; a call that is refused must be listed in
@@ -18,14 +18,17 @@ DATA = yaml.safe_load(Path(__file__).with_name("opinfo.yaml").read_text())
 pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore")]
 
 
-@pytest.mark.parametrize("op", DATA["tier_1"])
+NAMES = DATA["tier_1"] | {name: [name] for name in DATA["further"]}
+
+
+@pytest.mark.parametrize("op", NAMES)
 def test_samples(op: str) -> None:
     from . import opinfo
 
     differences: list[str] = []
     outcomes: Counter[str] = Counter()
     refused: dict[str, str] = {}
-    for info in (info for name in DATA["tier_1"][op] for info in opinfo.infos(name)):
+    for info in (info for name in NAMES[op] for info in opinfo.infos(name)):
         for sample in opinfo.samples(info):
             try:
                 found = opinfo.difference(info, sample)
