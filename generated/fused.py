@@ -53,11 +53,6 @@ def addcmul(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or tensor1.edge is not None or tensor2.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("addcmul", input, tensor1, tensor2)
         node = AddcmulBackward0()
         node.edges = (input.edge, tensor1.edge, tensor2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -125,7 +120,7 @@ class AddcmulBackward0(Node):
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             tensor2 = tensor2.array
             value = node._saved_value
-            grad_tensor1 = grad * tensor2 if value == 1 else grad * tensor2 * value
+            grad_tensor1 = grad * (tensor2 if value == 1 else tensor2 * value).conjugate()
             if node._like_tensor1 is not None:
                 grad_tensor1 = reduce_to(grad_tensor1, node._like_tensor1)
         if needs[2]:
@@ -134,7 +129,7 @@ class AddcmulBackward0(Node):
                 check_version(node, "tensor1", tensor1, node._version_tensor1)
             tensor1 = tensor1.array
             value = node._saved_value
-            grad_tensor2 = grad * tensor1 if value == 1 else grad * tensor1 * value
+            grad_tensor2 = grad * (tensor1 if value == 1 else tensor1 * value).conjugate()
             if node._like_tensor2 is not None:
                 grad_tensor2 = reduce_to(grad_tensor2, node._like_tensor2)
         return (grad_self, grad_tensor1, grad_tensor2)
@@ -150,7 +145,9 @@ class AddcmulBackward0(Node):
             if tensor2.alias is not None:
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             value = node._saved_value
-            grad_tensor1 = grad * tensor2 if value == 1 else grad * tensor2 * value
+            grad_tensor1 = grad * complex_numbers_ops.conj(
+                tensor2 if value == 1 else tensor2 * value
+            )
             if node._like_tensor1 is not None:
                 grad_tensor1 = reduce_to_differentiable(grad_tensor1, node._like_tensor1)
         if needs[2]:
@@ -158,7 +155,9 @@ class AddcmulBackward0(Node):
             if tensor1.alias is not None:
                 check_version(node, "tensor1", tensor1, node._version_tensor1)
             value = node._saved_value
-            grad_tensor2 = grad * tensor1 if value == 1 else grad * tensor1 * value
+            grad_tensor2 = grad * complex_numbers_ops.conj(
+                tensor1 if value == 1 else tensor1 * value
+            )
             if node._like_tensor2 is not None:
                 grad_tensor2 = reduce_to_differentiable(grad_tensor2, node._like_tensor2)
         return (grad_self, grad_tensor1, grad_tensor2)
@@ -199,11 +198,6 @@ def addcdiv(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or tensor1.edge is not None or tensor2.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("addcdiv", input, tensor1, tensor2)
         node = AddcdivBackward0()
         node.edges = (input.edge, tensor1.edge, tensor2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -271,7 +265,7 @@ class AddcdivBackward0(Node):
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             tensor2 = tensor2.array
             value = node._saved_value
-            grad_tensor1 = grad / tensor2 * value
+            grad_tensor1 = grad / tensor2.conjugate() * value.conjugate()
             if node._like_tensor1 is not None:
                 grad_tensor1 = reduce_to(grad_tensor1, node._like_tensor1)
         if needs[2]:
@@ -284,7 +278,7 @@ class AddcdivBackward0(Node):
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             tensor2 = tensor2.array
             value = node._saved_value
-            grad_tensor2 = -grad * (tensor1 / tensor2 / tensor2) * value
+            grad_tensor2 = -grad * (tensor1 / tensor2 / tensor2).conjugate() * value.conjugate()
             if node._like_tensor2 is not None:
                 grad_tensor2 = reduce_to(grad_tensor2, node._like_tensor2)
         return (grad_self, grad_tensor1, grad_tensor2)
@@ -300,7 +294,7 @@ class AddcdivBackward0(Node):
             if tensor2.alias is not None:
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             value = node._saved_value
-            grad_tensor1 = grad / tensor2 * value
+            grad_tensor1 = grad / complex_numbers_ops.conj(tensor2) * value.conjugate()
             if node._like_tensor1 is not None:
                 grad_tensor1 = reduce_to_differentiable(grad_tensor1, node._like_tensor1)
         if needs[2]:
@@ -311,7 +305,9 @@ class AddcdivBackward0(Node):
             if tensor2.alias is not None:
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             value = node._saved_value
-            grad_tensor2 = -grad * (tensor1 / tensor2 / tensor2) * value
+            grad_tensor2 = (
+                -grad * complex_numbers_ops.conj(tensor1 / tensor2 / tensor2) * value.conjugate()
+            )
             if node._like_tensor2 is not None:
                 grad_tensor2 = reduce_to_differentiable(grad_tensor2, node._like_tensor2)
         return (grad_self, grad_tensor1, grad_tensor2)
@@ -350,11 +346,6 @@ def lerp_scalar(input: Tensor | Number, end: Tensor | Number, weight: Number) ->
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or end.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("lerp_scalar", input, end)
         node = LerpBackward0()
         node.edges = (input.edge, end.edge)
         node.sequence_nr = next_sequence_nr()
@@ -589,13 +580,6 @@ def addmv(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or mat.edge is not None or vec.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= mat_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= vec_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("addmv", input, mat, vec)
         node = AddmvBackward0()
         node.edges = (input.edge, mat.edge, vec.edge)
         node.sequence_nr = next_sequence_nr()
@@ -644,7 +628,7 @@ class AddmvBackward0(Node):
         grad_self = grad_mat = grad_vec = None
         if needs[0]:
             beta = node._saved_beta
-            grad_self = grad * beta
+            grad_self = grad * beta.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -653,21 +637,21 @@ class AddmvBackward0(Node):
             if vec.alias is not None:
                 check_version(node, "vec", vec, node._version_vec)
             vec = vec.array
-            grad_mat = kernels.unsqueeze(grad * alpha, 1) * vec
+            grad_mat = kernels.unsqueeze(grad * alpha.conjugate(), 1) * vec.conjugate()
         if needs[2]:
             alpha = node._saved_alpha
             mat = node.kept_mat
             if mat.alias is not None:
                 check_version(node, "mat", mat, node._version_mat)
             mat = mat.array
-            grad_vec = kernels.mv(kernels.t(mat), grad * alpha)
+            grad_vec = kernels.mv(kernels.t(mat).conjugate(), grad * alpha.conjugate())
         return (grad_self, grad_mat, grad_vec)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_mat = grad_vec = None
         if needs[0]:
             beta = node._saved_beta
-            grad_self = grad * beta
+            grad_self = grad * beta.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
@@ -675,13 +659,17 @@ class AddmvBackward0(Node):
             vec = node.kept_vec
             if vec.alias is not None:
                 check_version(node, "vec", vec, node._version_vec)
-            grad_mat = shape_ops.unsqueeze(grad * alpha, 1) * vec
+            grad_mat = shape_ops.unsqueeze(grad * alpha.conjugate(), 1) * complex_numbers_ops.conj(
+                vec
+            )
         if needs[2]:
             alpha = node._saved_alpha
             mat = node.kept_mat
             if mat.alias is not None:
                 check_version(node, "mat", mat, node._version_mat)
-            grad_vec = linalg_ops.mv(shape_ops.t(mat), grad * alpha)
+            grad_vec = linalg_ops.mv(
+                complex_numbers_ops.conj(shape_ops.t(mat)), grad * alpha.conjugate()
+            )
         return (grad_self, grad_mat, grad_vec)
 
     def release(node) -> None:
@@ -717,13 +705,6 @@ def addr(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or vec1.edge is not None or vec2.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= vec1_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= vec2_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("addr", input, vec1, vec2)
         node = AddrBackward0()
         node.edges = (input.edge, vec1.edge, vec2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -772,7 +753,7 @@ class AddrBackward0(Node):
         grad_self = grad_vec1 = grad_vec2 = None
         if needs[0]:
             beta = node._saved_beta
-            grad_self = grad * beta
+            grad_self = grad * beta.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -781,21 +762,21 @@ class AddrBackward0(Node):
             if vec2.alias is not None:
                 check_version(node, "vec2", vec2, node._version_vec2)
             vec2 = vec2.array
-            grad_vec1 = kernels.mv(grad, vec2) * alpha
+            grad_vec1 = kernels.mv(grad, vec2.conjugate()) * alpha.conjugate()
         if needs[2]:
             alpha = node._saved_alpha
             vec1 = node.kept_vec1
             if vec1.alias is not None:
                 check_version(node, "vec1", vec1, node._version_vec1)
             vec1 = vec1.array
-            grad_vec2 = kernels.mv(kernels.t(grad), vec1) * alpha
+            grad_vec2 = kernels.mv(kernels.t(grad), vec1.conjugate()) * alpha.conjugate()
         return (grad_self, grad_vec1, grad_vec2)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_vec1 = grad_vec2 = None
         if needs[0]:
             beta = node._saved_beta
-            grad_self = grad * beta
+            grad_self = grad * beta.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
@@ -803,13 +784,15 @@ class AddrBackward0(Node):
             vec2 = node.kept_vec2
             if vec2.alias is not None:
                 check_version(node, "vec2", vec2, node._version_vec2)
-            grad_vec1 = linalg_ops.mv(grad, vec2) * alpha
+            grad_vec1 = linalg_ops.mv(grad, complex_numbers_ops.conj(vec2)) * alpha.conjugate()
         if needs[2]:
             alpha = node._saved_alpha
             vec1 = node.kept_vec1
             if vec1.alias is not None:
                 check_version(node, "vec1", vec1, node._version_vec1)
-            grad_vec2 = linalg_ops.mv(shape_ops.t(grad), vec1) * alpha
+            grad_vec2 = (
+                linalg_ops.mv(shape_ops.t(grad), complex_numbers_ops.conj(vec1)) * alpha.conjugate()
+            )
         return (grad_self, grad_vec1, grad_vec2)
 
     def release(node) -> None:
@@ -848,13 +831,6 @@ def baddbmm(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or batch1.edge is not None or batch2.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= batch1_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= batch2_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("baddbmm", input, batch1, batch2)
         node = BaddbmmBackward0()
         node.edges = (input.edge, batch1.edge, batch2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -903,7 +879,7 @@ class BaddbmmBackward0(Node):
         grad_self = grad_batch1 = grad_batch2 = None
         if needs[0]:
             beta = node._saved_beta
-            grad_self = grad * beta
+            grad_self = grad * beta.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -912,21 +888,25 @@ class BaddbmmBackward0(Node):
             if batch2.alias is not None:
                 check_version(node, "batch2", batch2, node._version_batch2)
             batch2 = batch2.array
-            grad_batch1 = kernels.bmm(grad, kernels.transpose(batch2, 1, 2)) * alpha
+            grad_batch1 = (
+                kernels.bmm(grad, kernels.transpose(batch2, 1, 2).conjugate()) * alpha.conjugate()
+            )
         if needs[2]:
             alpha = node._saved_alpha
             batch1 = node.kept_batch1
             if batch1.alias is not None:
                 check_version(node, "batch1", batch1, node._version_batch1)
             batch1 = batch1.array
-            grad_batch2 = kernels.bmm(kernels.transpose(batch1, 1, 2), grad) * alpha
+            grad_batch2 = (
+                kernels.bmm(kernels.transpose(batch1, 1, 2).conjugate(), grad) * alpha.conjugate()
+            )
         return (grad_self, grad_batch1, grad_batch2)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_batch1 = grad_batch2 = None
         if needs[0]:
             beta = node._saved_beta
-            grad_self = grad * beta
+            grad_self = grad * beta.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
@@ -934,13 +914,19 @@ class BaddbmmBackward0(Node):
             batch2 = node.kept_batch2
             if batch2.alias is not None:
                 check_version(node, "batch2", batch2, node._version_batch2)
-            grad_batch1 = linalg_ops.bmm(grad, shape_ops.transpose(batch2, 1, 2)) * alpha
+            grad_batch1 = (
+                linalg_ops.bmm(grad, complex_numbers_ops.conj(shape_ops.transpose(batch2, 1, 2)))
+                * alpha.conjugate()
+            )
         if needs[2]:
             alpha = node._saved_alpha
             batch1 = node.kept_batch1
             if batch1.alias is not None:
                 check_version(node, "batch1", batch1, node._version_batch1)
-            grad_batch2 = linalg_ops.bmm(shape_ops.transpose(batch1, 1, 2), grad) * alpha
+            grad_batch2 = (
+                linalg_ops.bmm(complex_numbers_ops.conj(shape_ops.transpose(batch1, 1, 2)), grad)
+                * alpha.conjugate()
+            )
         return (grad_self, grad_batch1, grad_batch2)
 
     def release(node) -> None:
@@ -979,13 +965,6 @@ def addbmm(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or batch1.edge is not None or batch2.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= batch1_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= batch2_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("addbmm", input, batch1, batch2)
         node = AddbmmBackward0()
         node.edges = (input.edge, batch1.edge, batch2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1037,7 +1016,7 @@ class AddbmmBackward0(Node):
         grad_self = grad_batch1 = grad_batch2 = None
         if needs[0]:
             beta = node._saved_beta
-            grad_self = grad * beta
+            grad_self = grad * beta.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -1049,9 +1028,10 @@ class AddbmmBackward0(Node):
             batch2 = batch2.array
             grad_batch1 = (
                 kernels.bmm(
-                    kernels.expand(grad, (batch1_shape[0], -1, -1)), kernels.transpose(batch2, 1, 2)
+                    kernels.expand(grad, (batch1_shape[0], -1, -1)),
+                    kernels.transpose(batch2, 1, 2).conjugate(),
                 )
-                * alpha
+                * alpha.conjugate()
             )
         if needs[2]:
             alpha = node._saved_alpha
@@ -1061,9 +1041,10 @@ class AddbmmBackward0(Node):
             batch1 = batch1.array
             grad_batch2 = (
                 kernels.bmm(
-                    kernels.transpose(batch1, 1, 2), kernels.expand(grad, (batch1.shape[0], -1, -1))
+                    kernels.transpose(batch1, 1, 2).conjugate(),
+                    kernels.expand(grad, (batch1.shape[0], -1, -1)),
                 )
-                * alpha
+                * alpha.conjugate()
             )
         return (grad_self, grad_batch1, grad_batch2)
 
@@ -1071,7 +1052,7 @@ class AddbmmBackward0(Node):
         grad_self = grad_batch1 = grad_batch2 = None
         if needs[0]:
             beta = node._saved_beta
-            grad_self = grad * beta
+            grad_self = grad * beta.conjugate()
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
@@ -1083,9 +1064,9 @@ class AddbmmBackward0(Node):
             grad_batch1 = (
                 linalg_ops.bmm(
                     shape_ops.expand(grad, (batch1_shape[0], -1, -1)),
-                    shape_ops.transpose(batch2, 1, 2),
+                    complex_numbers_ops.conj(shape_ops.transpose(batch2, 1, 2)),
                 )
-                * alpha
+                * alpha.conjugate()
             )
         if needs[2]:
             alpha = node._saved_alpha
@@ -1094,10 +1075,10 @@ class AddbmmBackward0(Node):
                 check_version(node, "batch1", batch1, node._version_batch1)
             grad_batch2 = (
                 linalg_ops.bmm(
-                    shape_ops.transpose(batch1, 1, 2),
+                    complex_numbers_ops.conj(shape_ops.transpose(batch1, 1, 2)),
                     shape_ops.expand(grad, (batch1.shape[0], -1, -1)),
                 )
-                * alpha
+                * alpha.conjugate()
             )
         return (grad_self, grad_batch1, grad_batch2)
 

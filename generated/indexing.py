@@ -17,11 +17,10 @@ import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import all_tensors, dispatch
-from gradspec.errors import complex_gradient, failure
+from gradspec.errors import failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import arrays_of, check_version, check_versions, likeness, versions
 from gradspec.tensor import Tensor, share_alias
 from gradspec.types import Number, Primals, Tangents
@@ -1082,11 +1081,6 @@ def index_put(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or values.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= values_array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("index_put", input, indices, values)
         node = IndexPutBackward0()
         node.edges = (input.edge, values.edge)
         node.sequence_nr = next_sequence_nr()

@@ -12,10 +12,9 @@ from numpy import asanyarray, ndarray
 
 from gradspec import kernels
 from gradspec.dispatch import dispatch
-from gradspec.errors import complex_gradient, failure
+from gradspec.errors import failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import Node, next_sequence_nr
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
 
@@ -33,11 +32,6 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Ten
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("constant_pad_nd", input)
         node = ConstantPadNdBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -83,8 +77,6 @@ def _constant_unpad_nd(input: Tensor, pad: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_constant_unpad_nd", input)
         node = ConstantUnpadNdBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -128,8 +120,6 @@ def _pad_by_index(input: Tensor, pad: Sequence[int], kind: str) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_pad_by_index", input)
         node = PadByIndexBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -187,8 +177,6 @@ def _pad_by_index_backward(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_pad_by_index_backward", input)
         node = PadByIndexBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

@@ -14,6 +14,7 @@ from numpy import sqrt as np_sqrt
 
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.comparison as comparison_ops
+import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.exp_log as exp_log_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import constants, kernels
@@ -476,11 +477,6 @@ def var_correction(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("var_correction", input)
         node = VarBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -552,7 +548,13 @@ def var_correction_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any
     correction = primals["correction"]
     keepdim = primals["keepdim"]
     return 2 * _over_freedom(
-        sum_dim_intlist(self_t * (self_p - mean_dim(self_p, dim, True)), dim, keepdim),
+        sum_dim_intlist(
+            complex_numbers_ops.real(
+                self_t * complex_numbers_ops.conj(self_p - mean_dim(self_p, dim, True))
+            ),
+            dim,
+            keepdim,
+        ),
         self_p.shape,
         dim,
         correction,
@@ -574,11 +576,6 @@ def _over_freedom(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("_over_freedom", input)
         node = OverFreedomBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

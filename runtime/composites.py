@@ -198,7 +198,7 @@ class CompositeMethods:
     @property
     def mH(self: Any) -> Tensor:  # PyTorch's name
         """Transposed and conjugated matrices; of real ones a view."""
-        return _transposed(self, "mH")
+        return table_op("conj")(_transposed(self, "mH"))
 
     @property
     def H(self: Any) -> Tensor:  # PyTorch's name
@@ -207,7 +207,7 @@ class CompositeMethods:
             raise RuntimeError(
                 f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
             )
-        return table_op("transpose")(self, 0, -1)
+        return table_op("conj")(table_op("transpose")(self, 0, -1))
 
 
 def _transposed(tensor: Any, name: str) -> Tensor:

@@ -108,7 +108,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
         from .creation import eye
 
         one = eye(A.shape[-1], dtype=A.dtype)
-        return table_op("expand")(one, A.shape).clone()
+        return table_op("expand")(one, A.shape) + table_op("_zero")(A)  # with a gradient, zero
     power = table_op("linalg_inv")(A) if n < 0 else A
     result: Tensor | None = None
     n = abs(n)

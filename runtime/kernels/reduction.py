@@ -79,10 +79,11 @@ def var(self: Array, dim: Dims, correction: Any, keepdim: bool) -> Any:
     """Squared deviations from the mean, summed and divided by the degrees of freedom."""
     if self.dtype.kind in "iub":
         raise RuntimeError("std and var only support floating point and complex dtypes")
-    if self.dtype.kind == "c":
-        raise NotImplementedError("std and var of complex numbers are not implemented")
     deviation = self - mean(self, dim, True, None)
-    squares = _add_reduce(deviation * deviation, axes(dim), None, None, keepdim)
+    squares = deviation * deviation.conj()
+    if self.dtype.kind in "cO":  # O: the symbols of a proof
+        squares = squares.real
+    squares = _add_reduce(squares, axes(dim), None, None, keepdim)
     return over_freedom(squares, self.shape, dim, correction)
 
 

@@ -89,6 +89,48 @@ CASES: dict[str, tuple[Callable[..., Any], Numbers]] = {
     "where": (lambda m, x, y: m.where(m.tensor([True, False]), x, y), [mixed(2), mixed(2)]),
     "to": (lambda m, x: x.to(m.complex128) * 1j, [real(3)]),
     "sum of one dim": (lambda m, x: x.sum(0), [mixed(2, 3)]),
+    "tanh": (lambda m, x: m.tanh(x), [mixed(3)]),
+    "sigmoid": (lambda m, x: m.sigmoid(x), [mixed(3)]),
+    "var": (lambda m, x: m.var(x, 0), [mixed(3, 2)]),
+    "H": (lambda m, x: x.H * 2j, [mixed(2, 3)]),
+    "mH": (lambda m, x: x.mH * 2j, [mixed(1, 2, 3)]),
+    "index_put": (
+        lambda m, x, y: m.index_put(x, (m.tensor([2, 0]),), y),
+        [mixed(3), mixed(2)],
+    ),
+    "pad": (lambda m, x: m.nn.functional.pad(x, (1, 2)), [mixed(3)]),
+    "pad in a circle": (
+        lambda m, x: m.nn.functional.pad(x, (1, 1), mode="circular"),
+        [mixed(1, 1, 3)],
+    ),
+    "addcmul": (
+        lambda m, x, y, z: m.addcmul(x, y, z, value=1 - 2j),
+        [mixed(3), mixed(3), mixed(3)],
+    ),
+    "addcdiv": (
+        lambda m, x, y, z: m.addcdiv(x, y, z, value=2j),
+        [mixed(3), mixed(3), mixed(3)],
+    ),
+    "lerp": (lambda m, x, y: m.lerp(x, y, 0.25), [mixed(3), mixed(3)]),
+    "addmv": (
+        lambda m, a, x, y: m.addmv(a, x, y, beta=2j, alpha=1 - 1j),
+        [mixed(2), mixed(2, 3), mixed(3)],
+    ),
+    "addr": (
+        lambda m, a, x, y: m.addr(a, x, y, beta=2j, alpha=1 - 1j),
+        [mixed(2, 3), mixed(2), mixed(3)],
+    ),
+    "baddbmm": (
+        lambda m, a, x, y: m.baddbmm(a, x, y, beta=2j, alpha=1 - 1j),
+        [mixed(2, 1, 2), mixed(2, 1, 3), mixed(2, 3, 2)],
+    ),
+    "addbmm": (
+        lambda m, a, x, y: m.addbmm(a, x, y, beta=2j, alpha=1 - 1j),
+        [mixed(1, 2), mixed(2, 1, 3), mixed(2, 3, 2)],
+    ),
+    "fft": (lambda m, x: m.fft.fft(x, 4), [mixed(3)]),
+    "irfft": (lambda m, x: m.fft.irfft(x, norm="ortho"), [mixed(3)]),
+    "rfft": (lambda m, x: m.fft.rfft(x, norm="forward"), [real(5)]),
     "tril": (lambda m, x: m.tril(x), [mixed(3, 3)]),
 }
 
