@@ -10,6 +10,7 @@ import numpy as np
 from .checks import ArgumentError, Array
 
 _max_reduce: Any = np.maximum.reduce
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def reduced(self: Array, reduction: str) -> Any:
@@ -73,9 +74,10 @@ def _nll_loss(
 ) -> Any:
     _check_reduction(reduction)
     classes = _classes(self.shape, target)
-    if not _all_count(target, classes, ignore_index):
+    all_count = _all_count(target, classes, ignore_index)
+    if not all_count:
         _check_range(target, classes, ignore_index)
-    place, factors = _picked(target, weight, classes, ignore_index, self.dtype)
+    place, factors = _picked(target, weight, all_count, ignore_index, self.dtype)
     losses = -self[place] if factors is None else -factors * self[place]
     if reduction == "none":
         return losses
@@ -92,8 +94,8 @@ def nll_loss_backward(
     reduction: str,
 ) -> Array:
     """Zeros of the shape of the log-probabilities, with the gradient at the target classes."""
-    classes = shape[0] if len(shape) == 1 else shape[1]
-    place, factors = _picked(target, weight, classes, ignore_index, self.dtype)
+    all_count = _all_count(target, shape[0] if len(shape) == 1 else shape[1], ignore_index)
+    place, factors = _picked(target, weight, all_count, ignore_index, self.dtype)
     out = np.zeros(shape, self.dtype)
     if reduction == "mean":
         total = _total(factors, target)
@@ -105,15 +107,15 @@ def nll_loss_backward(
 
 
 def _picked(
-    target: Array, weight: Array | None, number: int, ignore_index: int, dtype: Any
+    target: Array, weight: Array | None, all_count: bool, ignore_index: int, dtype: Any
 ) -> tuple[tuple[Any, ...], Any]:
     """The key of the target classes, and the weight of each, zero where ignored.
 
-    None for the weights where all of them are one. There are `number` classes.
+    None for the weights where all of them are one.
     """
     classes = target
     factors = None
-    if _all_count(target, number, ignore_index):
+    if all_count:
         if weight is not None:
             factors = weight[classes]
     else:
@@ -151,7 +153,7 @@ def _all_count(target: Array, classes: int, ignore_index: int) -> bool:
     """
     if not target.size or 0 <= ignore_index < classes:
         return False
-    unsigned = target.view(f"u{target.dtype.itemsize}")
+    unsigned = target.view(_UNSIGNED[target.dtype.itemsize])
     return bool(_max_reduce(unsigned, None) < classes)
 
 

@@ -11,6 +11,9 @@ from .checks import Array
 _INTEGERS = {np.dtype(np.float32): np.int32, np.dtype(np.float64): np.int64}
 """The integers of the width of a float."""
 
+_FEWEST = 512
+"""From so many elements on the masks are quicker than `np.where`."""
+
 
 def where(condition: Array, self: Any, other: Any) -> Array:
     """`np.where` of a bool condition."""
@@ -20,9 +23,10 @@ def where(condition: Array, self: Any, other: Any) -> Array:
             f"{condition.dtype}"
         )
     if type(other) is int and not other and _can_mask(condition, self):
-        return _masked(self, condition)
+        # 0 - True is a word of ones, 0 - False is zero.
+        return _masked(self, np.subtract(0, condition, dtype=_INTEGERS[self.dtype]))
     if type(self) is int and not self and _can_mask(condition, other):
-        return _masked(other, ~condition)
+        return _masked(other, np.subtract(condition, 1, dtype=_INTEGERS[other.dtype]))
     return np.where(condition, self, other)
 
 
@@ -32,16 +36,14 @@ def _can_mask(condition: Array, values: Any) -> bool:
         and values.dtype in _INTEGERS
         and values.shape == condition.shape
         and values.flags.c_contiguous
-        and condition.ndim > 0
+        and values.size >= _FEWEST
     )
 
 
-def _masked(values: Array, kept: Array) -> Array:
-    """`values` where `kept`, else zero: several times faster than `np.where`.
+def _masked(values: Array, mask: Array) -> Array:
+    """`values` where the mask has ones, else zero: several times faster than `np.where`.
 
-    A product with the mask would do for finite values; the bits also do for inf and nan.
+    A product with zeros and ones would do for finite values; the bits also do for inf and nan.
     """
-    mask = kept.astype(_INTEGERS[values.dtype])
-    np.negative(mask, out=mask)  # 1 becomes a word of ones
-    np.bitwise_and(values.view(mask.dtype), mask, out=mask)
+    mask &= values.view(mask.dtype)
     return mask.view(values.dtype)
