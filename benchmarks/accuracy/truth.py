@@ -53,11 +53,28 @@ def _round(x: Any) -> Any:
     return sympy.Piecewise((nearest - 1, sympy.And(is_tie, odd)), (nearest, True))
 
 
+def _trunc(x: Any) -> Any:
+    return sympy.sign(x) * sympy.floor(abs(x))
+
+
+def _round_decimals(x: Any, decimals: Any) -> Any:
+    scale = sympy.Integer(10) ** decimals
+    return _round(x * scale) / scale
+
+
+def _div_rounded(x: Any, other: Any, rounding_mode: str) -> Any:
+    return sympy.floor(x / other) if rounding_mode == "floor" else _trunc(x / other)
+
+
 _DEFINITIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "floor": sympy.floor,
     "ceil": sympy.ceiling,
     "round": _round,
-    "trunc": lambda x: sympy.sign(x) * sympy.floor(abs(x)),
+    "round.decimals": _round_decimals,
+    "trunc": _trunc,
+    "div.Tensor_mode": _div_rounded,
+    "fmod.Scalar": lambda x, other: x - other * _trunc(x / other),
+    "fmod.Tensor": lambda x, other: x - other * _trunc(x / other),
     "remainder.Scalar": lambda x, other: x - other * sympy.floor(x / other),
     "remainder.Tensor": lambda x, other: x - other * sympy.floor(x / other),
     "clamp": _clamp,

@@ -31,9 +31,14 @@ SMOOTH = [
 
 
 def _function(case: Case, arguments: Arguments) -> tuple[Callable[..., Any], list[Any]]:
-    """The call as a function of its float arguments alone, and those."""
+    """The call as a function of its float arguments alone, and those.
+
+    It answers the outputs that depend on them, which may be a matter of a flag.
+    """
     converted = convert(case.op, arguments, leaf)
     places = variables(case.op, arguments)
+    recorded = outputs(case.op, call_gradspec(case.op, converted))
+    smooth = [place for place, item in enumerate(recorded) if item.requires_grad]
 
     def function(*tensors: Any) -> Any:
         values = {k: list(v) if isinstance(v, list) else v for k, v in converted.items()}
@@ -42,7 +47,8 @@ def _function(case: Case, arguments: Arguments) -> tuple[Callable[..., Any], lis
                 values[name] = tensor
             else:
                 values[name][position] = tensor
-        found = outputs(case.op, call_gradspec(case.op, values))
+        every = outputs(case.op, call_gradspec(case.op, values))
+        found = [every[place] for place in smooth]
         return found[0] if len(found) == 1 else tuple(found)
 
     return function, at(converted, places)
