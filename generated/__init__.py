@@ -78,6 +78,7 @@ from gradspec.generated.conv import convolution as convolution
 from gradspec.generated.decompositions import det as det
 from gradspec.generated.decompositions import inverse as inverse
 from gradspec.generated.decompositions import logdet as logdet
+from gradspec.generated.decompositions import matrix_exp as matrix_exp
 from gradspec.generated.decompositions import pinverse as pinverse
 from gradspec.generated.decompositions import slogdet as slogdet
 from gradspec.generated.decompositions import svd as svd
@@ -348,6 +349,7 @@ __all__ = [
     "lt",
     "masked_fill",
     "matmul",
+    "matrix_exp",
     "max",
     "max_pool1d",
     "max_pool2d",

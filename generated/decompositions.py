@@ -1577,3 +1577,88 @@ def linalg_pinv_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Pseudoinverses of matrices."""
     return linalg_pinv(input, rcond)
+
+
+def linalg_matrix_exp(input: Tensor) -> Tensor:
+    """Exponentials of square matrices."""
+    if type(input) is not Tensor:
+        return dispatch(linalg_matrix_exp, input)
+    input_array = input.array
+    try:
+        array = kernels.matrix_exp(input_array)
+    except Exception as error:
+        raise failure("linalg_matrix_exp", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("linalg_matrix_exp", input)
+        node = LinalgMatrixExpBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class LinalgMatrixExpBackward0(Node):
+    """Gradient of `linalg_matrix_exp`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_self: Any
+    op = "linalg_matrix_exp"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (array__matrix_exp_slope(array__mt(self), grad),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_matrix_exp_slope(_mt(self), grad),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def linalg_matrix_exp_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `linalg_matrix_exp`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    return _matrix_exp_slope(self_p, self_t)
+
+
+def array__matrix_exp_slope(self: Any, direction: Any) -> Any:
+    """`_matrix_exp_slope` on arrays."""
+    size = self.shape[-1]
+    above = kernels.cat((self, direction), -1)
+    below = kernels.cat((np_zeros_like(self), self), -1)
+    whole = kernels.matrix_exp(kernels.cat((above, below), -2))
+    return kernels.slice_view(
+        kernels.slice_view(whole, -2, 0, size, 1, False), -1, size, None, 1, False
+    )
+
+
+def _matrix_exp_slope(input: Tensor, direction: Tensor) -> Tensor:
+    """The derivative of the exponential in a direction, a block of that of a matrix twice the size."""
+    size = input.shape[-1]
+    above = shape_ops.cat((input, direction), -1)
+    below = shape_ops.cat((arithmetic_ops._zero(input), input), -1)
+    whole = linalg_matrix_exp(shape_ops.cat((above, below), -2))
+    return indexing_ops.slice(indexing_ops.slice(whole, -2, 0, size), -1, size)
+
+
+def matrix_exp(input: Tensor) -> Tensor:
+    """Exponentials of square matrices."""
+    return linalg_matrix_exp(input)

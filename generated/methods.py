@@ -323,6 +323,7 @@ class TensorMethods:
     logdet = decompositions.logdet
     svd = decompositions.svd
     pinverse = decompositions.pinverse
+    matrix_exp = decompositions.matrix_exp
     if TYPE_CHECKING:  # these answer tensors, where `object` promises a bool
 
         def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]

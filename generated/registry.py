@@ -2850,6 +2850,25 @@ OPS: tuple[Op, ...] = (
         ),
     ),
     Op(
+        "linalg_matrix_exp",
+        decompositions.linalg_matrix_exp,
+        (Param("input", "Tensor"),),
+        jvp=decompositions.linalg_matrix_exp_jvp,
+    ),
+    Op(
+        "_matrix_exp_slope",
+        decompositions._matrix_exp_slope,
+        (
+            Param("input", "Tensor"),
+            Param("direction", "Tensor"),
+        ),
+    ),
+    Op(
+        "matrix_exp",
+        decompositions.matrix_exp,
+        (Param("input", "Tensor"),),
+    ),
+    Op(
         "_convolution",
         conv._convolution,
         (

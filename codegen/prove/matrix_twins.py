@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import sympy
 from sympy import Matrix
+from sympy.polys.matrices import DomainMatrix
 
-from .decisions import sign
+from .decisions import ProofError, sign
 from .parametrize import factors_of, numbers, signs
 
 
@@ -120,6 +121,24 @@ def _qr(array: Any, mode: str = "reduced") -> tuple[Any, Any]:
 
     found = _batched(one)(array)
     return found[0], found[1]
+
+
+def matrix_exp(array: Any) -> Any:
+    """Of matrices with one eigenvalue, and so of blocks of them: a finite sum."""
+
+    def one(a: Matrix) -> tuple[Matrix, ...]:
+        eigenvalue = sympy.cancel(a.trace() / a.shape[0])
+        shift = eigenvalue * sympy.eye(a.shape[0])
+        nilpotent = DomainMatrix.from_Matrix(a - shift).to_field()  # of polynomials: fast products
+        term = total = nilpotent.eye(nilpotent.shape, nilpotent.domain)
+        for power in range(1, a.shape[0] + 1):
+            term = term * nilpotent * nilpotent.domain.convert(sympy.Rational(1, power))
+            total = total + term
+        if not term.is_zero_matrix:
+            raise ProofError("this matrix has several eigenvalues: give it as `{jordan: ...}`")
+        return (sympy.exp(eigenvalue) * total.to_Matrix(),)
+
+    return _batched(one)(array)[0]
 
 
 MATRIX_TWINS: dict[Callable[..., Any], Callable[..., Any]] = {

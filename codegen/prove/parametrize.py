@@ -101,11 +101,21 @@ def _qr(make: _Parameters, rows: int, columns: int) -> Factors:
     return Factors(q * r, (q, r))
 
 
+def _jordan(make: _Parameters, rows: int, columns: int) -> Factors:
+    """A matrix with one eigenvalue and one eigenvector, in any basis: of two dimensions."""
+    if rows != 2:
+        raise ValueError("Jordan blocks of more than two dimensions are not parametrized")
+    x, y, eigenvalue = make.make("x"), make.make("y"), make.make("v")
+    nilpotent = Matrix([[x * y, -x * x], [y * y, -x * y]])
+    return Factors(nilpotent + eigenvalue * sympy.eye(2), (nilpotent,))
+
+
 _FACTORIZATIONS: dict[str, Callable[[_Parameters, int, int], Factors]] = {
     "cholesky": _cholesky,
     "eigh": _eigh,
     "svd": _svd,
     "qr": _qr,
+    "jordan": _jordan,
 }
 
 _made: dict[tuple[str, tuple[Expr, ...]], Factors] = {}

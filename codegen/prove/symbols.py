@@ -19,6 +19,7 @@ from .array_twins import ARRAY_TWINS
 from .complex_numbers import imaginary_part, real_part
 from .decisions import ProofError
 from .exact_constants import exact_number
+from .matrix_twins import matrix_exp
 
 
 class Sym:
@@ -204,6 +205,10 @@ class SymArray(np.ndarray[Any, Any]):
     def nonzero(self) -> Any:
         """The positions of the elements that are not zero, as plain integers."""
         return self.view(np.ndarray).astype(bool).nonzero()
+
+    def matrix_exp(self) -> Any:
+        """The exponentials of matrices, which NumPy has no function for."""
+        return as_symbols(matrix_exp(self))
 
     def dot(self, other: Any, out: Any = None) -> Any:
         """The product of matrices or vectors."""

@@ -53,8 +53,8 @@ DTYPES = (
     "complex128",
 )
 
-FACTORIZATIONS = ("cholesky", "eigh", "qr", "svd")
-"""How an example may give matrices: by the factors that an op is to find."""
+FACTORIZATIONS = ("cholesky", "eigh", "qr", "svd", "jordan")
+"""How an example may give matrices: by the factors that an op is to find, or one Jordan block."""
 
 DOMAINS = ("positive", "negative", "nonzero", "nonnegative", "unit")
 

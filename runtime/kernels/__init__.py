@@ -92,6 +92,7 @@ from .loss import (
 )
 from .losses import binary_cross_entropy, huber_loss, smooth_l1_loss
 from .masking import where
+from .matrix_functions import matrix_exp
 from .nn import gelu_form, log_softmax, softmax
 from .normalization import batch_norm, layer_norm, mean_to_size, over_count
 from .norms import vector_norm
@@ -206,6 +207,7 @@ __all__ = [
     "log_softmax",
     "logsumexp",
     "masked_fill",
+    "matrix_exp",
     "max",
     "max_pool_backward",
     "max_pool_take",
