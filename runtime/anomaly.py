@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from .modes import observe
+from .modes import mode
 from .node import AccumulateGrad, Node, OutputEdge
 
 if TYPE_CHECKING:
@@ -23,12 +22,11 @@ _FORWARD: Final = "traceback_"
 class _Anomaly:
     """Whether the mode is on; it is, like PyTorch's, one for all threads."""
 
-    __slots__ = ("check_nan", "enabled", "observing")
+    __slots__ = ("check_nan", "enabled")
 
     def __init__(self) -> None:
         self.enabled = False
         self.check_nan = False
-        self.observing: ExitStack | None = None
 
 
 _state: Final = _Anomaly()
@@ -45,12 +43,10 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 
 def _switch(enabled: bool, check_nan: bool) -> None:
-    if enabled and _state.observing is None:
-        _state.observing = ExitStack()
-        _state.observing.enter_context(observe(_remember_forward))
-    elif not enabled and _state.observing is not None:
-        _state.observing.close()
-        _state.observing = None
+    if enabled:
+        mode.observe_all_threads(_remember_forward)
+    else:
+        mode.stop_observing(_remember_forward)
     _state.enabled = enabled
     _state.check_nan = enabled and check_nan
 

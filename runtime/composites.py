@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .registry import table_op
 
 if TYPE_CHECKING:
@@ -62,6 +64,24 @@ def _place(dim: int, ndim: int) -> int:
     from .tensor import normalize_dim  # which needs this module's methods
 
     return normalize_dim(dim, ndim)
+
+
+def contiguous(input: Tensor) -> Tensor:
+    """The tensor itself if its elements lie in row-major order; else a copy that does."""
+    if input.array.flags.c_contiguous:
+        return input
+    copied: Tensor = table_op("clone")(input)
+    _lay_out(copied)
+    return copied
+
+
+def _lay_out(copied: Tensor) -> None:
+    """Put the elements of a copy, and of its tangent, into row-major order."""
+    if hasattr(copied, "_dual_parts"):
+        _lay_out(copied._dual_parts.primal)
+        _lay_out(copied._dual_parts.tangent)
+    else:
+        copied.array = np.array(copied.array, order="C", copy=None, subok=True)
 
 
 def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
@@ -171,6 +191,7 @@ class CompositeMethods:
 
     chunk = chunk
     tensor_split = tensor_split
+    contiguous = contiguous
     movedim = movedim
     moveaxis = moveaxis
     nonzero = nonzero

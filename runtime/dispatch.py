@@ -100,8 +100,10 @@ def _lift_one(
 ) -> Tensor:
     if type(value) is Tensor or type(value) is Dual:
         return value
-    if isinstance(value, StaleView) and is_grad_enabled():
-        raise value.refusal()
+    if isinstance(value, StaleView):
+        if is_grad_enabled():
+            raise value.refusal()
+        value = value.detach()
     if isinstance(value, Tensor):
         plain = wrap(value.array)
         plain.edge = value.edge

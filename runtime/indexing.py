@@ -70,8 +70,10 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
 
     Raises RuntimeError for a leaf that requires grad, as any recorded in-place op does.
     """
+    by_ops = is_recorded(tensor, value) or type(tensor) is Dual or type(value) is Dual
+    by_ops = by_ops or not tensor.array.flags.writeable
     plan = plan_index(index, tensor.array.shape, keeps_full_slices=False)
-    if is_recorded(tensor, value) or type(tensor) is Dual or type(value) is Dual:
+    if by_ops:
         _write_recorded(tensor, plan, value)
         return
     refuse_inference(tensor, "Inplace update")

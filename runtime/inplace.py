@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -70,29 +70,45 @@ def _asks_for_gradient(value: object) -> bool:
 
 
 def refuse_partial_overlap(written: Tensor, *read: object) -> None:
-    """Raise RuntimeError if what is read lies on a part of what is written.
-
-    Only memory without gaps is looked at, as in PyTorch.
-    """
+    """Raise RuntimeError if what is read lies on a part of what is written."""
     for tensor in read:
-        if not isinstance(tensor, Tensor) or tensor.alias is not written.alias:
-            continue
-        a, b = written.array, tensor.array
-        same = a.ctypes.data == b.ctypes.data and a.shape == b.shape and _steps(a) == _steps(b)
-        if not same and a.flags.forc and b.flags.forc and np.may_share_memory(a, b):
+        shared = isinstance(tensor, Tensor) and tensor.alias is written.alias
+        if shared and _overlap_of(written.array, tensor.array) == "partial":
             raise _overlap()
+
+
+def refuse_any_overlap(written: Tensor, read: Tensor) -> None:
+    """Raise RuntimeError if what is read lies on what is written, even if it is the same."""
+    shared = read.alias is not None and read.alias is written.alias
+    if read is written or (shared and _overlap_of(written.array, read.array) != "none"):
+        raise _overlap()
+
+
+def _overlap_of(a: Any, b: Any) -> Literal["none", "partial", "full"]:
+    """How two arrays share memory; only memory without gaps is looked at, as in PyTorch."""
+    if not (a.size and b.size and _is_dense(a) and _is_dense(b)):
+        return "none"
+    if not np.may_share_memory(a, b):
+        return "none"
+    same = a.ctypes.data == b.ctypes.data and a.shape == b.shape and _steps(a) == _steps(b)
+    return "full" if same else "partial"
+
+
+def _is_dense(array: Any) -> bool:
+    """Whether the elements lie without gaps, in any order of the dimensions."""
+    expected = array.itemsize
+    for stride, length in sorted(
+        zip(_steps(array), (n for n in array.shape if n != 1), strict=True)
+    ):
+        if stride != expected:
+            return False
+        expected *= length
+    return True
 
 
 def _steps(array: Any) -> list[int]:
     """The strides that matter: those of dimensions with more than one element."""
     return [stride for stride, size in zip(array.strides, array.shape, strict=True) if size != 1]
-
-
-def refuse_any_overlap(written: Tensor, read: Tensor) -> None:
-    """Raise RuntimeError if what is read lies on what is written, even if it is the same."""
-    shared = read is written or (read.alias is not None and read.alias is written.alias)
-    if shared and np.may_share_memory(written.array, read.array):
-        raise _overlap()
 
 
 def _overlap() -> RuntimeError:
@@ -133,29 +149,29 @@ def _keep_output(tensor: Tensor, result: Tensor) -> None:
 def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
     """Overwrite elements of `tensor`; whoever saved it can tell by the version."""
     refuse_inference(tensor, "Inplace update")
+    base = base_of(tensor)
     try:
-        tensor.array[where] = values
+        if tensor.array.flags.writeable or base is None:
+            tensor.array[where] = values
+        else:
+            _write_through(base, tensor, values, where)
     except (ValueError, IndexError) as error:
-        if not tensor.array.flags.writeable:
-            raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to "
-                "a single memory location. Please clone() the tensor before the operation."
-            ) from None
         raise failure("write", error, tensor, values) from None
     mark_written(tensor)
 
 
-def write_number(tensor: Tensor, number: complex) -> None:
-    """Overwrite every element of `tensor`; also where several of them are one in memory."""
-    base = base_of(tensor)
-    if base is None or tensor.array.flags.writeable:
-        write(tensor, number)
-        return
-    if base.array.ndim == 0:
-        write(base, number)
-        return
-    places = Region(base.array, tensor.array).positions
-    write(base, number, np.unravel_index(places, base.array.shape))
+def _write_through(base: Tensor, view: Tensor, values: Any, where: Any) -> None:
+    """Overwrite elements of a view of an expanded tensor, on which NumPy lets nobody write.
+
+    RuntimeError where the whole of it is to be overwritten and elements are one in memory.
+    """
+    if where is ... and np.ndim(values) and 0 in _steps(view.array):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to "
+            "a single memory location. Please clone() the tensor before the operation."
+        )
+    places = Region(base.array, view.array).positions[where]
+    base.array[np.unravel_index(places, base.array.shape) if base.array.ndim else ...] = values
 
 
 def mark_written(tensor: Tensor) -> None:

@@ -30,16 +30,32 @@ Observer: TypeAlias = Callable[["tuple[Tensor, ...]"], None]
 class Mode:
     """The process-wide count of unusual threads."""
 
-    __slots__ = ("_lock", "flags")
+    __slots__ = ("_lock", "flags", "observers")
 
     def __init__(self) -> None:
         self.flags = 0
+        self.observers: tuple[Observer, ...] = ()
+        """Those that see the ops of all threads."""
         self._lock = threading.Lock()
 
     def shift(self, by: int) -> None:
         """One thread more (+1) or less (-1) is in an unusual mode."""
         with self._lock:
             self.flags += by
+
+    def observe_all_threads(self, observer: Observer) -> None:
+        """From now on `observer` sees the results of every op, whichever thread runs it."""
+        with self._lock:
+            if observer not in self.observers:
+                self.observers += (observer,)
+                self.flags += 1
+
+    def stop_observing(self, observer: Observer) -> None:
+        """Undo `observe_all_threads`."""
+        with self._lock:
+            if observer in self.observers:
+                self.observers = tuple(known for known in self.observers if known is not observer)
+                self.flags -= 1
 
 
 mode: Final = Mode()
@@ -140,7 +156,7 @@ def finish(result: _Result) -> _Result:
                 _restrict_view(tensor)
             elif _thread.inference is not None:
                 tensor.alias = INFERENCE_ALIAS
-    for observer in _thread.observers:
+    for observer in (*mode.observers, *_thread.observers):
         observer(tensors)
     return result
 

@@ -18,7 +18,6 @@ from .inplace import (
     refuse_partial_overlap,
     take_over,
     write,
-    write_number,
 )
 from .node import Node, next_sequence_nr
 from .random import generator
@@ -229,11 +228,8 @@ def _overwrite(
     recording = is_recorded(written, *sources)
     if recording:
         check_recordable(written, name)
-    before = written.edge
-    if isinstance(values, int | float | complex):
-        write_number(written, values)
-    else:
-        write(written, values, where)
+    before = written.edge if recording else None
+    write(written, values, where)
     if recording:
         take_over(written, make_node(before))
     if tensor is not written or any(type(source) is Dual for source in sources):

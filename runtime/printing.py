@@ -11,6 +11,7 @@ import numpy as np
 
 from .forward_mode import Dual
 from .promotion import default_complex_dtype, get_default_dtype
+from .stale_view import StaleView
 from .tensor import Tensor
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -98,7 +99,9 @@ def _suffixes(tensor: Tensor) -> Iterator[str]:
         implied += [default_complex_dtype(), np.dtype(np.int64), np.dtype(np.bool_)]
     if array.dtype not in implied:
         yield f"dtype={NAMESPACE}{array.dtype.name}"
-    if tensor.grad_fn is not None:
+    if isinstance(tensor, StaleView):
+        yield "grad_fn=<Invalid>"
+    elif tensor.grad_fn is not None:
         yield f"grad_fn=<{tensor.grad_fn.name()}>"
     elif tensor.requires_grad:
         yield "requires_grad=True"

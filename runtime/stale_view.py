@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .alias import SEVERAL_VIEWS, view_kind
 from .node import Node
 from .tensor import Tensor
 
@@ -17,14 +18,39 @@ class StaleView(Tensor):
     _is_internal = True  # no class of a user's that could override ops
 
     @property
-    def grad_fn(self) -> Node | None:
-        """Raises RuntimeError."""
+    def edge(self) -> Node | None:
+        """Raises RuntimeError: there is no telling where a gradient would go."""
         raise self.refusal()
+
+    @edge.setter
+    def edge(self, vertex: Node | None) -> None:
+        raise self.refusal()
+
+    @property
+    def requires_grad(self) -> bool:
+        """A gradient was asked for, though it cannot be had."""
+        return True
+
+    @property
+    def retains_grad(self) -> bool:
+        """The gradient is not kept: it cannot be had."""
+        return False
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Does nothing, or raises RuntimeError."""
+        if requires_grad:
+            return self
+        raise self.refusal()
+
+    def retain_grad(self) -> None:
+        """Does nothing for a view that was made without gradients; RuntimeError for others."""
+        if view_kind(self) == SEVERAL_VIEWS:
+            raise self.refusal()
 
     def refusal(self) -> RuntimeError:
         """The error of any op on this tensor."""
         return RuntimeError(
-            f"Output {self.output_nr} of a function is a view and its base or another view of its "
+            "An output of a function is a view and its base or another view of its "
             "base has been modified inplace. It was made under no_grad, or as one of several "
             "views: use out-of-place ops, or clone() the view."
         )

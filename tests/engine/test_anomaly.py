@@ -1,5 +1,7 @@
 """What a failing backward pass says, with and without anomaly mode."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,28 @@ def test_set_detect_anomaly():
         assert "traceback_" in y.grad_fn.metadata
     assert not gs.autograd.is_anomaly_enabled()
     assert "traceback_" not in (leaf(1) * 2).grad_fn.metadata
+
+
+def test_forward_calls_of_all_threads_are_remembered():
+    nodes = {}
+
+    def forward(name):
+        nodes[name] = gs.ones(2, requires_grad=True).sin().grad_fn
+
+    with gs.autograd.set_detect_anomaly(True):
+        threads = [threading.Thread(target=forward, args=(name,)) for name in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(nodes) == 4
+    for node in nodes.values():
+        assert "in forward" in "".join(node.metadata["traceback_"])
+
+
+def test_a_thread_may_switch_off_what_another_has_switched_on():
+    gs.autograd.set_detect_anomaly(True)
+    thread = threading.Thread(target=lambda: gs.autograd.set_detect_anomaly(False))
+    thread.start()
+    thread.join()
+    assert "traceback_" not in gs.ones(2, requires_grad=True).sin().grad_fn.metadata

@@ -303,3 +303,33 @@ def test_graph_and_gradient_are_torchs(torch, what):
         found.append((graphs, y.tolist(), y._version, grad.tolist()))
     assert found[0][:3] == found[1][:3]
     np.testing.assert_allclose(found[0][3], found[1][3], rtol=1e-6)
+
+
+def test_a_part_of_an_expanded_tensor_can_be_written_to():
+    x = gs.zeros(1, 3)
+    x.expand(2, 3)[0].add_(1)
+    x.expand(2, 3)[1, 2] = 5.0
+    assert x.tolist() == [[1.0, 1.0, 5.0]]
+
+
+def test_a_whole_expanded_tensor_cannot():
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        gs.zeros(1, 3).expand(2, 3).add_(1)
+
+
+def test_a_stale_view_has_no_gradient_to_offer():
+    base = gs.ones(2, requires_grad=True) * 1
+    view = base.unbind()[0]
+    base.mul_(2)
+    assert repr(view) == "tensor(2., grad_fn=<Invalid>)"
+    for use in (
+        lambda: view.register_hook(print),
+        lambda: view.retain_grad(),
+        lambda: view.backward(),
+        lambda: gs.zeros(1).copy_(view),
+        lambda: gs.zeros(1).__setitem__(0, view),
+    ):
+        with pytest.raises(RuntimeError, match="modified inplace"):
+            use()
+    with gs.no_grad():
+        assert (view * 2).tolist() == 4.0

@@ -17,7 +17,6 @@ pytestmark = [
 ]
 
 DIFFERENT = {
-    "contiguous-0": "always a copy",
     "matmul-3": "PyTorch squeezes in place",
     "matmul-7": "one batched product instead of expand, bmm and view",
     "div.Tensor_mode-0": "PyTorch also counts an overload for numbers",
