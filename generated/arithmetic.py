@@ -469,12 +469,12 @@ def mul_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return self_t * other_p + other_t * self_p
 
 
-def div(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+def div_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Elementwise quotient; integers give floats."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
         if lifted is None or type(input) is not Tensor:
-            return dispatch(div, input, other)
+            return dispatch(div_tensor, input, other)
         other = lifted
     input_array = input.array
     other_array = other.array
@@ -567,7 +567,7 @@ class DivBackward0(Node):
         node.kept_other = node.kept_result = FREED
 
 
-def div_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+def div_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `div.Tensor`."""
     self_t = tangents["self"]
     other_p = primals["other"]
@@ -575,9 +575,110 @@ def div_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return (self_t - other_t * result) / other_p
 
 
+def div_tensor_mode(
+    input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str
+) -> Tensor:
+    """Elementwise quotient rounded to an integer, `floor` downwards or `trunc` towards zero."""
+    if type(input) is not Tensor or type(other) is not Tensor:
+        lifted = lift_number(other, input)
+        if lifted is None or type(input) is not Tensor:
+            return dispatch(div_tensor_mode, input, other, rounding_mode=rounding_mode)
+        other = lifted
+    input_array = input.array
+    other_array = other.array
+    if input_array.dtype is not other_array.dtype:
+        input_array, other_array = promote(input_array, other_array)
+    try:
+        array = kernels.div_rounded(input_array, other_array, rounding_mode)
+    except Exception as error:
+        raise failure("div", error, input, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or other.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("div_tensor_mode", input, other)
+        node = DivBackward1()
+        node.edges = (input.edge, other.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        if other.edge is not None:
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class DivBackward1(Node):
+    """Gradient of `div.Tensor_mode`."""
+
+    __slots__ = (
+        "_like_other",
+        "_like_self",
+    )
+    _like_other: Any
+    _like_self: Any
+    op = "div.Tensor_mode"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = np_zeros_like(grad)
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
+        if needs[1]:
+            grad_other = np_zeros_like(grad)
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
+        return (grad_self, grad_other)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = _zero(grad)
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
+        if needs[1]:
+            grad_other = _zero(grad)
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
+        return (grad_self, grad_other)
+
+
+def div_tensor_mode_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `div.Tensor_mode`."""
+    return _zero(result)
+
+
+def div_tensor_none(
+    input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | None
+) -> Tensor:
+    """Elementwise quotient that is not rounded."""
+    return div_tensor(input, other)
+
+
 def _rdiv(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """`other / self`, by way of the reciprocal."""
     return exp_log_ops.reciprocal(input) * other
+
+
+def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Elementwise quotient rounded downwards; its derivative is zero."""
+    return div_tensor_mode(input, other, rounding_mode="floor")
+
+
+def _rfloordiv(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """`other // self`."""
+    return div_tensor_mode(other, input, rounding_mode="floor")
 
 
 def remainder_scalar(input: Tensor, other: Number) -> Tensor:
@@ -729,7 +830,7 @@ class RemainderBackward1(Node):
             self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            grad_other = grad * -round((self - result) / other)
+            grad_other = grad * -round_default((self - result) / other)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -744,7 +845,179 @@ def remainder_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> A
     self_t = tangents["self"]
     other_p = primals["other"]
     other_t = tangents["other"]
-    return self_t - other_t * round((self_p - result) / other_p)
+    return self_t - other_t * round_default((self_p - result) / other_p)
+
+
+def _rmod(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """`other % self`."""
+    return remainder_tensor(other, input)
+
+
+def fmod_scalar(input: Tensor, other: Number) -> Tensor:
+    """What is left of each element after division by a number, with the sign of the element."""
+    if type(input) is not Tensor:
+        return dispatch(fmod_scalar, input, other)
+    input_array = input.array
+    try:
+        array = kernels.fmod_scalar(input_array, other)
+    except Exception as error:
+        raise failure("fmod", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("fmod_scalar", input)
+        node = FmodBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class FmodBackward0(Node):
+    """Gradient of `fmod.Scalar`."""
+
+    __slots__ = ()
+    op = "fmod.Scalar"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (grad,)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (grad,)
+
+
+def fmod_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `fmod.Scalar`."""
+    self_t = tangents["self"]
+    return self_t
+
+
+def fmod_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """What is left of `self` after division by `other`, with the sign of `self`."""
+    if type(input) is not Tensor or type(other) is not Tensor:
+        lifted = lift_number(other, input)
+        if lifted is None or type(input) is not Tensor:
+            return dispatch(fmod_tensor, input, other)
+        other = lifted
+    input_array = input.array
+    other_array = other.array
+    if input_array.dtype is not other_array.dtype:
+        input_array, other_array = promote(input_array, other_array)
+    try:
+        array = kernels.fmod(input_array, other_array)
+    except Exception as error:
+        raise failure("fmod", error, input, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or other.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("fmod_tensor", input, other)
+        node = FmodBackward1()
+        node.edges = (input.edge, other.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if other.edge is not None:
+            node.kept_other = other
+            node._version_other = other.alias and other.alias.version
+            node.kept_result = out.array
+            node.kept_self = input
+            node._version_self = input.alias and input.alias.version
+            node._like_other = (
+                None
+                if other_array.shape == array.shape and other_array is other.array
+                else likeness(other)
+            )
+        if input.edge is not None:
+            node._like_self = (
+                None
+                if input_array.shape == array.shape and input_array is input.array
+                else likeness(input)
+            )
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class FmodBackward1(Node):
+    """Gradient of `fmod.Tensor`."""
+
+    __slots__ = (
+        "_like_other",
+        "_like_self",
+        "_version_other",
+        "_version_self",
+        "kept_other",
+        "kept_result",
+        "kept_self",
+    )
+    _like_other: Any
+    _like_self: Any
+    _version_other: Any
+    _version_self: Any
+    kept_other: Any
+    kept_result: Any
+    kept_self: Any
+    op = "fmod.Tensor"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = grad
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
+        if needs[1]:
+            other = node.kept_other
+            if other.alias is not None:
+                check_version(node, "other", other, node._version_other)
+            other = other.array
+            result = node.kept_result
+            if result is FREED:
+                raise freed_graph()
+            self = node.kept_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            self = self.array
+            grad_other = grad * -kernels.round((self - result) / other)
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
+        return (grad_self, grad_other)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = grad
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
+        if needs[1]:
+            other = node.kept_other
+            if other.alias is not None:
+                check_version(node, "other", other, node._version_other)
+            result = output_of(node, node.kept_result)
+            self = node.kept_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            grad_other = grad * -round_default((self - result) / other)
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
+        return (grad_self, grad_other)
+
+    def release(node) -> None:
+        node.kept_other = node.kept_result = node.kept_self = FREED
+
+
+def fmod_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `fmod.Tensor`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    other_p = primals["other"]
+    other_t = tangents["other"]
+    return self_t - other_t * round_default((self_p - result) / other_p)
 
 
 def neg(input: Tensor) -> Tensor:
@@ -1011,10 +1284,10 @@ def ceil_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return _zero(self_t)
 
 
-def round(input: Tensor) -> Tensor:
+def round_default(input: Tensor) -> Tensor:
     """The integer nearest to each element, halves to even; its derivative is taken as zero."""
     if type(input) is not Tensor:
-        return dispatch(round, input)
+        return dispatch(round_default, input)
     input_array = input.array
     try:
         array = kernels.round(input_array)
@@ -1025,7 +1298,7 @@ def round(input: Tensor) -> Tensor:
     out.edge = out.alias = None
     if input.edge is not None:
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("round", input)
+            raise complex_gradient("round_default", input)
         node = RoundBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1047,8 +1320,50 @@ class RoundBackward0(Node):
         return (_zero(grad),)
 
 
-def round_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+def round_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `round`."""
+    self_t = tangents["self"]
+    return _zero(self_t)
+
+
+def round_decimals(input: Tensor, *, decimals: int) -> Tensor:
+    """Each element to so many digits after the point, or before it if negative."""
+    if type(input) is not Tensor:
+        return dispatch(round_decimals, input, decimals=decimals)
+    input_array = input.array
+    try:
+        array = kernels.round_decimals(input_array, decimals)
+    except Exception as error:
+        raise failure("round", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("round_decimals", input)
+        node = RoundBackward1()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class RoundBackward1(Node):
+    """Gradient of `round.decimals`."""
+
+    __slots__ = ()
+    op = "round.decimals"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (np_zeros_like(grad),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (_zero(grad),)
+
+
+def round_decimals_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `round.decimals`."""
     self_t = tangents["self"]
     return _zero(self_t)
 
@@ -2118,13 +2433,15 @@ def clone_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return clone(tangents["self"])
 
 
-def _to_copy(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
-    """A copy, in another dtype if one is given."""
+def _to_copy(
+    input: Tensor, *, dtype: DTypeLike | None = None, memory_format: str | None = None
+) -> Tensor:
+    """A copy, in another dtype or with another order in memory if one is given."""
     if type(input) is not Tensor:
-        return dispatch(_to_copy, input, dtype=dtype)
+        return dispatch(_to_copy, input, dtype=dtype, memory_format=memory_format)
     input_array = input.array
     try:
-        array = kernels.to_copy(input_array, dtype)
+        array = kernels.to_copy(input_array, dtype, memory_format)
     except Exception as error:
         raise failure("to_copy", error, input) from None
     out = Tensor()
@@ -2149,7 +2466,7 @@ class ToCopyBackward0(Node):
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self_dtype = node._saved_self_dtype
-        return (kernels.to_copy(grad, self_dtype),)
+        return (kernels.to_copy(grad, self_dtype, None),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self_dtype = node._saved_self_dtype
@@ -2158,26 +2475,20 @@ class ToCopyBackward0(Node):
 
 def _to_copy_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `_to_copy`."""
-    return _to_copy(tangents["self"], dtype=primals["dtype"])
-
-
-def to_dtype(
-    input: Tensor, dtype: DTypeLike, non_blocking: bool = False, copy: bool = False
-) -> Tensor:
-    """The tensor in another dtype; itself if that changes nothing."""
-    return _to_copy(input, dtype=dtype) if copy or dtype != input.dtype else input
-
-
-def to_other(
-    input: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False
-) -> Tensor:
-    """The tensor in the dtype of another; itself if that changes nothing."""
-    return _to_copy(input, dtype=other.dtype) if copy or other.dtype != input.dtype else input
+    return _to_copy(
+        tangents["self"], dtype=primals["dtype"], memory_format=primals["memory_format"]
+    )
 
 
 rsub = overloaded("rsub", rsub_tensor, rsub_scalar)
 
+div = overloaded("div", div_tensor, div_tensor_mode, div_tensor_none)
+
 remainder = overloaded("remainder", remainder_scalar, remainder_tensor)
+
+fmod = overloaded("fmod", fmod_scalar, fmod_tensor)
+
+round = overloaded("round", round_default, round_decimals)
 
 clamp = overloaded("clamp", clamp_tensor, clamp_default)
 
@@ -2186,5 +2497,3 @@ _within = overloaded("_within", _within_tensor, _within_default)
 clamp_min = overloaded("clamp_min", clamp_min_default, clamp_min_tensor)
 
 clamp_max = overloaded("clamp_max", clamp_max_default, clamp_max_tensor)
-
-to = overloaded("to", to_dtype, to_other)
