@@ -30,13 +30,13 @@ class _Running(threading.local):
     """The passes of one thread, innermost last."""
 
     def __init__(self) -> None:
-        self.passes: list[_Pass] = []
+        self.passes: list[BackwardPass] = []
 
 
 _running: Final = _Running()
 
 
-def current_pass() -> _Pass | None:
+def current_pass() -> BackwardPass | None:
     """The innermost backward pass that is running in this thread."""
     return _running.passes[-1] if _running.passes else None
 
@@ -47,7 +47,7 @@ def current_pass_number() -> int:
     return -1 if running is None else running.number
 
 
-class _Pass:
+class BackwardPass:
     """One backward pass: dependency counts, and the gradients that have arrived so far."""
 
     __slots__ = (
@@ -151,7 +151,7 @@ def run_backward(
     accumulated: the answer holds the gradient that arrived at each target vertex, None where
     none did.
     """
-    state = _Pass([vertex for vertex, _ in roots], targets, create_graph)
+    state = BackwardPass([vertex for vertex, _ in roots], targets, create_graph)
     for vertex, grad in roots:
         state.add(vertex, grad if state.on_tensors else grad.array)
     run_nested(partial(_run_watched, state, keep_graph))
@@ -161,7 +161,7 @@ def run_backward(
     return [None if grad is None else as_tensor(grad) for grad in found]
 
 
-def _run_watched(state: _Pass, keep_graph: bool) -> None:
+def _run_watched(state: BackwardPass, keep_graph: bool) -> None:
     """Run a pass as the current one of this thread, and say which node failed if one does."""
     if is_anomaly_enabled():
         for vertex in state.dependencies:
@@ -171,18 +171,18 @@ def _run_watched(state: _Pass, keep_graph: bool) -> None:
     try:
         if state.on_tensors:
             with enable_grad() if state.create_graph else no_grad():
-                _run(state, keep_graph)
+                run(state, keep_graph)
         else:
             # On arrays: only hooks see tensors, and they have their own mode.
-            _run(state, keep_graph)
+            strategy.run(state, keep_graph)
     except BaseException as error:
-        explain(_run, error)
+        explain(run, error)
         raise
     finally:
         passes.pop()
 
 
-def _run(state: _Pass, keep_graph: bool) -> None:
+def run(state: BackwardPass, keep_graph: bool) -> None:
     """Visit every vertex once, when all that it depends on has run.
 
     Most vertices have one consumer and are the only one ready when it is done: such a vertex is
@@ -216,7 +216,7 @@ def _run(state: _Pass, keep_graph: bool) -> None:
             return
 
         if vertex.hooks is not None or grad is None or type(vertex) is OutputEdge:
-            grads = _visit(vertex, grad, state)
+            grads = visit(vertex, grad, state)
         elif is_plain:
             grads = vertex.apply(grad, vertex.edges)
         else:
@@ -250,7 +250,19 @@ def _run(state: _Pass, keep_graph: bool) -> None:
                 heappush(ready, (-edge.sequence_nr, edge))
 
 
-def _visit(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequence[Gradient]:
+class Strategy:
+    """How passes on arrays visit their vertices: `run`, unless `parallel` says otherwise."""
+
+    __slots__ = ("run",)
+
+    def __init__(self) -> None:
+        self.run: Callable[[BackwardPass, bool], None] = run
+
+
+strategy: Final = Strategy()
+
+
+def visit(vertex: Node, grad: Gradient | None, state: BackwardPass) -> Sequence[Gradient]:
     """What is not as usual: no gradient, hooks, one output of several; one answer per edge."""
     if grad is None:
         return (None,) * len(vertex.edges)
@@ -260,7 +272,7 @@ def _visit(vertex: Node, grad: Gradient | None, state: _Pass) -> Sequence[Gradie
         return _apply(vertex, grad, state)
 
 
-def _apply(vertex: Node, grad: Gradient, state: _Pass) -> Sequence[Gradient]:
+def _apply(vertex: Node, grad: Gradient, state: BackwardPass) -> Sequence[Gradient]:
     """Capture and the VJP of one vertex, and its hooks before and after."""
     if vertex.hooks is not None:
         grad = call_tensor_hooks(vertex.hooks, grad, state.on_tensors)
@@ -279,7 +291,7 @@ def _apply(vertex: Node, grad: Gradient, state: _Pass) -> Sequence[Gradient]:
     return (vertex.apply_differentiable if state.on_tensors else vertex.apply)(grad, needs)
 
 
-def _collect(vertex: OutputEdge, grad: Gradient, state: _Pass) -> None:
+def _collect(vertex: OutputEdge, grad: Gradient, state: BackwardPass) -> None:
     """Put the gradient of one output into the list that its node waits for."""
     node = vertex.node
     grads = state.buffers.setdefault(node, [None] * node.output_count)

@@ -72,8 +72,9 @@ def _asks_for_gradient(value: object) -> bool:
 def refuse_partial_overlap(written: Tensor, *read: object) -> None:
     """Raise RuntimeError if what is read lies on a part of what is written."""
     for tensor in read:
-        shared = isinstance(tensor, Tensor) and tensor.alias is written.alias
-        if shared and _overlap_of(written.array, tensor.array) == "partial":
+        if not isinstance(tensor, Tensor) or tensor.alias is not written.alias:
+            continue
+        if _overlap_of(written.array, tensor.array) == "partial":
             raise _overlap()
 
 

@@ -31,6 +31,10 @@ class StaleView(Tensor):
         """A gradient was asked for, though it cannot be had."""
         return True
 
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
     @property
     def retains_grad(self) -> bool:
         """The gradient is not kept: it cannot be had."""

@@ -7,6 +7,7 @@ from ..anomaly import (
     set_detect_anomaly,
 )
 from ..modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..parallel import get_parallel, set_parallel
 from . import forward_ad, graph, profiler, variable
 from .backward import backward, grad
 from .function import Function
@@ -21,6 +22,7 @@ __all__ = [
     "detect_anomaly",
     "enable_grad",
     "forward_ad",
+    "get_parallel",
     "grad",
     "gradcheck",
     "gradgradcheck",
@@ -33,5 +35,6 @@ __all__ = [
     "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_parallel",
     "variable",
 ]
