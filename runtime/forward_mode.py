@@ -11,11 +11,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any, Final
+from weakref import ref
 
 import numpy as np
 
 from .alias import base_of
 from .kept_duals import keep_duals
+from .node import Node
 from .registry import Op, table_op
 from .tensor import Tensor, wrap
 
@@ -23,11 +25,13 @@ from .tensor import Tensor, wrap
 class Level:
     """One `with dual_level()` block; tangents count only while it is open."""
 
-    __slots__ = ("depth", "open")
+    __slots__ = ("depth", "keepers", "open")
 
     def __init__(self, depth: int) -> None:
         self.depth = depth
         self.open = True
+        self.keepers: list[ref[Node]] = []
+        """Nodes that keep tangents of their outputs, and with those perhaps themselves."""
 
 
 class Parts:
@@ -120,6 +124,11 @@ def exit_level(level: Level) -> None:
     if not _levels.stack or _levels.stack[-1] is not level:
         raise RuntimeError("levels of forward mode must be closed in the reverse of their order")
     _levels.stack.pop().open = False
+    for keeper in level.keepers:
+        node = keeper()
+        if node is not None and node.hooks is not None:
+            node.hooks.tangents = [kept for kept in node.hooks.tangents if kept[2] is not level]
+    level.keepers.clear()
 
 
 def current_level() -> Level | None:

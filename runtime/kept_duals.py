@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from .node import AccumulateGrad, Node, OutputEdge
 
@@ -46,6 +47,7 @@ def _keep(node: Node, slot: str, duals: dict[int, Any], results: list[Tensor]) -
             if tensor.array is kept and hasattr(tensor, "_dual_parts"):
                 parts = tensor._dual_parts
                 node._own_hooks().tangents.append((slot, parts.tangent, parts.level))
+                parts.level.keepers.append(ref(node))
 
 
 def _is_list(value: object) -> bool:

@@ -3,6 +3,7 @@
 import gc
 import sys
 import threading
+import tracemalloc
 import weakref
 
 import numpy as np
@@ -212,3 +213,47 @@ def test_threads_have_graphs_of_their_own():
     for thread in threads:
         thread.join()
     assert found == [200.0] * 4
+
+
+def _views():
+    y = gs.ones(8, requires_grad=True) * 1
+    y[1:].mul_(2)
+    y.view(2, 4)[0].add_(1)
+    y.sum().backward()
+
+
+def _in_place():
+    (gs.ones(8, requires_grad=True) * 1).sin_().mul_(2).sum().backward()
+
+
+def _hooks():
+    x = gs.ones(8, requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda grad: grad * 2)
+    y.retain_grad()
+    y.grad_fn.register_hook(lambda *_: None)
+    x.register_post_accumulate_grad_hook(lambda leaf: None)
+    y.sum().backward()
+
+
+def _second_derivative():
+    x = gs.ones(8, requires_grad=True)
+    (slope,) = gs.autograd.grad((x**3).sum(), x, create_graph=True)
+    slope.sum().backward()
+
+
+@pytest.mark.parametrize("step", [_views, _in_place, _hooks, _second_derivative])
+def test_memory_is_flat_without_the_garbage_collector(step):
+    gc.disable()
+    tracemalloc.start()
+    try:
+        for _ in range(2_000):  # in which tables of the interpreter may grow once
+            step()
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(10_000):
+            step()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    assert after - before < 10_000  # one byte a step

@@ -1,5 +1,8 @@
 """Gradients computed inside of a level have tangents: products with the Hessian."""
 
+import gc
+from weakref import ref
+
 import pytest
 
 import gradspec as gs
@@ -111,3 +114,17 @@ def test_two_leaves_do_not_share_their_recorded_gradient():
     (a + b).sum().backward(create_graph=True)
     a.grad.detach().zero_()
     assert b.grad.tolist() == [1.0, 1.0]
+
+
+def test_graphs_are_freed_without_the_garbage_collector_when_the_level_closes():
+    x = gs.ones(2, requires_grad=True)
+    gc.disable()
+    try:
+        with gs.autograd.forward_ad.dual_level():
+            y = gs.autograd.forward_ad.make_dual(x, gs.ones(2)).exp()
+            node = ref(y.grad_fn)
+            gs.autograd.grad(y.sum(), x)
+            del y
+        assert node() is None
+    finally:
+        gc.enable()
