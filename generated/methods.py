@@ -110,7 +110,6 @@ class TensorMethods:
     clamp_max = arithmetic.clamp_max
     clamp_max_ = in_place(arithmetic.clamp_max, "clamp_max_")
     clone = arithmetic.clone
-    contiguous = arithmetic.contiguous
     exp = exp_log.exp
     exp_ = in_place(exp_log.exp, "exp_")
     exp2 = exp_log.exp2

@@ -426,11 +426,6 @@ OPS: tuple[Op, ...] = (
         jvp=arithmetic.clone_jvp,
     ),
     Op(
-        "contiguous",
-        arithmetic.contiguous,
-        (Param("input", "Tensor"),),
-    ),
-    Op(
         "_to_copy",
         arithmetic._to_copy,
         (
