@@ -135,7 +135,11 @@ def linalg_vector_norm_jvp(primals: Primals, tangents: Tangents, result: Any) ->
     dtype = primals["dtype"]
     x = self_p if dtype is None else arithmetic_ops._to_copy(self_p, dtype=dtype)
     slope = _norm_slope(x, reduction_ops._unreduce(result, self_p.shape, dim, keepdim), ord, dim)
-    return reduction_ops.sum_dim_intlist(self_t * slope, dim, keepdim)
+    return reduction_ops.sum_dim_intlist(
+        (self_t if dtype is None else arithmetic_ops._to_copy(self_t, dtype=dtype)) * slope,
+        dim,
+        keepdim,
+    )
 
 
 def array__norm_slope(self: Any, norm: Any, ord: Any, dim: Any) -> Any:

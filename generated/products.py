@@ -108,7 +108,10 @@ def prod_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     others = _delay(cumprod(flat, 0), 0, 1, 1) * _delay(
         shape_ops.flip(cumprod(shape_ops.flip(flat, 0), 0), 0), 0, -1, 1
     )
-    return reduction_ops.sum_default(shape_ops.view(self_t, (-1,), copy=True) * others)
+    return reduction_ops.sum_default(
+        shape_ops.view(arithmetic_ops._to_copy(self_t, dtype=result.dtype), (-1,), copy=True)
+        * others
+    )
 
 
 def prod_dim_int(
@@ -208,7 +211,9 @@ def prod_dim_int_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     factors = self_p if dtype is None else arithmetic_ops._to_copy(self_p, dtype=dtype)
     before = _delay(cumprod(factors, dim), dim, 1, 1)
     after = _delay(shape_ops.flip(cumprod(shape_ops.flip(factors, dim), dim), dim), dim, -1, 1)
-    return reduction_ops.sum_dim_intlist(self_t * before * after, dim, keepdim)
+    return reduction_ops.sum_dim_intlist(
+        arithmetic_ops._to_copy(self_t, dtype=result.dtype) * before * after, dim, keepdim
+    )
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
@@ -292,7 +297,8 @@ def cumprod_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     dim = primals["dim"]
     dtype = primals["dtype"]
     factors = self_p if dtype is None else arithmetic_ops._to_copy(self_p, dtype=dtype)
-    return _recurrence(self_t * _delay(result, dim, 1, 1), factors, dim, False)
+    tangent = self_t if dtype is None else arithmetic_ops._to_copy(self_t, dtype=dtype)
+    return _recurrence(tangent * _delay(result, dim, 1, 1), factors, dim, False)
 
 
 def _recurrence(input: Tensor, factor: Tensor, dim: int, reverse: bool) -> Tensor:

@@ -124,6 +124,7 @@ class PackageBuilder:
             for family in self.families
         }
         self.drafts: dict[str, _Draft] = {}
+        self.borrowed: dict[str, list[ArrayFunctionView]] = {family: [] for family in self.families}
 
     def build(self) -> GeneratedPackage:
         """All files of the package."""
@@ -159,25 +160,38 @@ class PackageBuilder:
 
     def _add_array_functions(self) -> None:
         """Definitions on arrays for the ops that formulas call; each may need further ones."""
-        done: set[str] = set()
+        done: set[tuple[str, str]] = set()
         while True:
-            wanted = set().union(*(c.array_functions for c in self.contexts.values())) - done
+            wanted = {
+                (self.drafts[name].op.family if name in self.drafts else family, name)
+                for family, context in self.contexts.items()
+                for name in context.array_functions
+            } - done
             if not wanted:
                 return
-            for name in sorted(wanted):
-                done.add(name)
-                draft = self.drafts.get(name)
-                if draft is None:
-                    continue
-                context = self.contexts[draft.op.family]
-                context.calls, context.kernels = draft.calls, draft.kernels
-                draft.array_function = array_function(draft.op, context)
+            for family, name in sorted(wanted):
+                done.add((family, name))
+                self._add_array_function(name, self.contexts[family])
+
+    def _add_array_function(self, name: str, context: ModuleContext) -> None:
+        draft = self.drafts.get(name)
+        if draft is None:
+            # An op of the base, whose own package may do without this function.
+            context.calls, context.kernels = set(), set()
+            borrowed = array_function(self.resolver.table.by_name(name), context)
+            self.borrowed[context.family].append(borrowed)
+        else:
+            context.calls, context.kernels = draft.calls, draft.kernels
+            draft.array_function = array_function(draft.op, context)
 
     # ---- files
 
     def _module(self, family: str, ops: dict[str, GeneratedOp]) -> str:
         context = self.contexts[family]
-        blocks = []
+        blocks = [
+            template("array_function.py.j2").render(function=view).strip("\n")
+            for view in self.borrowed[family]
+        ]
         for draft in self.drafts.values():
             if draft.op.family != family:
                 continue
@@ -278,7 +292,7 @@ class PackageBuilder:
         names: dict[str, NameView] = {}
         for op in self.table.ops:
             if namespace in _namespaces_of(op) and "function" in op.variants:
-                if op.signature.name.startswith("_"):
+                if op.is_private:
                     continue
                 for name in (op.signature.name, *op.aliases):
                     # PyTorch's op `linalg_inv` is the function `linalg.inv`.

@@ -24,7 +24,7 @@ class Mutant:
     """An op with one formula made wrong in one place."""
 
     op: OpSpec
-    """The mutant itself, under a private name."""
+    """The mutant itself, under a name of its own."""
     original: str
     key: str
     """The formula: an argument, several, or an output."""
@@ -68,8 +68,8 @@ def variants_of_formula(op: OpSpec, table: Table, key: str, editor: Editor) -> l
 
 
 def renamed(op: OpSpec, suffix: str) -> OpSpec:
-    """The same op under a private name, without any of its public ones."""
-    name = f"_mutant_{op.name.replace('.', '_').strip('_')}_{suffix}"
+    """The same op under another name, private if its own is, and without any other names."""
+    name = f"{'_' * op.is_private}mutant_{op.name.replace('.', '_').strip('_')}_{suffix}"
     signature = dataclasses.replace(op.signature, name=name, overload="")
     return dataclasses.replace(
         op,

@@ -15,7 +15,7 @@ from .complex_numbers import real_part
 from .evaluate import Point
 from .identity import Mismatch
 from .numbers import floats, numeric, numeric_values
-from .run import Array, Call, Run
+from .run import Array, Call, Leaf, Run
 
 TOLERANCE = 1e-9
 """Relative to the largest element of an array, because elements are sums of others."""
@@ -54,38 +54,49 @@ def check_agreement(spec: OpSpec, run: Run) -> int:
             label = f"numeric VJP of {leaf[0]}"
             _compare(found.array, gradient, run.point, label, leaf[0], tolerance)
             compared += 1
-    _check_dtypes(spec, run)
+    _check_gradient_dtypes(call)
+    _check_single_precision(spec, run)
     return compared + _check_tangents(spec, run)
 
 
 def _check_tangents(spec: OpSpec, run: Run) -> int:
     """Forward mode on floats; answers how many tangents were compared."""
-    from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-    from gradspec.tensor import wrap
-
     exact = {name: tangent for name, tangent in run.tangents.items() if tangent is not None}
     if not exact:
         return 0
     values = numeric_values(run.inputs, run.point)
-    call = Call(spec, values, [])
-    with np.errstate(all="ignore"), dual_level():
-        for leaf in run.leaves:
-            given = values[leaf[0]]
-            primal = given[leaf[1]] if isinstance(given, list) else given
-            tangent = numeric(run.weights[leaf], run.point)
-            call.replace(leaf, make_dual(wrap(primal), wrap(tangent)))
-        outputs = call()
-        for name, wanted in exact.items():
-            found = unpack_dual(outputs[name]).tangent
-            if found is None:
-                raise Mismatch(f"JVP of {name}", name, "is there for symbols only")
-            label = f"numeric JVP of {name}"
-            _compare(found.array, wanted, run.point, label, name, _tolerance(run))
+    weights = {leaf: numeric(run.weights[leaf], run.point) for leaf in run.leaves}
+    tangents = _tangents(spec, values, weights)
+    for name, (_, found) in tangents.items():
+        if name not in exact:
+            continue
+        if found is None:
+            raise Mismatch(f"JVP of {name}", name, "is there for symbols only")
+        label = f"numeric JVP of {name}"
+        _compare(found.array, exact[name], run.point, label, name, _tolerance(run))
+    _check_tangent_dtypes(tangents)
     return len(exact)
 
 
-def _check_dtypes(spec: OpSpec, run: Run) -> None:
-    """Gradients have the dtype of their argument, also where the op computes in another."""
+def _tangents(
+    spec: OpSpec, values: dict[str, Any], weights: dict[Leaf, Any]
+) -> dict[str, tuple[Any, Any]]:
+    """Each output with its tangent."""
+    from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
+    from gradspec.tensor import wrap
+
+    call = Call(spec, values, [])
+    with np.errstate(all="ignore"), dual_level():
+        for leaf, weight in weights.items():
+            given = values[leaf[0]]
+            primal = given[leaf[1]] if isinstance(given, list) else given
+            call.replace(leaf, make_dual(wrap(primal), wrap(weight)))
+        duals = {name: unpack_dual(output) for name, output in call().items()}
+    return {name: (dual.primal, dual.tangent) for name, dual in duals.items()}
+
+
+def _check_single_precision(spec: OpSpec, run: Run) -> None:
+    """Derivatives have the dtype of what they belong to, also where the op computes in another."""
     from gradspec.autograd import backward
     from gradspec.tensor import wrap
 
@@ -96,10 +107,25 @@ def _check_dtypes(spec: OpSpec, run: Run) -> None:
         roots = [outputs[name] for name in run.outputs if outputs[name].requires_grad]
         if roots:
             backward(roots, [wrap(np.ones_like(root.array)) for root in roots])
+    _check_gradient_dtypes(call)
+    if not any(tangent is not None for tangent in run.tangents.values()):
+        return
+    weights = {leaf: _single(numeric(run.weights[leaf], run.point)) for leaf in run.leaves}
+    _check_tangent_dtypes(_tangents(spec, values, weights))
+
+
+def _check_gradient_dtypes(call: Call) -> None:
     for leaf, tensor in call.tensors.items():
         if tensor.grad is not None and tensor.grad.dtype != tensor.dtype:
             dtypes = f"{tensor.grad.dtype} for an argument of dtype {tensor.dtype}"
             raise Mismatch(f"dtype of the VJP of {leaf[0]}", leaf[0], f"is {dtypes}")
+
+
+def _check_tangent_dtypes(tangents: dict[str, tuple[Any, Any]]) -> None:
+    for name, (output, tangent) in tangents.items():
+        if tangent is not None and tangent.dtype != output.dtype:
+            dtypes = f"{tangent.dtype} for an output of dtype {output.dtype}"
+            raise Mismatch(f"dtype of the JVP of {name}", name, f"is {dtypes}")
 
 
 def _single(value: Any) -> Any:

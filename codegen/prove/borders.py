@@ -16,7 +16,7 @@ _LADDER = (1e-50, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 
 _GRID = (*(-x for x in reversed(_LADDER)), 0.0, *_LADDER)
 
 _BISECTIONS = 60
-_NARROWEST = 1e-9
+_NARROWEST = 1e-14
 """Zeros closer than this are taken for one that two comparisons share."""
 
 _MAX_DEGREE = 4

@@ -101,6 +101,9 @@ def check_by_differences(spec: OpSpec, example: Example) -> int:
 
 def _check_close(found: Any, wanted: Any, name: str, key: str) -> None:
     """Where the difference is a number, the derivative is the same."""
+    if found.shape != wanted.shape:
+        shapes = f"has shape {list(found.shape)} where {list(wanted.shape)} is needed"
+        raise Mismatch(name, key, shapes)
     known = np.isfinite(wanted)
     close = np.isclose(found, wanted, _DIFFERENCE_TOLERANCE, _DIFFERENCE_TOLERANCE)
     if not np.all(close[known]):

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..spec.model import Example, OpSpec, Param
+from ..spec.model import OpSpec
 from .deadline import TimeUp, time_limit
 from .inputs import Inputs, build, examples_of
 from .numbers import numeric_values
 from .run import Leaf, differentiable_leaves
 from .slopes import Answer, agree, by_differences, by_engine
+from .variations import varied
 
 SECONDS = 8.0
 """How long the search may take."""
@@ -56,7 +57,8 @@ def find_difference(original: OpSpec, mutant: OpSpec) -> tuple[str, int]:
 def _calls(spec: OpSpec) -> Iterator[tuple[dict[str, Any], list[Leaf]]]:
     """Calls with numbers, and the arguments that gradients flow to."""
     rng = random.Random(spec.name)
-    for example in _varied(spec):
+    examples = examples_of(spec)
+    for example in (*examples, *varied(spec, examples)):
         try:
             inputs = build(spec, example)
             leaves = differentiable_leaves(spec, inputs)
@@ -87,69 +89,6 @@ def _with_ties(
         else:
             tied[name] = drawn
     return tied
-
-
-def _varied(spec: OpSpec) -> Iterator[Example]:
-    """The examples, and each with one thing changed."""
-    examples = examples_of(spec)
-    yield from examples
-    for example in examples:
-        given = dict(example.args)
-        for changed in _one_change(spec, given, examples):
-            yield Example(tuple((given | changed).items()), example.span)
-
-
-def _one_change(
-    spec: OpSpec, given: dict[str, Any], examples: tuple[Example, ...]
-) -> Iterator[dict[str, Any]]:
-    shapes = {n: v for n, v in given.items() if _is_shape(spec, n, v)}
-    for resize in (lambda s: s + 1, lambda s: 2 * s, lambda s: 1):
-        yield {name: [resize(size) for size in shape] for name, shape in shapes.items()}
-    # Dimensions that happen to be as long as each other must not be taken for one.
-    yield {
-        name: [size + place for place, size in enumerate(shape)] for name, shape in shapes.items()
-    }
-    yield {name: [2, *shape] for name, shape in shapes.items()}
-    yield {name: [*shape, 3] for name, shape in shapes.items()}
-    for name, shape in shapes.items():
-        yield {name: [1] * len(shape)}
-        yield {name: shape[1:]}
-        yield {name: [2, *shape]}
-    for param in spec.signature.params:
-        for value in _other_values(param, given.get(param.name, param.default), examples):
-            yield {param.name: value}
-
-
-def _is_shape(spec: OpSpec, name: str, value: Any) -> bool:
-    param = next(p for p in spec.signature.params if p.name == name)
-    return param.type.is_tensor and isinstance(value, list)
-
-
-def _other_values(param: Param, value: Any, examples: tuple[Example, ...]) -> Iterator[Any]:
-    """What else an argument may be given."""
-    if param.type.is_optional and value is not None:
-        yield None
-    match param.type.base, value:
-        case "Tensor", _:
-            return
-        case "bool", bool():
-            yield not value
-        case "int" | "Scalar", int() if not isinstance(value, bool):
-            yield from (value + 1, value - 1, -1, -2, 0, 1, 2)
-        case "Scalar" | "float", float():
-            yield from (2 * value, -value, 0.0, 0.5, 1.0)
-        case "int", list() if None not in value:
-            yield from ([size + 1 for size in value], [-1 - n for n in value], value[::-1])
-            yield from ([0], [1], [-1], [0, 1], [1, 0])
-        case "int", None:
-            yield from ([0], [1], [-1], [0, 1])
-        case "ScalarType", None:
-            yield from ("float32", "float64")
-    if param.type.base in ("str", "int", "Scalar", "float", "bool"):
-        for example in examples:
-            for name, other in example.args:
-                if name == param.name and other != value:
-                    yield other
 
 
 def _attempt(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answer | None:

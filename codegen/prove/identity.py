@@ -11,6 +11,7 @@ The gradient for a complex input `a + i*b` is `grad_in of a + i * grad_in of b`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -127,6 +128,17 @@ class Jacobian:
         return real_part(sympy.Add(*terms))
 
 
+class WrongShape(Mismatch):
+    """A gradient or a tangent in another shape than what it belongs to."""
+
+    def __init__(
+        self, label: str, key: str, found: tuple[int, ...], wanted: tuple[int, ...]
+    ) -> None:
+        super().__init__(label, key, f"has shape {list(found)} where {list(wanted)} is needed")
+        self.is_unsummed = math.prod(found) > math.prod(wanted)
+        """Whether it may be that broadcasting was forgotten."""
+
+
 def identities(run: Run, known: Derivatives) -> Iterator[Identity]:
     """Every identity of a run, cheap ones first. Raises Mismatch where shapes are wrong."""
     if not (run.leaves and run.outputs):
@@ -234,9 +246,7 @@ def _filled(found: Array | None, like: Any, label: str, key: str) -> Array:
         zeros.fill(S.Zero)
         return zeros
     if found.shape != like.shape:
-        raise Mismatch(
-            label, key, f"has shape {list(found.shape)} where {list(like.shape)} is needed"
-        )
+        raise WrongShape(label, key, found.shape, like.shape)
     elements = expressions(like) if isinstance(like, SymArray) else like
     if any(map(is_complex, elements.flat)):
         return found

@@ -5,6 +5,7 @@ Every twin takes one matrix or a batch of them, as its original does.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -45,16 +46,27 @@ def _joined(parts: tuple[Any, ...], batch: tuple[int, ...]) -> Any:
 
 
 def _inv(array: Any) -> Any:
-    return _batched(lambda a: (a.inv(method="ADJ"),))(array)[0]
+    return _batched(lambda a: (_inverse(a.as_immutable()),))(array)[0]
+
+
+@functools.lru_cache(maxsize=256)
+def _inverse(matrix: Any) -> Matrix:
+    """The same matrices come up in the forward, in either mode and in every chamber."""
+    return Matrix(matrix.inv(method="ADJ"))
 
 
 def _det(array: Any) -> Any:
-    return _batched(lambda a: (a.det(method="berkowitz"),))(array)[0]
+    return _batched(lambda a: (_determinant(a.as_immutable()),))(array)[0]
+
+
+@functools.lru_cache(maxsize=256)
+def _determinant(matrix: Any) -> Any:
+    return matrix.det(method="berkowitz")
 
 
 def _slogdet(array: Any) -> tuple[Any, Any]:
     def one(a: Matrix) -> tuple[Any, ...]:
-        det = a.det(method="berkowitz")
+        det = _determinant(a.as_immutable())
         side = sign(det, branches=False)  # the logarithm is the same on both sides
         return sympy.Integer(side), sympy.log(side * det)
 
@@ -66,7 +78,7 @@ def _solve(left: Any, right: Any) -> Any:
     right = np.asanyarray(right)
     if right.ndim == 1:
         return _solve(left, right[:, None])[..., 0]
-    return _batched(lambda a, b: (a.inv(method="ADJ") * b,))(left, right)[0]
+    return _batched(lambda a, b: (_inverse(a.as_immutable()) * b,))(left, right)[0]
 
 
 def _pinv(array: Any, *_: Any, **__: Any) -> Any:
@@ -74,8 +86,8 @@ def _pinv(array: Any, *_: Any, **__: Any) -> Any:
 
     def one(a: Matrix) -> tuple[Matrix, ...]:
         if a.shape[0] >= a.shape[1]:
-            return ((a.T * a).inv(method="ADJ") * a.T,)
-        return (a.T * (a * a.T).inv(method="ADJ"),)
+            return (_inverse((a.T * a).as_immutable()) * a.T,)
+        return (a.T * _inverse((a * a.T).as_immutable()),)
 
     return _batched(one)(array)[0]
 

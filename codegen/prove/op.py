@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from contextlib import suppress
+from functools import partial
 
 from ..render.to_sympy import NotSymbolic
 from ..spec.model import Example, OpSpec
@@ -15,12 +16,14 @@ from .corners import check_by_differences, check_corners
 from .counterexample import counterexample, show_call
 from .deadline import TimeUp, time_limit
 from .decisions import ProofError
-from .identity import Derivatives, Identity, Mismatch, duality, identities
+from .identity import Derivatives, Identity, Mismatch, WrongShape, duality, identities
 from .inputs import build, examples_of
 from .kinks import is_elementwise, kink_identities, single_elements, undeclared
 from .numeric import check_numerically
-from .run import Run
+from .run import Run, execute
 from .special_values import special_examples
+from .sweep import is_usual, suspicious_points
+from .unseen_calls import suspicious_calls
 from .verdict import Counterexample, OpVerdict, Status, worst
 from .zero import Region, compare
 
@@ -79,9 +82,13 @@ class _Proof:
                 self._example(example)
             for example in special_examples(self._spec, examples):
                 self._extra_example(example)
+            for example in suspicious_calls(self._spec, examples):
+                self._unseen_call(example)
             self._identities += check_corners(self._spec, examples)
-            if is_elementwise(self._spec) and (self._spec.kinks or self._is_piecewise):
-                self._breakpoints(examples)
+            if is_elementwise(self._spec):
+                self._sweep(examples)
+                if self._spec.kinks or self._is_piecewise:
+                    self._breakpoints(examples)
         except _Refuted as refuted:
             self._statuses.add(Status.REFUTED)
             self._found = refuted.found
@@ -112,11 +119,23 @@ class _Proof:
         """One that the spec does not give: it may refute, but need not be possible."""
         try:
             self._example(example)
-        except (_Refuted, Mismatch):
+        except _Refuted:
             raise
+        except Mismatch as mismatch:
+            if mismatch.key != "forward":  # no symbols stand for such a call
+                raise
         except Exception as error:
             how = "tried with differences only" if self._by_differences(example) else "not tried"
             self._notes.append(f"{self._call} was {how}: {type(error).__name__}: {error}")
+
+    def _unseen_call(self, example: Example) -> None:
+        """A gradient of a wrong shape never reaches users, and the sizes may not be meant."""
+        try:
+            self._extra_example(example)
+        except WrongShape as mismatch:
+            if mismatch.is_unsummed:
+                raise
+            self._notes.append(f"{self._call} was not tried: {mismatch}")
 
     def _by_differences(self, example: Example) -> bool:
         """Whether anything could be compared, of an example that symbols cannot go through."""
@@ -152,6 +171,18 @@ class _Proof:
                 with suppress(ProofError):
                     self._check(duality(run, place), run, Region(run.point, ()))
 
+    def _sweep(self, examples: tuple[Example, ...]) -> None:
+        """Where numbers are suspicious, symbols decide."""
+        for example in examples:
+            inputs, points = suspicious_points(self._spec, example)
+            self._call = show_call(self._spec, inputs)
+            for point in points:
+                complete = partial(inputs.complete, point, random.Random(self._spec.name))
+                run = execute(self._spec, inputs, point, complete)
+                self._identities_of(run, Derivatives(), _Proved())
+                if is_usual(point):
+                    self._identities += check_agreement(self._spec, run)
+
     def _breakpoints(self, examples: tuple[Example, ...]) -> None:
         """The declared ones behave as declared, and there are no others."""
         try:
@@ -182,6 +213,10 @@ class _Proof:
         return None if condition is None else (show_call(self._spec, inputs), condition)
 
     def _run(self, run: Run, known: Derivatives, proved: _Proved) -> None:
+        self._identities_of(run, known, proved)
+        self._identities += check_agreement(self._spec, run)
+
+    def _identities_of(self, run: Run, known: Derivatives, proved: _Proved) -> None:
         region = Region(run.point, (*run.decisions, *run.inputs.conditions))
         for identity in identities(run, known):
             key = (identity.got, identity.expected)
@@ -189,7 +224,6 @@ class _Proof:
                 self._identities += 1
             elif self._check(identity, run, region) is Status.PROVED:
                 proved.add(key)
-        self._identities += check_agreement(self._spec, run)
 
     def _check(self, identity: Identity, run: Run, region: Region) -> Status:
         self._identities += 1

@@ -41,6 +41,8 @@ class ModuleContext:
         package = self.home[op.name]
         if (package, op.family) == (self.package, self.family):
             return name
+        if prefix and package != self.package:
+            return name  # another package need not have it: the module gets one of its own
         self.families.add((package, op.family))
         return f"{op.family}_ops.{name}"
 

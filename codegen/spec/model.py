@@ -206,6 +206,11 @@ class OpSpec:
         return self.signature.full_name
 
     @property
+    def is_private(self) -> bool:
+        """Called by formulas only."""
+        return self.signature.name.startswith("_")
+
+    @property
     def differentiable_params(self) -> tuple[str, ...]:
         """Arguments with a formula, in the order of the signature."""
         with_formula = {
