@@ -68,8 +68,11 @@ def variants_of_formula(op: OpSpec, table: Table, key: str, editor: Editor) -> l
 
 
 def renamed(op: OpSpec, suffix: str) -> OpSpec:
-    """The same op under another name, private if its own is, and without any other names."""
-    name = f"{'_' * op.is_private}mutant_{op.name.replace('.', '_').strip('_')}_{suffix}"
+    """The same op under another name, private if its own is, and without any other names.
+
+    A name that ends in `_backward` goes on doing so: the prover makes something of that.
+    """
+    name = f"{'_' * op.is_private}mutant_{suffix}_{op.name.replace('.', '_').strip('_')}"
     signature = dataclasses.replace(op.signature, name=name, overload="")
     return dataclasses.replace(
         op,

@@ -76,8 +76,8 @@ def test_a_mutant_differs_from_its_original_in_one_formula() -> None:
 
 
 def test_a_mutant_has_a_name_of_its_own() -> None:
-    for mutant in of("mul.Tensor", "self"):
-        assert mutant.op.name.startswith("mutant_mul_Tensor_")
+    for number, mutant in enumerate(of("mul.Tensor", "self"), start=1):
+        assert mutant.op.name == f"mutant_{number}_mul_Tensor"
         assert (mutant.op.operators, mutant.op.aliases, mutant.op.inplace) == ((), (), False)
 
 
@@ -95,8 +95,8 @@ def tried(text: str, folder: Path) -> dict[str, Outcome]:
 
 
 ROW_MEANS = """
-- name: row_means(Tensor self) -> Tensor
-  doc: The mean of each row.
+- name: _row_means(Tensor self) -> Tensor
+  doc: The mean of each row; a private op, which is proved by its examples alone.
   forward: kernels.sum(self, 1, False, None) / self.shape[1]
   self: _unreduce(grad, self.shape, 1, False) / self.shape[1]
   result: auto_linear
