@@ -23,6 +23,11 @@ def vector_norm(self: Array, ord: Any, dim: Dims, keepdim: bool, dtype: Any) -> 
             "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
             f"{self.dtype}"
         )
+    if dtype is not None and self.dtype.kind in "fc" and not np.can_cast(self.dtype, dtype):
+        raise RuntimeError(
+            f"linalg.vector_norm: {self.dtype} is not convertible to {np.dtype(dtype)} without "
+            "narrowing"
+        )
     x = np.abs(self if dtype is None else self.astype(dtype))
     axis = axes(dim)
     if ord in (inf, -inf):
