@@ -19,6 +19,7 @@ from .decisions import ProofError
 from .identity import Derivatives, Identity, Mismatch, WrongShape, duality, identities
 from .inputs import build, examples_of
 from .kinks import is_elementwise, kink_identities, single_elements, undeclared
+from .larger_matrices import check_larger_matrices
 from .numeric import check_numerically
 from .run import Run, execute
 from .special_values import special_examples
@@ -85,6 +86,7 @@ class _Proof:
             for example in suspicious_calls(self._spec, examples):
                 self._unseen_call(example)
             self._identities += check_corners(self._spec, examples)
+            self._identities += check_larger_matrices(self._spec, examples)
             if is_elementwise(self._spec):
                 self._sweep(examples)
                 if self._spec.kinks or self._is_piecewise:

@@ -86,8 +86,21 @@ def _seems_wrong(spec: OpSpec, example: Example, rng: random.Random) -> bool:
         values = numeric_values(inputs, inputs.draw(rng))
         if not leaves or sum(map(_size, values.values())) > _LARGEST:
             return False
+    except Exception:
+        return False  # not a call of the op
+    return seems_wrong_at(spec, values, leaves)
+
+
+def seems_wrong_at(
+    spec: OpSpec, values: dict[str, Any], leaves: list[Leaf], *, is_symmetric: bool = False
+) -> bool:
+    """Whether the derivatives of a call are not its slopes; False where it has none.
+
+    Of a `is_symmetric` matrix one half may be read: it is moved in symmetric directions only.
+    """
+    try:
         with np.errstate(all="ignore"):
-            slopes = _slopes(spec, values, leaves)
+            slopes = _slopes(spec, values, leaves, is_symmetric)
     except Exception:
         return False  # not a call of the op
     try:
@@ -110,12 +123,16 @@ _Slopes = dict[Leaf, dict[str, Any]]
 """How each output changes along one direction of each argument."""
 
 
-def _slopes(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> _Slopes | None:
+def _slopes(
+    spec: OpSpec, values: dict[str, Any], leaves: list[Leaf], is_symmetric: bool
+) -> _Slopes | None:
     """None where the outputs do not change smoothly."""
     middle = _outputs(spec, values)
     slopes: _Slopes = {}
     arrays = [_array(values, leaf) for leaf in leaves]
     for leaf, array, direction in zip(leaves, arrays, directions(arrays), strict=True):
+        if is_symmetric:
+            direction = (direction + np.swapaxes(direction, -1, -2)) / 2
         step = _STEP * direction
         up, down = (_outputs(spec, values, leaf, array + s) for s in (step, -step))
         slopes[leaf] = {}
