@@ -24,6 +24,8 @@ _SYMMETRIC = frozenset({"cholesky", "eigh"})
 
 def check_larger_matrices(spec: OpSpec, examples: Iterable[Example]) -> int:
     """How many calls were checked. Raises Mismatch where a derivative is not the slope."""
+    if spec.composite is not None:
+        return 0  # the ops that it calls are checked
     checked = 0
     for example, kind, name in _given_by_factors(examples):
         inputs = build(spec, example)
