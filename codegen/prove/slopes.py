@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,15 @@ Answer = dict[str, Any]
 _STEP = 1e-6
 
 
-def by_engine(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answer:
+def by_engine(
+    spec: OpSpec,
+    values: dict[str, Any],
+    leaves: list[Leaf],
+    along: Sequence[Array] | None = None,
+) -> Answer:
     """The op's values, and its answers in both modes for directions that are always the same.
+
+    The tangents are `along`, if these are given.
 
     Raises whatever the op raises.
     """
@@ -36,7 +43,7 @@ def by_engine(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answe
     if any(isinstance(rule, NotImplementedYet) for _, rule in spec.jvps):
         return answer
     dual = Call(spec, values, [])
-    tangents = directions(tensor.array for tensor in call.tensors.values())
+    tangents = along or list(directions(tensor.array for tensor in call.tensors.values()))
     with dual_level():
         for (leaf, tensor), tangent in zip(call.tensors.items(), tangents, strict=True):
             dual.replace(leaf, make_dual(wrap(tensor.array), wrap(tangent)))

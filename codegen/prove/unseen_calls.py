@@ -14,7 +14,7 @@ import numpy as np
 from ..spec.model import Example, NotImplementedYet, OpSpec
 from .inputs import build
 from .numbers import numeric_values
-from .run import Call, Leaf, differentiable_leaves, differentiable_names
+from .run import Array, Call, Leaf, differentiable_leaves, differentiable_names
 from .slopes import Answer, by_engine, directions
 from .special_values import examples_of_dimensions
 from .variations import varied
@@ -98,19 +98,22 @@ def seems_wrong_at(
 
     Of a `is_symmetric` matrix one half may be read: it is moved in symmetric directions only.
     """
+    along = list(directions(_array(values, leaf) for leaf in leaves))
+    if is_symmetric:
+        along = [(direction + np.swapaxes(direction, -1, -2)) / 2 for direction in along]
     try:
         with np.errstate(all="ignore"):
-            slopes = _slopes(spec, values, leaves, is_symmetric)
+            slopes = _slopes(spec, values, leaves, along)
     except Exception:
         return False  # not a call of the op
     try:
         with np.errstate(all="ignore"):
-            answer = by_engine(spec, values, leaves)
+            answer = by_engine(spec, values, leaves, along)
     except Exception:
         return True
     if not _fits(answer, values, leaves):
         return True
-    return slopes is not None and not _agrees(answer, slopes, values, leaves)
+    return slopes is not None and not _agrees(answer, slopes, leaves, along)
 
 
 def _size(value: Any) -> int:
@@ -124,15 +127,13 @@ _Slopes = dict[Leaf, dict[str, Any]]
 
 
 def _slopes(
-    spec: OpSpec, values: dict[str, Any], leaves: list[Leaf], is_symmetric: bool
+    spec: OpSpec, values: dict[str, Any], leaves: list[Leaf], along: list[Array]
 ) -> _Slopes | None:
     """None where the outputs do not change smoothly."""
     middle = _outputs(spec, values)
     slopes: _Slopes = {}
     arrays = [_array(values, leaf) for leaf in leaves]
-    for leaf, array, direction in zip(leaves, arrays, directions(arrays), strict=True):
-        if is_symmetric:
-            direction = (direction + np.swapaxes(direction, -1, -2)) / 2
+    for leaf, array, direction in zip(leaves, arrays, along, strict=True):
         step = _STEP * direction
         up, down = (_outputs(spec, values, leaf, array + s) for s in (step, -step))
         slopes[leaf] = {}
@@ -174,7 +175,7 @@ def _fits(answer: Answer, values: dict[str, Any], leaves: list[Leaf]) -> bool:
     )
 
 
-def _agrees(answer: Answer, slopes: _Slopes, values: dict[str, Any], leaves: list[Leaf]) -> bool:
+def _agrees(answer: Answer, slopes: _Slopes, leaves: list[Leaf], along: list[Array]) -> bool:
     """Whether the tangents are the slopes, and the gradients their transposes."""
     names = list(slopes[leaves[0]])
     for name in names:
@@ -182,9 +183,8 @@ def _agrees(answer: Answer, slopes: _Slopes, values: dict[str, Any], leaves: lis
         tangent = answer.get(f"JVP {name}")
         if not _close(np.zeros_like(slope) if tangent is None else tangent, slope, _TOLERANCE):
             return False
-    arrays = [_array(values, leaf) for leaf in leaves]
     weights = list(directions(slopes[leaves[0]][name] for name in names))
-    for leaf, direction in zip(leaves, directions(arrays), strict=True):
+    for leaf, direction in zip(leaves, along, strict=True):
         gradient = answer[f"VJP {leaf}"]
         pulled = 0.0 if gradient is None else float((gradient * direction).sum())
         terms = [w * slopes[leaf][name] for w, name in zip(weights, names, strict=True)]
