@@ -10,6 +10,7 @@ import ast
 import warnings
 
 from .guard import FormulaError, check_size
+from .magnitude import is_infinite
 from .nodes import (
     Assign,
     Attribute,
@@ -207,7 +208,10 @@ class _Reader:
             case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
                 return Unary(_UNARY[type(op)], self.expr(operand), span=span)
             case ast.BinOp(left=left, op=binary, right=right) if type(binary) in _BINARY:
-                return Binary(_BINARY[type(binary)], self.expr(left), self.expr(right), span=span)
+                made = Binary(_BINARY[type(binary)], self.expr(left), self.expr(right), span=span)
+                if is_infinite(made):
+                    raise self._error(node, "GS033", "this number is infinite as a float")
+                return made
             case ast.Compare(left=left, ops=[compare], comparators=[right]):
                 return Compare(
                     _COMPARE[type(compare)], self.expr(left), self.expr(right), span=span

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..diagnostics import Report, did_you_mean
@@ -11,6 +12,11 @@ from .vocabulary import DTYPES, FACTORIZATIONS
 
 DATA_KINDS: dict[str, type | tuple[type, ...]] = {"int": int, "bool": bool, "float": (int, float)}
 """What literal data of a tensor argument may be: `{int: [[0, 2]]}`."""
+
+
+MAX_ELEMENTS = 4096
+MAX_DIMENSIONS = 16
+"""Of a tensor in an example: each element is a symbol with derivatives of its own to prove."""
 
 
 class _Misfit(Exception):
@@ -122,18 +128,26 @@ def _item(node: Located, type_: Type) -> Any:
 def _tensor(node: Located) -> Any:
     """A shape as a list of integers, or `{kind: nested lists}`."""
     if isinstance(node, Listing):
-        return [_size(item) for item in node.items]
+        return _sizes(node)
     if isinstance(node, Mapping) and len(node.items) == 1:
         key, data = node.items[0]
         if key.value == "complex" and isinstance(data, Listing):
-            return {"complex": [_size(item) for item in data.items]}
+            return {"complex": _sizes(data)}
         if key.value in DATA_KINDS:
             value = _data(data, key.value)
             _shape(data)
             return {key.value: value}
         if key.value in FACTORIZATIONS and isinstance(data, Listing) and len(data.items) >= 2:
-            return {key.value: [_size(item) for item in data.items]}
+            return {key.value: _sizes(data)}
     raise _Misfit(node, "a shape or data")
+
+
+def _sizes(node: Listing) -> list[int]:
+    sizes = [_size(item) for item in node.items]
+    if len(sizes) > MAX_DIMENSIONS or math.prod(sizes) > MAX_ELEMENTS:
+        limits = f"at most {MAX_DIMENSIONS} dimensions and {MAX_ELEMENTS} elements"
+        raise _Misfit(node, f"a tensor of {limits}")
+    return sizes
 
 
 def _size(node: Located) -> int:
