@@ -74,7 +74,7 @@ A, B, C = Name("a"), Name("b"), Name("c")
         ("  a + \n b", None),
         ("(a\n + b)", Binary("+", A, B)),
         ("a + b  # why", Binary("+", A, B)),
-        # Parsed, and never evaluated: the value has 369 million digits.
+        # Powers group from the right.
         ("2**3**2", Binary("**", Const(2), Binary("**", Const(3), Const(2)))),
     ],
 )
