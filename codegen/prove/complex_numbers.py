@@ -30,6 +30,11 @@ def real_part(expr: Expr) -> Expr:
     return _expanded((expr + conjugate(expr)) / 2) if is_complex(expr) else expr
 
 
+def real_part_to_compare(expr: Expr) -> Expr:
+    """`a` as half a sum: to write it without `i` takes long, and a comparison does without."""
+    return (expr + conjugate(expr)) / 2 if is_complex(expr) else expr
+
+
 def imaginary_part(expr: Expr) -> Expr:
     """`b`, written without `i` where that is easily done."""
     return _expanded((expr - conjugate(expr)) / (2 * I)) if is_complex(expr) else sympy.S.Zero

@@ -20,7 +20,7 @@ import numpy as np
 import sympy
 from sympy import Expr, S
 
-from .complex_numbers import conjugate, is_complex, parameters, real_part
+from .complex_numbers import conjugate, is_complex, parameters, real_part_to_compare
 from .parametrize import along, contracted, curved, is_parametrized
 from .run import Array, Leaf, Run
 from .symbols import SymArray, expressions
@@ -109,7 +109,7 @@ class Jacobian:
 
     def _pulled_back(self, p: sympy.Symbol) -> Expr:
         terms = [conjugate(g) * self.first(place, p) for place, g in self.cotangents.items()]
-        return real_part(sympy.Add(*terms))
+        return real_part_to_compare(sympy.Add(*terms))
 
     def pushed_forward(self, place: Any, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
         """What the JVP must answer for one output element."""
@@ -125,7 +125,7 @@ class Jacobian:
             for place, g in self.cotangents.items()
             for p, t in tangents.items()
         ]
-        return real_part(sympy.Add(*terms))
+        return real_part_to_compare(sympy.Add(*terms))
 
 
 class WrongShape(Mismatch):
@@ -169,7 +169,9 @@ def duality(run: Run, place: str) -> Identity:
         for tangent in [_filled(found, run.cotangents[name], label, name)]
         for index in np.ndindex(tangent.shape)
     ]
-    got, expected = (real_part(sympy.Add(*terms)).xreplace(here) for terms in (pulled, pushed))
+    got, expected = (
+        real_part_to_compare(sympy.Add(*terms)).xreplace(here) for terms in (pulled, pushed)
+    )
     return Identity(label, key, got, expected)
 
 
@@ -252,7 +254,7 @@ def _filled(found: Array | None, like: Any, label: str, key: str) -> Array:
         return found
     projected = np.empty(found.shape, dtype=object)  # what arrays of floats cannot but do
     for index in np.ndindex(found.shape):
-        projected[index] = real_part(found[index])
+        projected[index] = real_part_to_compare(found[index])
     return projected
 
 
