@@ -23,7 +23,6 @@ from . import autograd as autograd
 from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
-from . import optim as optim
 from . import overrides as overrides
 from .autograd.backward import BackwardMethods as _BackwardMethods
 from .composites import atleast_1d as atleast_1d
@@ -120,6 +119,7 @@ from .threads import get_num_threads as get_num_threads
 from .threads import set_num_threads as set_num_threads
 
 if _TYPE_CHECKING:
+    from . import optim as optim
     from . import viz as viz
 
 _install(_BackwardMethods)
@@ -135,7 +135,7 @@ _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradspec\."
 
 
 def __getattr__(name: str) -> _Any:
-    # Pictures are drawn by few programs: the module is imported when it is first asked for.
-    if name == "viz":
-        return _import_module(".viz", __name__)
+    # Not every program trains or draws: these are imported when they are first asked for.
+    if name in ("optim", "viz"):
+        return _import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

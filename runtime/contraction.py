@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from string import ascii_letters
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,7 @@ Label = str
 """A letter, or `.0`, `.1`, ... for the dimensions of an ellipsis, counted from the last."""
 
 
-@dataclass(frozen=True)
-class _Term:
+class _Term(NamedTuple):
     """A tensor with a label for each dimension."""
 
     tensor: Tensor

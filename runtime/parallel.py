@@ -8,16 +8,18 @@ the order of an ordinary pass, whichever was computed first, so results are the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .anomaly import explain
 from .engine import BackwardPass, run, strategy, visit
 from .hook_calls import Gradient
 from .node import Node
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor  # slow to import, and seldom needed
 
 _HEAVY: Final = 2**16
 """Elements of a gradient from which on another thread is worth its while."""
@@ -49,6 +51,8 @@ def set_parallel(threads: int) -> None:
     """
     if threads < 1:
         raise ValueError(f"expected a positive number of threads, got {threads}")
+    from concurrent.futures import ThreadPoolExecutor
+
     before = _pool.executor
     _pool.threads = threads
     _pool.executor = None if threads == 1 else ThreadPoolExecutor(threads, "gradspec-backward")
@@ -96,6 +100,8 @@ class _ParallelRun:
 
     def run(self) -> None:
         """Visit all; what fails first in the order of an ordinary pass is raised."""
+        from concurrent.futures import FIRST_COMPLETED, wait
+
         failures: list[tuple[int, BaseException]] = []
         while (self.ready and not failures) or self.running:
             if self.ready and not failures:

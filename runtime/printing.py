@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,8 +19,7 @@ NAMESPACE: Final = "gradspec."
 """What stands before the name of a dtype."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrintOptions:
+class PrintOptions(NamedTuple):
     """How tensors print: see `set_printoptions`."""
 
     precision: int = 4
@@ -71,7 +69,7 @@ def set_printoptions(
         "linewidth": linewidth,
     }
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    _current.options = replace(options, **changes, sci_mode=sci_mode)
+    _current.options = options._replace(**changes, sci_mode=sci_mode)
 
 
 def tensor_repr(tensor: Tensor) -> str:

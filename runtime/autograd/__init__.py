@@ -1,5 +1,9 @@
 """Automatic differentiation: backward passes, custom functions, numerical checks."""
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from ..anomaly import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,
@@ -8,12 +12,15 @@ from ..anomaly import (
 )
 from ..modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..parallel import get_parallel, set_parallel
-from . import forward_ad, graph, profiler, variable
+from . import forward_ad, graph, variable
 from .backward import backward, grad
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
 from .gradient_flow import gradient_flow
 from .variable import Variable
+
+if _TYPE_CHECKING:
+    from . import profiler
 
 __all__ = [
     "Function",
@@ -38,3 +45,10 @@ __all__ = [
     "set_parallel",
     "variable",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    # Few programs measure themselves: the module is imported when it is first asked for.
+    if name == "profiler":
+        return _import_module(".profiler", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
