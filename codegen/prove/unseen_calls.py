@@ -102,7 +102,8 @@ def seems_wrong_at(
     if is_symmetric:
         along = [(direction + np.swapaxes(direction, -1, -2)) / 2 for direction in along]
     try:
-        with np.errstate(all="ignore"):
+        # A division by zero, as by a bound that is set to zero, has no derivative to speak of.
+        with np.errstate(all="ignore", divide="raise", invalid="raise"):
             slopes = _slopes(spec, values, leaves, along)
     except Exception:
         return False  # not a call of the op

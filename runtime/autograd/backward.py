@@ -70,8 +70,8 @@ def backward(
         create_graph if retain_graph is None else retain_graph,
         create_graph,
         wanted,
-        True,  # allow_unreachable
-        True,  # accumulate_grad
+        allow_unreachable=True,
+        accumulate_grad=True,
     )
 
 
