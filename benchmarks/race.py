@@ -18,8 +18,9 @@ from .workload import Workload, check_agreement
 from .workloads import with_data
 
 ROOT = Path(__file__).parents[1]
-PAUSE = 0.03
-"""Between turns, in seconds: threads of BLAS and OpenMP go on spinning after their work."""
+PAUSE = 0.25
+"""Between turns, in seconds: threads of BLAS and OpenMP go on spinning for 200 ms after their work,
+and would take a core from whoever is next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ class Effort:
     """Fresh processes for each library's import time."""
 
 
-QUICK = Effort("quick", 10, fewest_rounds=3, turn_seconds=0.015, seconds=2, processes=3)
-THOROUGH = Effort("thorough", 60, fewest_rounds=5, turn_seconds=0.025, seconds=20, processes=15)
+QUICK = Effort("quick", 10, fewest_rounds=3, turn_seconds=0.06, seconds=5, processes=3)
+THOROUGH = Effort("thorough", 60, fewest_rounds=5, turn_seconds=0.2, seconds=20, processes=15)
 
 
 class Racer:

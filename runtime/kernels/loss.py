@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..threads import in_threads
 from .checks import ArgumentError, Array
 
 _max_reduce: Any = np.maximum.reduce
@@ -47,7 +48,9 @@ def binary_cross_entropy_with_logits(
             f"({list(self.shape)})"
         )
     positive = target if pos_weight is None else target * pos_weight
-    loss = (1 - target) * np.logaddexp(0, self) + positive * np.logaddexp(0, -self)
+    # log(1 + exp(x)) is max(x, 0) and this; log(1 + exp(-x)) is max(-x, 0) and this.
+    rest = in_threads(np.log1p, in_threads(np.exp, -np.abs(self)))
+    loss = (1 - target) * (np.maximum(self, 0) + rest) + positive * (rest - np.minimum(self, 0))
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
