@@ -87,7 +87,8 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     `function` treats every element by itself, as a ufunc does. Arrays that are small, of
     different shapes, not contiguous or of Python objects are left to it as they are.
     """
-    if getattr(args[-1], "size", 0) < LARGE or _workers.count == 1:
+    count = _workers.count  # once: another thread may change it meanwhile
+    if getattr(args[-1], "size", 0) < LARGE or count == 1:
         return function(*args)
     arrays = [arg for arg in args if isinstance(arg, np.ndarray) and arg.ndim]
     if not _divisible(arrays):
@@ -100,7 +101,7 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     def work(start: int, stop: int) -> None:
         flat_out[start:stop] = function(*_part(flat, start, stop))
 
-    bounds = [size * nr // _workers.count for nr in range(_workers.count + 1)]
+    bounds = [size * nr // count for nr in range(count + 1)]
     pool = _workers.pool()
     # A copy of the context each, because that is where `np.errstate` is kept.
     others = [

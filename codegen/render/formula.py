@@ -33,6 +33,7 @@ class FormulaRenderer(PythonRenderer):
         self.context = context
         self.formula = formula
         self.kinds = dict(kinds)
+        self.given = frozenset(kinds)
         self.spelling = spelling or {}
 
     def render(self, node: ir.Expr | ir.Slice, at: int = LOOSEST) -> str:

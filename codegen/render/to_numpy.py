@@ -8,9 +8,7 @@ from ..diagnostics import Diagnostic, SpecError
 from ..ir import nodes as ir
 from ..ir.simplify import simplify
 from ..ir.walk import names, substitute
-from ..spec.model import Formula
 from .base import ATOM, CONDITIONAL
-from .context import ModuleContext
 from .formula import FormulaRenderer
 from .resolve import HELPERS, Kind, Target
 
@@ -33,16 +31,6 @@ class NumpyRenderer(FormulaRenderer):
     """Code on arrays, free of tensors."""
 
     _depth = 0
-
-    def __init__(
-        self,
-        context: ModuleContext,
-        formula: Formula,
-        kinds: dict[str, Kind],
-        spelling: dict[str, str] | None = None,
-    ) -> None:
-        super().__init__(context, formula, kinds, spelling)
-        self._given = frozenset(kinds)
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         if "." in node.function:
@@ -77,7 +65,7 @@ class NumpyRenderer(FormulaRenderer):
         function, _, arguments = call.partition("(")
         in_threads = f"in_threads({function}, {arguments}"
         first = node.args[0]
-        if len(node.args) > 1 or not isinstance(first, ir.Name) or first.id not in self._given:
+        if len(node.args) > 1 or not isinstance(first, ir.Name) or first.id not in self.given:
             return in_threads, ATOM
         # The test in place costs less than a call, and most arrays are small.
         return f"{call} if {self.render(first)}.size < LARGE else {in_threads}", CONDITIONAL

@@ -11,7 +11,8 @@ from ..threads import in_threads
 from .checks import ArgumentError, Array
 
 _max_reduce: Any = np.maximum.reduce
-_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+_UNSIGNED = {size: (np.dtype(f"u{size}"), 1 << (8 * size - 1)) for size in (1, 2, 4, 8)}
+"""By size in bytes: the unsigned integers, and what negative ones become at least."""
 
 
 def reduced(self: Array, reduction: str) -> Any:
@@ -154,10 +155,10 @@ def _all_count(target: Array, classes: int, ignore_index: int) -> bool:
 
     Read as unsigned, negative numbers are large: one comparison tells, and most targets pass it.
     """
-    if not target.size or 0 <= ignore_index < classes:
+    unsigned, negative = _UNSIGNED[target.dtype.itemsize]
+    if not target.size or 0 <= ignore_index < classes or classes > negative:
         return False
-    unsigned = target.view(_UNSIGNED[target.dtype.itemsize])
-    return bool(_max_reduce(unsigned, None) < classes)
+    return bool(_max_reduce(target.view(unsigned), None) < classes)
 
 
 def _check_range(target: Array, classes: int, ignore_index: int) -> None:
