@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .creation import arange
+from .creation import arange, zeros_like
 from .registry import table_op
 from .tensor import normalize_dim
 
@@ -159,7 +159,7 @@ def _inverse(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> 
 def _whole(input: Tensor, dims: list[int], divisor: int, inverse: bool) -> Tensor:
     """The transform of real or complex numbers."""
     if not dims:
-        return input.clone() if input.is_complex() else table_op("complex")(input, input * 0)
+        return input.clone() if input.is_complex() else _complex(input)
     if input.is_complex():
         return table_op("_fft_c2c")(input, dims, divisor, inverse)
     forward = table_op("_fft_r2c")(input, dims, divisor, False)
@@ -256,9 +256,12 @@ def _halved(input: Tensor, s: Dims, dims: list[int], sizes: list[int]) -> tuple[
     if length < 1:
         raise RuntimeError(f"Invalid number of data points ({length}) specified")
     given = _resized(_floating(input), dims, [*sizes[:-1], length // 2 + 1])
-    if not given.is_complex():
-        given = table_op("complex")(given, given * 0)
-    return given, length
+    return (given if given.is_complex() else _complex(given)), length
+
+
+def _complex(input: Tensor) -> Tensor:
+    """Real numbers as complex ones; not by a product with 0, which is nan for inf."""
+    return table_op("complex")(input, zeros_like(input))
 
 
 def _real(name: str, input: Tensor, dims: list[int], sizes: list[int]) -> Tensor:

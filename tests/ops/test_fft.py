@@ -74,3 +74,9 @@ def test_refusals(call: str) -> None:
     with pytest.raises((RuntimeError, IndexError)) as theirs:
         REFUSED[call](torch.fft, torch.tensor(x))
     assert mine.type is theirs.type
+
+
+def test_over_no_dimension_infinite_numbers_have_no_imaginary_part() -> None:
+    found = gs.fft.fftn(gs.tensor([np.inf, 1.0]), dim=()).numpy()
+    np.testing.assert_array_equal(found.real, [np.inf, 1.0])
+    np.testing.assert_array_equal(found.imag, [0.0, 0.0])
