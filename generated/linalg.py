@@ -25,14 +25,14 @@ from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
 
 
-def mm(input: Tensor, mat2: Tensor) -> Tensor:
-    """Product of two matrices."""
+def mm(input: Tensor, mat2: Tensor, *, strides: Sequence[int] | None = None) -> Tensor:
+    """Product of two matrices; with `strides`, laid out in memory as an array of these is."""
     if type(input) is not Tensor or type(mat2) is not Tensor:
-        return dispatch(mm, input, mat2)
+        return dispatch(mm, input, mat2, strides=strides)
     input_array = input.array
     mat2_array = mat2.array
     try:
-        array = kernels.mm(input_array, mat2_array)
+        array = kernels.mm(input_array, mat2_array, strides)
     except Exception as error:
         raise failure("mm", error, input, mat2) from None
     out = Tensor()
@@ -46,7 +46,9 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
         if input.edge is not None:
             node.kept_mat2 = mat2
             node._version_mat2 = mat2.alias and mat2.alias.version
+            node._saved_self_strides = input.array.strides
         if mat2.edge is not None:
+            node._saved_mat2_strides = mat2.array.strides
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
@@ -57,11 +59,15 @@ class MmBackward0(Node):
     """Gradient of `mm`."""
 
     __slots__ = (
+        "_saved_mat2_strides",
+        "_saved_self_strides",
         "_version_mat2",
         "_version_self",
         "kept_mat2",
         "kept_self",
     )
+    _saved_mat2_strides: Any
+    _saved_self_strides: Any
     _version_mat2: Any
     _version_self: Any
     kept_mat2: Any
@@ -75,13 +81,15 @@ class MmBackward0(Node):
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
             mat2 = mat2.array
-            grad_self = kernels.mm(grad, kernels.t(mat2).conjugate())
+            self_strides = node._saved_self_strides
+            grad_self = kernels.mm(grad, kernels.t(mat2).conjugate(), self_strides)
         if needs[1]:
+            mat2_strides = node._saved_mat2_strides
             self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_mat2 = kernels.mm(kernels.t(self).conjugate(), grad)
+            grad_mat2 = kernels.mm(kernels.t(self).conjugate(), grad, mat2_strides)
         return (grad_self, grad_mat2)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -90,12 +98,14 @@ class MmBackward0(Node):
             mat2 = node.kept_mat2
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
-            grad_self = mm(grad, complex_numbers_ops.conj(shape_ops.t(mat2)))
+            self_strides = node._saved_self_strides
+            grad_self = mm(grad, complex_numbers_ops.conj(shape_ops.t(mat2)), strides=self_strides)
         if needs[1]:
+            mat2_strides = node._saved_mat2_strides
             self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            grad_mat2 = mm(complex_numbers_ops.conj(shape_ops.t(self)), grad)
+            grad_mat2 = mm(complex_numbers_ops.conj(shape_ops.t(self)), grad, strides=mat2_strides)
         return (grad_self, grad_mat2)
 
     def release(node) -> None:
@@ -407,7 +417,9 @@ def addmm(
         if mat2.edge is not None:
             node.kept_mat1 = mat1
             node._version_mat1 = mat1.alias and mat1.alias.version
+            node._saved_mat2_strides = mat2.array.strides
         if mat1.edge is not None:
+            node._saved_mat1_strides = mat1.array.strides
             node.kept_mat2 = mat2
             node._version_mat2 = mat2.alias and mat2.alias.version
         out.edge = node
@@ -421,6 +433,8 @@ class AddmmBackward0(Node):
         "_like_self",
         "_saved_alpha",
         "_saved_beta",
+        "_saved_mat1_strides",
+        "_saved_mat2_strides",
         "_version_mat1",
         "_version_mat2",
         "kept_mat1",
@@ -429,6 +443,8 @@ class AddmmBackward0(Node):
     _like_self: Any
     _saved_alpha: Any
     _saved_beta: Any
+    _saved_mat1_strides: Any
+    _saved_mat2_strides: Any
     _version_mat1: Any
     _version_mat2: Any
     kept_mat1: Any
@@ -444,26 +460,22 @@ class AddmmBackward0(Node):
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
+            mat1_strides = node._saved_mat1_strides
             mat2 = node.kept_mat2
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
             mat2 = mat2.array
-            grad_mat1 = (
-                kernels.mm(grad, kernels.t(mat2).conjugate())
-                if alpha == 1
-                else kernels.mm(grad, kernels.t(mat2).conjugate()) * alpha.conjugate()
-            )
+            product = kernels.mm(grad, kernels.t(mat2).conjugate(), mat1_strides)
+            grad_mat1 = product if alpha == 1 else product * alpha.conjugate()
         if needs[2]:
             alpha = node._saved_alpha
             mat1 = node.kept_mat1
             if mat1.alias is not None:
                 check_version(node, "mat1", mat1, node._version_mat1)
             mat1 = mat1.array
-            grad_mat2 = (
-                kernels.mm(kernels.t(mat1).conjugate(), grad)
-                if alpha == 1
-                else kernels.mm(kernels.t(mat1).conjugate(), grad) * alpha.conjugate()
-            )
+            mat2_strides = node._saved_mat2_strides
+            product = kernels.mm(kernels.t(mat1).conjugate(), grad, mat2_strides)
+            grad_mat2 = product if alpha == 1 else product * alpha.conjugate()
         return (grad_self, grad_mat1, grad_mat2)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -475,24 +487,20 @@ class AddmmBackward0(Node):
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
+            mat1_strides = node._saved_mat1_strides
             mat2 = node.kept_mat2
             if mat2.alias is not None:
                 check_version(node, "mat2", mat2, node._version_mat2)
-            grad_mat1 = (
-                mm(grad, complex_numbers_ops.conj(shape_ops.t(mat2)))
-                if alpha == 1
-                else mm(grad, complex_numbers_ops.conj(shape_ops.t(mat2))) * alpha.conjugate()
-            )
+            product = mm(grad, complex_numbers_ops.conj(shape_ops.t(mat2)), strides=mat1_strides)
+            grad_mat1 = product if alpha == 1 else product * alpha.conjugate()
         if needs[2]:
             alpha = node._saved_alpha
             mat1 = node.kept_mat1
             if mat1.alias is not None:
                 check_version(node, "mat1", mat1, node._version_mat1)
-            grad_mat2 = (
-                mm(complex_numbers_ops.conj(shape_ops.t(mat1)), grad)
-                if alpha == 1
-                else mm(complex_numbers_ops.conj(shape_ops.t(mat1)), grad) * alpha.conjugate()
-            )
+            mat2_strides = node._saved_mat2_strides
+            product = mm(complex_numbers_ops.conj(shape_ops.t(mat1)), grad, strides=mat2_strides)
+            grad_mat2 = product if alpha == 1 else product * alpha.conjugate()
         return (grad_self, grad_mat1, grad_mat2)
 
     def release(node) -> None:
@@ -631,7 +639,7 @@ def _broadcast_matmul_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
 def array_matmul(self: Any, other: Any) -> Any:
     """`matmul` on arrays."""
     if self.ndim == 2 and other.ndim == 2:
-        return kernels.mm(self, other)
+        return kernels.mm(self, other, None)
     else:
         if self.ndim == 1 and other.ndim == 1:
             return kernels.dot(self, other)
@@ -640,12 +648,12 @@ def array_matmul(self: Any, other: Any) -> Any:
                 return kernels.mv(self, other)
             else:
                 if self.ndim == 1 and other.ndim == 2:
-                    return kernels.squeeze(kernels.mm(kernels.unsqueeze(self, 0), other), 0)
+                    return kernels.squeeze(kernels.mm(kernels.unsqueeze(self, 0), other, None), 0)
                 else:
                     if self.ndim > 2 and other.ndim == 2 and self.shape[-1] != 0:
                         rows = kernels.view(self, (-1, self.shape[-1]), True)
                         return np_reshape(
-                            kernels.mm(rows, other), (*self.shape[:-1], other.shape[1])
+                            kernels.mm(rows, other, None), (*self.shape[:-1], other.shape[1])
                         )
                     else:
                         if self.ndim > 2 and other.ndim == 1 and self.shape[-1] != 0:

@@ -24,7 +24,6 @@ import gradspec.generated.shape as shape_ops
 import gradspec.generated.special as special_ops
 import gradspec.generated.trig as trig_ops
 from gradspec import constants, kernels
-from gradspec import scipy_special as sp
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
@@ -364,12 +363,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     input_array = input.array
     try:
         array = (
-            input_array
-            * (
-                sp.ndtr(input_array)
-                if input_array.size < LARGE
-                else in_threads(sp.ndtr, input_array)
-            )
+            input_array * kernels.normal_cdf(input_array)
             if kernels.gelu_form(approximate) == "none"
             else input_array
             * (
@@ -428,7 +422,7 @@ class GeluBackward0(Node):
             return (
                 grad
                 * (
-                    (sp.ndtr(self) if self.size < LARGE else in_threads(sp.ndtr, self))
+                    kernels.normal_cdf(self)
                     + self * (in_threads(np_exp, self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
                 ),
             )

@@ -1434,6 +1434,7 @@ OPS: tuple[Op, ...] = (
         (
             Param("input", "Tensor"),
             Param("mat2", "Tensor"),
+            Param("strides", "int[]?", keyword_only=True, required=False),
         ),
         jvp=linalg.mm_jvp,
     ),

@@ -163,9 +163,7 @@ def _normal_cdf(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = (
-            sp.ndtr(input_array) if input_array.size < LARGE else in_threads(sp.ndtr, input_array)
-        )
+        array = kernels.normal_cdf(input_array)
     except Exception as error:
         raise failure("normal_cdf", error, input) from None
     out = Tensor()

@@ -82,6 +82,7 @@ from .generated import *  # noqa: F403
 from .generated.methods import TensorMethods as _TensorMethods
 from .indexing import getitem as _getitem
 from .indexing import setitem as _setitem
+from .memory import keep_freed_memory as _keep_freed_memory
 from .memory_format import channels_last as channels_last
 from .memory_format import channels_last_3d as channels_last_3d
 from .memory_format import contiguous_format as contiguous_format
@@ -128,6 +129,7 @@ _install(_OverwriteMethods)
 _install(_OverrideMethods)
 Tensor.__getitem__ = _getitem  # type: ignore[method-assign]
 Tensor.__setitem__ = _setitem  # type: ignore[method-assign]
+_keep_freed_memory()
 _copyreg.pickle(Tensor, _leaf_parts)
 
 # PyTorch computes 1/0 and log(0) silently; NumPy's warnings about them are muted for our code only.

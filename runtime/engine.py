@@ -19,7 +19,7 @@ from .anomaly import explain, is_anomaly_enabled
 from .forward_mode import current_level
 from .hook_calls import Gradient, as_tensor, call_node_hooks, call_tensor_hooks
 from .modes import enable_grad, no_grad
-from .node import Node, OutputEdge
+from .node import AccumulateGrad, Node, OutputEdge
 from .reentrant import run_nested
 from .tensor import Tensor
 
@@ -201,6 +201,11 @@ def run(state: BackwardPass, keep_graph: bool) -> None:
     while True:
         if at_once:
             vertex = at_once.pop()
+            if is_plain and type(vertex) is AccumulateGrad and vertex.hooks is None:
+                grad = grads = arrived = None  # so that an array which nobody else has can be kept
+                if buffers[vertex] is not None:
+                    vertex.take(buffers.pop(vertex))
+                continue
             grad = buffers.pop(vertex, None)
         elif following is not None:
             vertex, grad = following, following_grad

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from weakref import ref
 
 from .hooks import Hooks, RemovableHandle
+from .ownership import is_unshared
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -201,6 +202,13 @@ class AccumulateGrad(Node):
             variable.add_to_grad(grad)
             self._call_accumulate_hooks(variable)
         return ()
+
+    def take(self, grad: Any) -> None:
+        """Like `apply`, of an array that the caller lets go of: the leaf may keep it."""
+        variable = self._variable()
+        if variable is not None and variable.edge is not None:
+            keep = is_unshared(grad) and grad.strides == self.array.strides  # it is counted first
+            variable.add_to_grad(grad, keep)
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
         """Add a tensor to the leaf's gradient; the sum is recorded."""

@@ -219,12 +219,12 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
                 )
         self._grad = value
 
-    def add_to_grad(self, grad: np.ndarray[Any, Any]) -> None:
-        """`self.grad += grad` on arrays; the first gradient is copied, as others may see it."""
+    def add_to_grad(self, grad: np.ndarray[Any, Any], keep: bool = False) -> None:
+        """`self.grad += grad` on arrays; the first gradient is copied, unless it is to `keep`."""
         with _adding:  # NumPy lets other threads run while it adds
             before = self.grad
             if before is None:
-                self._grad = wrap(np.array(grad, subok=True))
+                self._grad = wrap(grad if keep else np.array(grad, subok=True))
             elif before.edge is not None:
                 self._grad = before + wrap(grad)
             else:

@@ -88,14 +88,17 @@ def _saved(
 def _name_attributes(
     block: ir.Block, tensors: set[str]
 ) -> tuple[ir.Block, dict[str, tuple[str, str]]]:
-    """`self.shape` becomes the name `self_shape` wherever the array itself is not read."""
+    """`self.shape` becomes the name `self_shape` wherever the array itself is not read.
+
+    `self.strides` always does: they are those of the array, and tensors do not have them.
+    """
     read_whole = _read_whole(block, tensors)
     found: dict[str, tuple[str, str]] = {}
 
     def rewrite(value: Any) -> Any:
         match value:
-            case ir.Attribute(ir.Name(tensor), attribute) if (
-                tensor in tensors and tensor not in read_whole
+            case ir.Attribute(ir.Name(tensor), attribute) if tensor in tensors and (
+                tensor not in read_whole or attribute == "strides"
             ):
                 name = f"{tensor}_{attribute}"
                 found[name] = (tensor, attribute)

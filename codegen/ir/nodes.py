@@ -89,7 +89,7 @@ class Call(Node):
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Node):
-    """`x.shape`, `x.ndim` or `x.dtype`; no other attribute exists in the language."""
+    """`x.shape`, `x.ndim`, `x.dtype` or `x.strides`; the language has no other attribute."""
 
     value: Expr
     name: str

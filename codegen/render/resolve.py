@@ -127,7 +127,7 @@ class Resolver:
             case ir.Attribute(value, name):
                 if name == "shape" and self.kind(value, kinds) == "tensors":
                     return "any"
-                return {"shape": "ints", "ndim": "int", "dtype": "dtype"}[name]
+                return {"shape": "ints", "strides": "ints", "ndim": "int", "dtype": "dtype"}[name]
             case ir.Subscript(value, index):
                 return self._kind_of_item(self.kind(value, kinds), index)
             case ir.Conditional(_, then, otherwise):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,19 @@ from .checks import Array, same_dtype
 _matmul = np.matmul
 
 
-def mm(self: Array, mat2: Array) -> Array:
-    """The product of two matrices."""
+def mm(self: Array, mat2: Array, strides: Sequence[int] | None = None) -> Array:
+    """The product of two matrices, by columns if `strides` are those of such an array.
+
+    The gradient of a transposed weight is transposed as well, so that the weight and its gradient
+    lie in memory in the same order.
+    """
     if self.ndim != 2 or mat2.ndim != 2:
         wrong = "self" if self.ndim != 2 else "mat2"
         raise RuntimeError(f"{wrong} must be a matrix")
     if self.dtype is not mat2.dtype:
         same_dtype("mm", self, mat2)
+    if strides is not None and strides[0] < strides[1]:
+        return _matmul(mat2.T, self.T).T
     return _matmul(self, mat2)
 
 
