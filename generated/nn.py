@@ -419,13 +419,7 @@ class GeluBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         if approximate == "none":
-            return (
-                grad
-                * (
-                    kernels.normal_cdf(self)
-                    + self * (in_threads(np_exp, self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
-                ),
-            )
+            return (grad * kernels.gelu_slope(self, _1_OVER_SQRT_2_TIMES_PI),)
         else:
             share = 1 / (
                 1
@@ -444,13 +438,7 @@ class GeluBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         if approximate == "none":
-            return (
-                grad
-                * (
-                    special_ops._normal_cdf(self)
-                    + self * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
-                ),
-            )
+            return (grad * special_ops._gelu_slope(self),)
         else:
             share = sigmoid(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
             bend = share * (1 - share) * self
@@ -468,10 +456,7 @@ def gelu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_t = tangents["self"]
     approximate = primals["approximate"]
     if approximate == "none":
-        result_t = self_t * (
-            special_ops._normal_cdf(self)
-            + self * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
-        )
+        result_t = self_t * special_ops._gelu_slope(self)
     else:
         share = sigmoid(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
         bend = share * (1 - share) * self

@@ -119,26 +119,32 @@ def _over_count_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return _over_count(tangents["self"], primals["shape"])
 
 
-def array__recentred(self: Any, normalized: Any, scale: Any) -> Any:
-    """`_recentred` on arrays."""
-    slope = kernels.mean_to_size(self * normalized, scale.shape)
-    return scale * (self - kernels.mean_to_size(self, scale.shape) - normalized * slope)
-
-
 def _recentred(input: Tensor, normalized: Tensor, scale: Tensor) -> Tensor:
     """The part of a change that normalisation leaves; it stands in the VJP and in the JVP alike."""
     slope = _mean_to_size(input * normalized, scale.shape)
     return scale * (input - _mean_to_size(input, scale.shape) - normalized * slope)
 
 
-def array__invstd_pullback(self: Any, normalized: Any, invstd: Any) -> Any:
-    """`_invstd_pullback` on arrays."""
-    return -kernels.over_count(self * invstd * invstd, normalized.shape) * normalized
+def array__standardized_pullback(
+    self: Any, grad_mean: Any, grad_invstd: Any, normalized: Any, invstd: Any
+) -> Any:
+    """`_standardized_pullback` on arrays."""
+    bent = kernels.mean_to_size(self * normalized, invstd.shape)
+    factor = invstd * bent + kernels.over_count(grad_invstd * invstd * invstd, normalized.shape)
+    shift = invstd * kernels.mean_to_size(self, invstd.shape) - kernels.over_count(
+        grad_mean, normalized.shape
+    )
+    return self * invstd - normalized * factor - shift
 
 
-def _invstd_pullback(input: Tensor, normalized: Tensor, invstd: Tensor) -> Tensor:
-    """The gradient of the inverse standard deviation, brought back to what was normalised."""
-    return -_over_count(input * invstd * invstd, normalized.shape) * normalized
+def _standardized_pullback(
+    input: Tensor, grad_mean: Tensor, grad_invstd: Tensor, normalized: Tensor, invstd: Tensor
+) -> Tensor:
+    """The gradients of what was normalised, of its mean and its inverse deviation, brought back."""
+    bent = _mean_to_size(input * normalized, invstd.shape)
+    factor = invstd * bent + _over_count(grad_invstd * invstd * invstd, normalized.shape)
+    shift = invstd * _mean_to_size(input, invstd.shape) - _over_count(grad_mean, normalized.shape)
+    return input * invstd - normalized * factor - shift
 
 
 class NativeBatchNormResult(NamedTuple):
@@ -294,11 +300,8 @@ class NativeBatchNormBackward0(Node):
             )
             normalized = (self - mean) * invstd
             if running_mean is None:
-                spread = kernels.expand(kernels.over_count(grad_mean, self.shape), self.shape)
-                grad_self = (
-                    array__recentred(share, normalized, invstd)
-                    + spread
-                    + array__invstd_pullback(grad_invstd, normalized, invstd)
+                grad_self = array__standardized_pullback(
+                    share, grad_mean, grad_invstd, normalized, invstd
                 )
             else:
                 grad_self = share * invstd
@@ -343,11 +346,8 @@ class NativeBatchNormBackward0(Node):
             )
             normalized = (self - mean) * invstd
             if running_mean is None:
-                spread = shape_ops.expand(_over_count(grad_mean, self.shape), self.shape)
-                grad_self = (
-                    _recentred(share, normalized, invstd)
-                    + spread
-                    + _invstd_pullback(grad_invstd, normalized, invstd)
+                grad_self = _standardized_pullback(
+                    share, grad_mean, grad_invstd, normalized, invstd
                 )
             else:
                 grad_self = share * invstd
@@ -536,11 +536,8 @@ class NativeLayerNormBackward0(Node):
                 weight = weight.array
             share = grad_result if weight is None else grad_result * weight
             normalized = (self - mean) * invstd
-            spread = kernels.expand(kernels.over_count(grad_mean, self.shape), self.shape)
-            grad_self = (
-                array__recentred(share, normalized, invstd)
-                + spread
-                + array__invstd_pullback(grad_invstd, normalized, invstd)
+            grad_self = array__standardized_pullback(
+                share, grad_mean, grad_invstd, normalized, invstd
             )
         if needs[1]:
             invstd = node.kept_invstd
@@ -574,12 +571,7 @@ class NativeLayerNormBackward0(Node):
                 check_version(node, "weight", weight, node._version_weight)
             share = grad_result if weight is None else grad_result * weight
             normalized = (self - mean) * invstd
-            spread = shape_ops.expand(_over_count(grad_mean, self.shape), self.shape)
-            grad_self = (
-                _recentred(share, normalized, invstd)
-                + spread
-                + _invstd_pullback(grad_invstd, normalized, invstd)
-            )
+            grad_self = _standardized_pullback(share, grad_mean, grad_invstd, normalized, invstd)
         if needs[1]:
             invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
             mean = output_of(OutputEdge(node, 1), node.kept_mean)

@@ -2117,6 +2117,12 @@ OPS: tuple[Op, ...] = (
         jvp=special._normal_cdf_jvp,
     ),
     Op(
+        "_gelu_slope",
+        special._gelu_slope,
+        (Param("input", "Tensor"),),
+        jvp=special._gelu_slope_jvp,
+    ),
+    Op(
         "lgamma",
         special.lgamma,
         (Param("input", "Tensor"),),
@@ -3366,10 +3372,12 @@ OPS: tuple[Op, ...] = (
         ),
     ),
     Op(
-        "_invstd_pullback",
-        normalization._invstd_pullback,
+        "_standardized_pullback",
+        normalization._standardized_pullback,
         (
             Param("input", "Tensor"),
+            Param("grad_mean", "Tensor"),
+            Param("grad_invstd", "Tensor"),
             Param("normalized", "Tensor"),
             Param("invstd", "Tensor"),
         ),

@@ -217,6 +217,77 @@ def _normal_cdf_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return self_t * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
 
 
+def _gelu_slope(input: Tensor) -> Tensor:
+    """The derivative of `gelu`, which is the normal distribution function plus x times its slope."""
+    if type(input) is not Tensor:
+        return dispatch(_gelu_slope, input)
+    input_array = input.array
+    try:
+        array = kernels.gelu_slope(input_array, _1_OVER_SQRT_2_TIMES_PI)
+    except Exception as error:
+        raise failure("gelu_slope", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_gelu_slope", input)
+        node = GeluSlopeBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class GeluSlopeBackward0(Node):
+    """Gradient of `_gelu_slope`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_self: Any
+    op = "_gelu_slope"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            grad
+            * (
+                (2 - self * self)
+                * (in_threads(np_exp, self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (
+            grad
+            * ((2 - self * self) * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)),
+        )
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def _gelu_slope_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_gelu_slope`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * (
+        (2 - self * self) * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+    )
+
+
 def lgamma(input: Tensor | Number) -> Tensor:
     """Logarithm of the absolute value of the gamma function."""
     if type(input) is not Tensor:

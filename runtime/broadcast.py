@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .summation import sums
 from .tensor import Tensor
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -25,7 +26,7 @@ def reduce_to(grad: Array, like: Like) -> Array:
         axes = _broadcast_dims(grad.shape, shape)
         if axes:
             # keepdims: a sum over every dimension would otherwise be a scalar, not an array.
-            grad = np.add.reduce(grad, axis=axes, keepdims=True)
+            grad = sums(grad, axes, True)
         if grad.shape != shape:
             grad = grad.reshape(shape)
     if grad.dtype is not dtype and _must_cast(grad.dtype, dtype):

@@ -94,7 +94,7 @@ from .losses import binary_cross_entropy, huber_loss, smooth_l1_loss
 from .masking import where
 from .matrix_functions import matrix_exp
 from .nn import gelu_form, log_softmax, softmax
-from .normal import normal_cdf
+from .normal import gelu_slope, normal_cdf
 from .normalization import batch_norm, layer_norm, mean_to_size, over_count
 from .norms import vector_norm
 from .padding import constant_pad_nd, constant_unpad_nd, pad_by_index, pad_by_index_backward
@@ -193,6 +193,7 @@ __all__ = [
     "gather",
     "gather_backward",
     "gelu_form",
+    "gelu_slope",
     "huber_loss",
     "index",
     "index_backward",
@@ -224,6 +225,7 @@ __all__ = [
     "nll_loss2d",
     "nll_loss_backward",
     "nonzero",
+    "normal_cdf",
     "one_hot",
     "over_count",
     "over_freedom",

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ..summation import sums
 from .checks import Array, same_dtype
 from .padding import padded
 
@@ -304,7 +305,7 @@ def _check_output(sizes: Sizes, input: Array) -> None:
 
 def channel_sum(self: Array) -> Any:
     """Sums over everything but dimension 1."""
-    return np.add.reduce(self, (0, *range(2, self.ndim)))
+    return sums(self, (0, *range(2, self.ndim)))
 
 
 def per_channel(self: Array, shape: Sequence[int]) -> Array:

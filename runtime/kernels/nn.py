@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..summation import sums
 from ..threads import in_threads
 from .checks import Array, floating
 
-_add_reduce: Any = np.add.reduce
 _max_reduce: Any = np.maximum.reduce
 
 
@@ -23,14 +23,14 @@ def gelu_form(approximate: str) -> str:
 def softmax(self: Array, dim: int) -> Any:
     """Exponentials along a dimension, scaled to sum to one."""
     powers = in_threads(np.exp, _shifted("softmax", self, dim))
-    powers /= _add_reduce(powers, dim, keepdims=True)
+    powers /= sums(powers, dim, True)
     return powers
 
 
 def log_softmax(self: Array, dim: int) -> Any:
     """The logarithm of the softmax, without taking it."""
     shifted = _shifted("log_softmax", self, dim)
-    shifted -= np.log(_add_reduce(in_threads(np.exp, shifted), dim, keepdims=True))
+    shifted -= np.log(sums(in_threads(np.exp, shifted), dim, True))
     return shifted
 
 

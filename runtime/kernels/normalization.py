@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..broadcast import reduce_to
+from ..summation import sums
 from .checks import Array, floating, same_dtype
 
 
@@ -91,5 +92,5 @@ def layer_norm(
 def _statistics(self: Array, axes: tuple[int, ...]) -> tuple[Any, Any]:
     """Mean and variance over some dimensions, in two passes: the squares are of small numbers."""
     count = math.prod(self.shape[axis] for axis in axes)
-    mean = np.add.reduce(self, axes, keepdims=True) / count
-    return mean, np.add.reduce(np.square(self - mean), axes, keepdims=True) / count
+    mean = sums(self, axes, True) / count
+    return mean, sums(np.square(self - mean), axes, True) / count

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..summation import sums
 from .checks import Array
 from .reduction import Dims, axes
 
@@ -43,7 +44,7 @@ def vector_norm(self: Array, ord: Any, dim: Dims, keepdim: bool, dtype: Any) -> 
     if ord == 1:
         return _add_reduce(x, axis, keepdims=keepdim)
     if ord == 2:
-        return np.sqrt(_add_reduce(x * x, axis, keepdims=keepdim))
+        return np.sqrt(sums(x * x, axis, keepdim))
     return _add_reduce(x**ord, axis, keepdims=keepdim) ** (1 / ord)
 
 

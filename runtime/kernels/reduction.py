@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..promotion import LAST_INTEGER
+from ..summation import sums
 from .checks import Array, normalize_dim
 
 Dims = int | Sequence[int] | None
@@ -43,9 +44,9 @@ def _count(shape: Sequence[int], dim: Dims) -> int:
 
 def sum(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
     """Sums of integers and bools are int64."""
-    if dtype is None and self.dtype.num <= LAST_INTEGER:
-        dtype = np.int64
-    return _add_reduce(self, axes(dim), dtype, None, keepdim)
+    if dtype is None and self.dtype.num > LAST_INTEGER:
+        return sums(self, axes(dim), keepdim)
+    return _add_reduce(self, axes(dim), np.int64 if dtype is None else dtype, None, keepdim)
 
 
 def unreduce(self: Array, shape: Sequence[int], dim: Dims, keepdim: bool) -> Array:
@@ -67,7 +68,7 @@ def mean(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
             "mean(): could not infer output dtype. Input dtype must be either a floating point "
             f"or complex dtype. Got: {self.dtype}"
         )
-    return _add_reduce(self, axes(dim), dtype, None, keepdim) / _count(self.shape, dim)
+    return sum(self, dim, keepdim, dtype) / _count(self.shape, dim)
 
 
 def unmean(self: Array, shape: Sequence[int], dim: Dims, keepdim: bool) -> Array:
@@ -83,7 +84,7 @@ def var(self: Array, dim: Dims, correction: Any, keepdim: bool) -> Any:
     squares = deviation * deviation.conj()
     if self.dtype.kind in "cO":  # O: the symbols of a proof
         squares = squares.real
-    squares = _add_reduce(squares, axes(dim), None, None, keepdim)
+    squares = sums(squares, axes(dim), keepdim)
     return over_freedom(squares, self.shape, dim, correction)
 
 
