@@ -51,6 +51,14 @@ class Alias:
         """Remember a node that keeps the memory as it is now in one of its slots."""
         self.savers.append((ref(node), slot, self.version))
 
+    def forget_dead_views(self) -> bool:
+        """Whether no view is left; then nothing is remembered either."""
+        for view in self.views:
+            if view() is not None:
+                return False
+        self.views.clear()
+        return True
+
     def bases(self) -> list[Tensor]:
         """The tensors that the views are views of, each once."""
         found = [base_of(view) for view in map(ref.__call__, self.views) if view is not None]

@@ -191,11 +191,7 @@ def run(state: BackwardPass, keep_graph: bool) -> None:
     dependencies, buffers = state.dependencies, state.buffers
     is_plain = state.targets is None and not state.on_tensors
     runs = state.needs
-    first = [vertex for vertex, waiting in dependencies.items() if not waiting]
-    # Leaves and outputs of a node with several run as soon as their gradient is complete.
-    at_once = [vertex for vertex in first if vertex.runs_at_once]
-    ready = [(-vertex.sequence_nr, vertex) for vertex in first if not vertex.runs_at_once]
-    heapify(ready)
+    at_once, ready = _first(dependencies)
     following: Node | None = None
     following_grad: Gradient | None = None
     while True:
@@ -203,8 +199,7 @@ def run(state: BackwardPass, keep_graph: bool) -> None:
             vertex = at_once.pop()
             if is_plain and type(vertex) is AccumulateGrad and vertex.hooks is None:
                 grad = grads = arrived = None  # so that an array which nobody else has can be kept
-                if buffers[vertex] is not None:
-                    vertex.take(buffers.pop(vertex))
+                vertex.take_from(buffers)
                 continue
             grad = buffers.pop(vertex, None)
         elif following is not None:
@@ -253,6 +248,17 @@ def run(state: BackwardPass, keep_graph: bool) -> None:
             else:
                 buffers[edge] = arrived
                 heappush(ready, (-edge.sequence_nr, edge))
+
+
+def _first(dependencies: dict[Node, int]) -> tuple[list[Node], list[tuple[int, Node]]]:
+    """The vertices that wait for nothing: those that run at once, and a queue of the others.
+
+    Leaves and outputs of a node with several run as soon as their gradient is complete.
+    """
+    first = [vertex for vertex, waiting in dependencies.items() if not waiting]
+    ready = [(-vertex.sequence_nr, vertex) for vertex in first if not vertex.runs_at_once]
+    heapify(ready)
+    return [vertex for vertex in first if vertex.runs_at_once], ready
 
 
 class Strategy:

@@ -180,6 +180,9 @@ def mark_written(tensor: Tensor) -> None:
     alias = own_alias(tensor)
     if alias is INFERENCE_ALIAS:
         return
+    if alias.creator is None and not alias.savers and alias.forget_dead_views():
+        alias.version += 1
+        return
     base = base_of(tensor)
     root = tensor if base is None else base
     creator = None if alias.creator is None else alias.creator()

@@ -203,10 +203,11 @@ class AccumulateGrad(Node):
             self._call_accumulate_hooks(variable)
         return ()
 
-    def take(self, grad: Any) -> None:
-        """Like `apply`, of an array that the caller lets go of: the leaf may keep it."""
+    def take_from(self, buffers: dict[Node, Any]) -> None:
+        """Like `apply`, of what `buffers` hold for this vertex: if nobody else does, it is kept."""
+        grad = buffers.pop(self)
         variable = self._variable()
-        if variable is not None and variable.edge is not None:
+        if grad is not None and variable is not None and variable.edge is not None:
             keep = is_unshared(grad) and grad.strides == self.array.strides  # it is counted first
             variable.add_to_grad(grad, keep)
 

@@ -15,7 +15,7 @@ def is_unshared(array: Any) -> bool:
     """Whether nobody but the calling function, and nobody who called that, knows this array.
 
     A view counts if it shows all of an array that only the view knows, as a transposed product
-    does. The array must be a parameter of the caller, which was given it as a temporary value.
+    does. The array must be in one local variable of the caller, and nowhere else.
     """
     if type(array) is not ndarray or getrefcount(array) != _ALONE:
         return False

@@ -172,7 +172,7 @@ def _names_of_code() -> dict[CodeType, str]:
     while stack:
         kind = stack.pop()
         stack.extend(kind.__subclasses__())
-        for method in ("apply", "apply_differentiable"):
+        for method in ("apply", "apply_differentiable", "take_from"):
             function = vars(kind).get(method)
             if function is not None:
                 names[function.__code__] = ""

@@ -86,7 +86,8 @@ def _one(tensor: Tensor) -> Tensor:
             "grad can be implicitly created only for real scalar outputs but got "
             f"{tensor.array.dtype}"
         )
-    return wrap(np.ones(tensor.array.shape, tensor.array.dtype))
+    shape, dtype = tensor.array.shape, tensor.array.dtype
+    return wrap(np.ones(shape, dtype) if shape else np.array(1, dtype))
 
 
 def _target(place: TensorOrEdge) -> Node:
