@@ -25,6 +25,9 @@ MOST_CALLS = 60
 MOST_SUSPICIONS = 4
 """So many of them are worth a proof of their own."""
 
+_MOST_DRAWS = 4
+"""Of a call that is not defined, or has no slope, at the point drawn first."""
+
 _STEP = 1e-6
 _TOLERANCE = 1e-4
 """Of a derivative by differences, relative to the largest element."""
@@ -80,21 +83,25 @@ def _spread(examples: list[Example], most: int) -> list[Example]:
 
 
 def _seems_wrong(spec: OpSpec, example: Example, rng: random.Random) -> bool:
-    try:
-        inputs = build(spec, example)
-        leaves = differentiable_leaves(spec, inputs)
-        values = numeric_values(inputs, inputs.draw(rng))
-        if not leaves or sum(map(_size, values.values())) > _LARGEST:
-            return False
-    except Exception:
-        return False  # not a call of the op
-    return seems_wrong_at(spec, values, leaves)
+    for _ in range(_MOST_DRAWS):
+        try:
+            inputs = build(spec, example)
+            leaves = differentiable_leaves(spec, inputs)
+            values = numeric_values(inputs, inputs.draw(rng))
+            if not leaves or sum(map(_size, values.values())) > _LARGEST:
+                return False
+        except Exception:
+            return False  # not a call of the op
+        judged = judge(spec, values, leaves)
+        if judged is not None:
+            return not judged
+    return False
 
 
-def seems_wrong_at(
+def judge(
     spec: OpSpec, values: dict[str, Any], leaves: list[Leaf], *, is_symmetric: bool = False
-) -> bool:
-    """Whether the derivatives of a call are not its slopes; False where it has none.
+) -> bool | None:
+    """Whether the derivatives of a call are its slopes; None where it has none.
 
     Of a `is_symmetric` matrix one half may be read: it is moved in symmetric directions only.
     """
@@ -106,15 +113,15 @@ def seems_wrong_at(
         with np.errstate(all="ignore", divide="raise", invalid="raise"):
             slopes = _slopes(spec, values, leaves, along)
     except Exception:
-        return False  # not a call of the op
+        return None  # not a call of the op, or not at this point
     try:
         with np.errstate(all="ignore"):
             answer = by_engine(spec, values, leaves, along)
     except Exception:
-        return True
+        return False
     if not _fits(answer, values, leaves):
-        return True
-    return slopes is not None and not _agrees(answer, slopes, leaves, along)
+        return False
+    return None if slopes is None else _agrees(answer, slopes, leaves, along)
 
 
 def _size(value: Any) -> int:
