@@ -1579,6 +1579,187 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     return linalg_pinv(input, rcond)
 
 
+class LinalgLuResult(NamedTuple):
+    """What `linalg_lu` returns."""
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+
+def linalg_lu(A: Tensor, *, pivot: bool = True) -> LinalgLuResult:
+    """A permutation of the rows `P` times a lower triangle of unit diagonal `L` times an upper one."""
+    if type(A) is not Tensor:
+        return dispatch(linalg_lu, A, pivot=pivot)
+    A_array = A.array
+    try:
+        P_array, L_array, U_array = kernels.lu(A_array, pivot)
+    except Exception as error:
+        raise failure("linalg_lu", error, A) from None
+    P = wrap(P_array)
+    L = wrap(L_array)
+    U = wrap(U_array)
+    if A.edge is not None:
+        if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("linalg_lu", A)
+        node = LinalgLuBackward0()
+        node.edges = (A.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_A_shape = A.array.shape
+        node.kept_L = L.array
+        node.kept_P = P.array
+        node.kept_U = U.array
+        attach_outputs(node, (L, U))
+    return finish(LinalgLuResult(P, L, U)) if current_mode.flags else LinalgLuResult(P, L, U)
+
+
+class LinalgLuBackward0(Node):
+    """Gradient of `linalg_lu`."""
+
+    __slots__ = (
+        "_outputs",
+        "_saved_A_shape",
+        "kept_L",
+        "kept_P",
+        "kept_U",
+        "output_count",
+    )
+    _outputs: Any
+    _saved_A_shape: Any
+    kept_L: Any
+    kept_P: Any
+    kept_U: Any
+    output_count: Any
+    op = "linalg_lu"
+    has_several_outputs = True
+    output_nrs = (
+        ("kept_L", 0),
+        ("kept_P", None),
+        ("kept_U", 1),
+    )
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_L, grad_U = materialize(grad, node._outputs)
+        A_shape = node._saved_A_shape
+        L = node.kept_L
+        if L is FREED:
+            raise freed_graph()
+        P = node.kept_P
+        if P is FREED:
+            raise freed_graph()
+        U = node.kept_U
+        if U is FREED:
+            raise freed_graph()
+        k = A_shape[-1] if A_shape[-1] < A_shape[-2] else A_shape[-2]
+        l, u = (
+            kernels.slice_view(L, -2, 0, k, 1, False),
+            kernels.slice_view(U, -1, 0, k, 1, False),
+        )
+        below = linalg_ops.array_matmul(
+            array__mt(l), kernels.slice_view(grad_L, -2, 0, k, 1, False)
+        )
+        above = linalg_ops.array_matmul(
+            kernels.slice_view(grad_U, -1, 0, k, 1, False), array__mt(u)
+        )
+        if A_shape[-1] > k:
+            below = below - linalg_ops.array_matmul(
+                kernels.slice_view(grad_U, -1, k, None, 1, False),
+                array__mt(kernels.slice_view(U, -1, k, None, 1, False)),
+            )
+        if A_shape[-2] > k:
+            above = above - linalg_ops.array_matmul(
+                array__mt(kernels.slice_view(L, -2, k, None, 1, False)),
+                kernels.slice_view(grad_L, -2, k, None, 1, False),
+            )
+        inner = kernels.solve_triangular(
+            array__mt(u), kernels.tril(below, -1) + kernels.triu(above, 0), False, False, False
+        )
+        if A_shape[-1] > k:
+            inner = kernels.cat((inner, kernels.slice_view(grad_U, -1, k, None, 1, False)), -1)
+        inner = kernels.solve_triangular(array__mt(l), inner, True, True, True)
+        if A_shape[-2] > k:
+            rest = kernels.solve_triangular(
+                array__mt(u), kernels.slice_view(grad_L, -2, k, None, 1, False), False, False, False
+            )
+            inner = kernels.cat((inner, rest), -2)
+        return (linalg_ops.array_matmul(P, inner),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_L, grad_U = materialize_tensors(grad, node._outputs)
+        A_shape = node._saved_A_shape
+        L = output_of(OutputEdge(node, 0), node.kept_L)
+        P = output_of(None, node.kept_P)
+        U = output_of(OutputEdge(node, 1), node.kept_U)
+        k = A_shape[-1] if A_shape[-1] < A_shape[-2] else A_shape[-2]
+        l, u = (indexing_ops.slice(L, -2, 0, k), indexing_ops.slice(U, -1, 0, k))
+        below = linalg_ops.matmul(_mt(l), indexing_ops.slice(grad_L, -2, 0, k))
+        above = linalg_ops.matmul(indexing_ops.slice(grad_U, -1, 0, k), _mt(u))
+        if A_shape[-1] > k:
+            below = below - linalg_ops.matmul(
+                indexing_ops.slice(grad_U, -1, k), _mt(indexing_ops.slice(U, -1, k))
+            )
+        if A_shape[-2] > k:
+            above = above - linalg_ops.matmul(
+                _mt(indexing_ops.slice(L, -2, k)), indexing_ops.slice(grad_L, -2, k)
+            )
+        inner = linalg_solve_triangular(
+            _mt(u), shape_ops.tril(below, -1) + shape_ops.triu(above), upper=False, left=False
+        )
+        if A_shape[-1] > k:
+            inner = shape_ops.cat((inner, indexing_ops.slice(grad_U, -1, k)), -1)
+        inner = linalg_solve_triangular(_mt(l), inner, upper=True, unitriangular=True)
+        if A_shape[-2] > k:
+            rest = linalg_solve_triangular(
+                _mt(u), indexing_ops.slice(grad_L, -2, k), upper=False, left=False
+            )
+            inner = shape_ops.cat((inner, rest), -2)
+        return (linalg_ops.matmul(P, inner),)
+
+    def release(node) -> None:
+        node.kept_L = node.kept_P = node.kept_U = FREED
+
+
+def linalg_lu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `linalg_lu`."""
+    A_p = primals["A"]
+    A_t = tangents["A"]
+    P, L, U = result
+    k = A_p.shape[-1] if A_p.shape[-1] < A_p.shape[-2] else A_p.shape[-2]
+    l, u, moved = (
+        indexing_ops.slice(L, -2, 0, k),
+        indexing_ops.slice(U, -1, 0, k),
+        indexing_ops.slice(linalg_ops.matmul(_mt(P), A_t), -1, 0, k),
+    )
+    right = linalg_solve_triangular(u, moved, upper=True, left=False)
+    inner = linalg_solve_triangular(
+        l, indexing_ops.slice(right, -2, 0, k), upper=False, unitriangular=True
+    )
+    if A_p.shape[-2] > k:
+        rest = indexing_ops.slice(right, -2, k) - linalg_ops.matmul(
+            indexing_ops.slice(L, -2, k), shape_ops.triu(inner)
+        )
+        L_t = shape_ops.cat((linalg_ops.matmul(l, shape_ops.tril(inner, -1)), rest), -2)
+    else:
+        L_t = linalg_ops.matmul(l, shape_ops.tril(inner, -1))
+    k = A_p.shape[-1] if A_p.shape[-1] < A_p.shape[-2] else A_p.shape[-2]
+    l, u, moved = (
+        indexing_ops.slice(L, -2, 0, k),
+        indexing_ops.slice(U, -1, 0, k),
+        indexing_ops.slice(linalg_ops.matmul(_mt(P), A_t), -2, 0, k),
+    )
+    left = linalg_solve_triangular(l, moved, upper=False, unitriangular=True)
+    inner = linalg_solve_triangular(u, indexing_ops.slice(left, -1, 0, k), upper=True, left=False)
+    if A_p.shape[-1] > k:
+        rest = indexing_ops.slice(left, -1, k) - linalg_ops.matmul(
+            shape_ops.tril(inner, -1), indexing_ops.slice(U, -1, k)
+        )
+        U_t = shape_ops.cat((linalg_ops.matmul(shape_ops.triu(inner), u), rest), -1)
+    else:
+        U_t = linalg_ops.matmul(shape_ops.triu(inner), u)
+    return (None, L_t, U_t)
+
+
 def linalg_matrix_exp(input: Tensor) -> Tensor:
     """Exponentials of square matrices."""
     if type(input) is not Tensor:

@@ -12,6 +12,7 @@ from gradspec.generated.decompositions import linalg_eigh as eigh
 from gradspec.generated.decompositions import linalg_eigvalsh as eigvalsh
 from gradspec.generated.decompositions import linalg_inv as inv
 from gradspec.generated.decompositions import linalg_inv_ex as inv_ex
+from gradspec.generated.decompositions import linalg_lu as lu
 from gradspec.generated.decompositions import linalg_matrix_exp as matrix_exp
 from gradspec.generated.decompositions import linalg_pinv as pinv
 from gradspec.generated.decompositions import linalg_qr as qr
@@ -36,6 +37,7 @@ __all__ = [
     "eigvalsh",
     "inv",
     "inv_ex",
+    "lu",
     "matrix_exp",
     "pinv",
     "qr",

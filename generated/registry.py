@@ -2852,6 +2852,15 @@ OPS: tuple[Op, ...] = (
         ),
     ),
     Op(
+        "linalg_lu",
+        decompositions.linalg_lu,
+        (
+            Param("A", "Tensor"),
+            Param("pivot", "bool", keyword_only=True, required=False),
+        ),
+        jvp=decompositions.linalg_lu_jvp,
+    ),
+    Op(
         "linalg_matrix_exp",
         decompositions.linalg_matrix_exp,
         (Param("input", "Tensor"),),

@@ -135,6 +135,19 @@ def _qr(array: Any, mode: str = "reduced") -> tuple[Any, Any]:
     return found[0], found[1]
 
 
+def lu(array: Any) -> tuple[Any, Any, Any]:
+    """The order of the rows, and the two triangles; rows that are no pivots lie as LAPACK's do."""
+    from scipy.linalg import lu as factorized
+
+    def one(a: Matrix) -> tuple[Matrix, ...]:
+        order, lower, upper = factors_of("lu", a).parts
+        chosen = Matrix(factorized(numbers(a))[0].astype(int))
+        return chosen, chosen.T * order * lower, upper
+
+    found = _batched(one)(array)
+    return found[0], found[1], found[2]
+
+
 def matrix_exp(array: Any) -> Any:
     """Of matrices with one eigenvalue, and so of blocks of them: a finite sum."""
 

@@ -33,6 +33,7 @@ Bounds = tuple[float, float]
 
 _ANY: Bounds = (-np.inf, np.inf)
 _POSITIVE: Bounds = (0.0, np.inf)
+_UNIT: Bounds = (-1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,21 @@ def _qr(make: _Parameters, rows: int, columns: int) -> Factors:
     return Factors(q * r, (q, r))
 
 
+def _lu(make: _Parameters, rows: int, columns: int) -> Factors:
+    """With multipliers below one, so that pivoting finds them; the rows are moved round by one."""
+    count = min(rows, columns)
+
+    def lower(i: int, j: int) -> Expr:
+        return make.make(f"l{i}{j}", _UNIT) if i > j else sympy.Integer(i == j)
+
+    def upper(i: int, j: int) -> Expr:
+        return make.make(f"u{i}{j}", _POSITIVE if i == j else _ANY) if i <= j else sympy.S.Zero
+
+    order = Matrix(rows, rows, lambda i, j: sympy.Integer((i + 1) % rows == j))
+    left, right = Matrix(rows, count, lower), Matrix(count, columns, upper)
+    return Factors(order * left * right, (order, left, right))
+
+
 def _jordan(make: _Parameters, rows: int, columns: int) -> Factors:
     """A matrix with one eigenvalue and one eigenvector, in any basis: of two dimensions."""
     if rows != 2:
@@ -115,6 +131,7 @@ _FACTORIZATIONS: dict[str, Callable[[_Parameters, int, int], Factors]] = {
     "eigh": _eigh,
     "svd": _svd,
     "qr": _qr,
+    "lu": _lu,
     "jordan": _jordan,
 }
 

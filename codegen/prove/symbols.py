@@ -19,7 +19,7 @@ from .array_twins import ARRAY_TWINS
 from .complex_numbers import imaginary_part, real_part
 from .decisions import ProofError
 from .exact_constants import exact_number
-from .matrix_twins import matrix_exp
+from .matrix_twins import lu, matrix_exp
 
 
 class Sym:
@@ -209,6 +209,11 @@ class SymArray(np.ndarray[Any, Any]):
     def matrix_exp(self) -> Any:
         """The exponentials of matrices, which NumPy has no function for."""
         return as_symbols(matrix_exp(self))
+
+    def lu(self) -> tuple[Any, Any, Any]:
+        """The triangles of matrices, which NumPy does not find."""
+        order, lower, upper = map(as_symbols, lu(self))
+        return order, lower, upper
 
     def dot(self, other: Any, out: Any = None) -> Any:
         """The product of matrices or vectors."""

@@ -221,6 +221,26 @@ def qr(A: Array, mode: str) -> tuple[Array, Array]:
     return q, r
 
 
+def lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
+    """The order of the rows and the two triangles, by SciPy; RuntimeError without it.
+
+    PyTorch's CPU code, too, always exchanges rows.
+    """
+    _check_matrices("linalg.lu", A, square=False)
+    if not pivot:
+        raise RuntimeError("linalg.lu: LU without pivoting is not implemented on the CPU")
+    if A.dtype == object:  # the symbols of a proof know what they were made of
+        symbols: Any = A
+        order, lower, upper = symbols.lu()
+        return order, lower, upper
+    try:
+        from scipy.linalg import lu as factorized  # large: only who needs it waits for it
+    except ImportError:
+        raise RuntimeError("linalg.lu needs SciPy: pip install scipy") from None
+    order, lower, upper = factorized(A)
+    return order.astype(A.dtype, copy=False), lower, upper
+
+
 def computed_q(self: Array) -> Array:
     """The factor itself, unless it was left out."""
     if self.ndim < 2:
