@@ -64,7 +64,7 @@ def _array(name: str, given: Any, op: OpSpec, rng: np.random.Generator) -> Any:
         ((kind, data),) = given.items()
         if kind in FACTORIZATIONS:
             matrix = rng.uniform(-2.0, 2.0, data)
-            return matrix if kind in ("svd", "qr") else matrix @ matrix.swapaxes(-1, -2)
+            return matrix if kind in ("svd", "qr", "lu") else matrix @ matrix.swapaxes(-1, -2)
         return np.array(data, {"int": np.int64, "bool": np.bool_, "float": np.float64}[kind])
     return np.asarray(_uniform(name, given, op, rng))
 
