@@ -578,7 +578,11 @@ def div_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def div_tensor_mode(
     input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str
 ) -> Tensor:
-    """Elementwise quotient rounded to an integer, `floor` downwards or `trunc` towards zero."""
+    """Elementwise quotient rounded to an integer, `floor` downwards or `trunc` towards zero.
+
+    The gradient at its kinks, by convention:
+        0 * grad where input / other == floor(input / other)
+    """
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
         if lifted is None or type(input) is not Tensor:
@@ -682,7 +686,11 @@ def _rfloordiv(input: Tensor | Number, other: Tensor | Number) -> Tensor:
 
 
 def remainder_scalar(input: Tensor, other: Number) -> Tensor:
-    """What is left of each element after division by a number, with the sign of the number."""
+    """What is left of each element after division by a number, with the sign of the number.
+
+    The gradient at its kinks, by convention:
+        1 * grad where input / other == floor(input / other)
+    """
     if type(input) is not Tensor:
         return dispatch(remainder_scalar, input, other)
     input_array = input.array
@@ -727,7 +735,11 @@ def remainder_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> A
 
 
 def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """What is left of `self` after division by `other`, with the sign of `other`."""
+    """What is left of `self` after division by `other`, with the sign of `other`.
+
+    The gradient at its kinks, by convention:
+        1 * grad where input / other == floor(input / other)
+    """
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
         if lifted is None or type(input) is not Tensor:
@@ -854,7 +866,11 @@ def _rmod(input: Tensor | Number, other: Tensor | Number) -> Tensor:
 
 
 def fmod_scalar(input: Tensor, other: Number) -> Tensor:
-    """What is left of each element after division by a number, with the sign of the element."""
+    """What is left of each element after division by a number, with the sign of the element.
+
+    The gradient at its kinks, by convention:
+        1 * grad where input / other == floor(input / other)
+    """
     if type(input) is not Tensor:
         return dispatch(fmod_scalar, input, other)
     input_array = input.array
@@ -899,7 +915,11 @@ def fmod_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def fmod_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """What is left of `self` after division by `other`, with the sign of `self`."""
+    """What is left of `self` after division by `other`, with the sign of `self`.
+
+    The gradient at its kinks, by convention:
+        1 * grad where input / other == floor(input / other)
+    """
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
         if lifted is None or type(input) is not Tensor:
@@ -1060,7 +1080,11 @@ def neg_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def abs(input: Tensor) -> Tensor:
-    """Absolute value of each element."""
+    """Absolute value of each element.
+
+    The gradient at its kinks, by convention:
+        0 * grad where input == 0
+    """
     if type(input) is not Tensor:
         return dispatch(abs, input)
     input_array = input.array
@@ -1120,7 +1144,11 @@ def abs_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def sign(input: Tensor) -> Tensor:
-    """-1, 0 or 1 for each element; its derivative is zero everywhere."""
+    """-1, 0 or 1 for each element; its derivative is zero everywhere.
+
+    The gradient at its kinks, by convention:
+        0 * grad where input == 0
+    """
     if type(input) is not Tensor:
         return dispatch(sign, input)
     input_array = input.array
@@ -1201,7 +1229,11 @@ def _zero_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def floor(input: Tensor) -> Tensor:
-    """The largest integer below each element; its derivative is taken as zero."""
+    """The largest integer below each element; its derivative is taken as zero.
+
+    The gradient at its kinks, by convention:
+        0 * grad where input == floor(input)
+    """
     if type(input) is not Tensor:
         return dispatch(floor, input)
     input_array = input.array
@@ -1243,7 +1275,11 @@ def floor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def ceil(input: Tensor) -> Tensor:
-    """The smallest integer above each element; its derivative is taken as zero."""
+    """The smallest integer above each element; its derivative is taken as zero.
+
+    The gradient at its kinks, by convention:
+        0 * grad where input == ceil(input)
+    """
     if type(input) is not Tensor:
         return dispatch(ceil, input)
     input_array = input.array
@@ -1285,7 +1321,11 @@ def ceil_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def round_default(input: Tensor) -> Tensor:
-    """The integer nearest to each element, halves to even; its derivative is taken as zero."""
+    """The integer nearest to each element, halves to even; its derivative is taken as zero.
+
+    The gradient at its kinks, by convention:
+        0 * grad where input == floor(input) + 0.5
+    """
     if type(input) is not Tensor:
         return dispatch(round_default, input)
     input_array = input.array
@@ -1327,7 +1367,11 @@ def round_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def round_decimals(input: Tensor, *, decimals: int) -> Tensor:
-    """Each element to so many digits after the point, or before it if negative."""
+    """Each element to so many digits after the point, or before it if negative.
+
+    The gradient at its kinks, by convention:
+        0 * grad where input * 10.0 ** decimals == floor(input * 10.0 ** decimals) + 0.5
+    """
     if type(input) is not Tensor:
         return dispatch(round_decimals, input, decimals=decimals)
     input_array = input.array
@@ -1369,7 +1413,11 @@ def round_decimals_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any
 
 
 def trunc(input: Tensor) -> Tensor:
-    """Each element without its fraction; its derivative is taken as zero."""
+    """Each element without its fraction; its derivative is taken as zero.
+
+    The gradient at its kinks, by convention:
+        0 * grad where input == trunc(input)
+    """
     if type(input) is not Tensor:
         return dispatch(trunc, input)
     input_array = input.array
@@ -1411,7 +1459,11 @@ def trunc_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """The larger of two elements; equal ones share the gradient."""
+    """The larger of two elements; equal ones share the gradient.
+
+    The gradient at its kinks, by convention:
+        0.5 * grad where input == other
+    """
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
         if lifted is None or type(input) is not Tensor:
@@ -1530,7 +1582,11 @@ def maximum_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """The smaller of two elements; equal ones share the gradient."""
+    """The smaller of two elements; equal ones share the gradient.
+
+    The gradient at its kinks, by convention:
+        0.5 * grad where input == other
+    """
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
         if lifted is None or type(input) is not Tensor:
@@ -1651,7 +1707,13 @@ def minimum_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def clamp_tensor(
     input: Tensor | Number, min: Tensor | Number | None = None, max: Tensor | Number | None = None
 ) -> Tensor:
-    """Elements moved between bounds that are tensors."""
+    """Elements moved between bounds that are tensors.
+
+    The gradient at its kinks, by convention:
+        1 * grad where input == min
+        1 * grad where input == max
+        0 * grad where min == max
+    """
     if (
         type(input) is not Tensor
         or (min is not None and type(min) is not Tensor)
@@ -1820,7 +1882,12 @@ def clamp_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def clamp_default(input: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor:
-    """Elements moved between two numbers."""
+    """Elements moved between two numbers.
+
+    The gradient at its kinks, by convention:
+        1 * grad where input == min
+        1 * grad where input == max
+    """
     if type(input) is not Tensor:
         return dispatch(clamp_default, input, min, max)
     input_array = input.array
@@ -1931,7 +1998,11 @@ def _within_default(input: Tensor, min: Number | None, max: Number | None) -> Te
 
 
 def clamp_min_default(input: Tensor, min: Number) -> Tensor:
-    """Elements moved up to a number."""
+    """Elements moved up to a number.
+
+    The gradient at its kinks, by convention:
+        1 * grad where input == min
+    """
     if type(input) is not Tensor:
         return dispatch(clamp_min_default, input, min)
     input_array = input.array
@@ -2000,7 +2071,11 @@ def clamp_min_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
 
 
 def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
-    """Elements moved up to a bound."""
+    """Elements moved up to a bound.
+
+    The gradient at its kinks, by convention:
+        1 * grad where input == min
+    """
     if type(input) is not Tensor or type(min) is not Tensor:
         lifted = lift_number(min, input)
         if lifted is None or type(input) is not Tensor:
@@ -2113,7 +2188,11 @@ def clamp_min_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> A
 
 
 def clamp_max_default(input: Tensor, max: Number) -> Tensor:
-    """Elements moved down to a number."""
+    """Elements moved down to a number.
+
+    The gradient at its kinks, by convention:
+        1 * grad where input == max
+    """
     if type(input) is not Tensor:
         return dispatch(clamp_max_default, input, max)
     input_array = input.array
@@ -2182,7 +2261,11 @@ def clamp_max_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
 
 
 def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
-    """Elements moved down to a bound."""
+    """Elements moved down to a bound.
+
+    The gradient at its kinks, by convention:
+        1 * grad where input == max
+    """
     if type(input) is not Tensor or type(max) is not Tensor:
         lifted = lift_number(max, input)
         if lifted is None or type(input) is not Tensor:

@@ -327,7 +327,11 @@ def angle_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def sgn(input: Tensor | Number) -> Tensor:
-    """Each element divided by its absolute value, 0 for 0; the sign of a real number."""
+    """Each element divided by its absolute value, 0 for 0; the sign of a real number.
+
+    The gradient at its kinks, by convention:
+        0 * grad where input == 0
+    """
     if type(input) is not Tensor:
         return dispatch(sgn, input)
     input_array = input.array

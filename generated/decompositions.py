@@ -1652,15 +1652,15 @@ class LinalgLuBackward0(Node):
         if U is FREED:
             raise freed_graph()
         k = A_shape[-1] if A_shape[-1] < A_shape[-2] else A_shape[-2]
-        l, u = (
+        low, up = (
             kernels.slice_view(L, -2, 0, k, 1, False),
             kernels.slice_view(U, -1, 0, k, 1, False),
         )
         below = linalg_ops.array_matmul(
-            array__mt(l), kernels.slice_view(grad_L, -2, 0, k, 1, False)
+            array__mt(low), kernels.slice_view(grad_L, -2, 0, k, 1, False)
         )
         above = linalg_ops.array_matmul(
-            kernels.slice_view(grad_U, -1, 0, k, 1, False), array__mt(u)
+            kernels.slice_view(grad_U, -1, 0, k, 1, False), array__mt(up)
         )
         if A_shape[-1] > k:
             below = below - linalg_ops.array_matmul(
@@ -1673,14 +1673,18 @@ class LinalgLuBackward0(Node):
                 kernels.slice_view(grad_L, -2, k, None, 1, False),
             )
         inner = kernels.solve_triangular(
-            array__mt(u), kernels.tril(below, -1) + kernels.triu(above, 0), False, False, False
+            array__mt(up), kernels.tril(below, -1) + kernels.triu(above, 0), False, False, False
         )
         if A_shape[-1] > k:
             inner = kernels.cat((inner, kernels.slice_view(grad_U, -1, k, None, 1, False)), -1)
-        inner = kernels.solve_triangular(array__mt(l), inner, True, True, True)
+        inner = kernels.solve_triangular(array__mt(low), inner, True, True, True)
         if A_shape[-2] > k:
             rest = kernels.solve_triangular(
-                array__mt(u), kernels.slice_view(grad_L, -2, k, None, 1, False), False, False, False
+                array__mt(up),
+                kernels.slice_view(grad_L, -2, k, None, 1, False),
+                False,
+                False,
+                False,
             )
             inner = kernels.cat((inner, rest), -2)
         return (linalg_ops.array_matmul(P, inner),)
@@ -1692,9 +1696,9 @@ class LinalgLuBackward0(Node):
         P = output_of(None, node.kept_P)
         U = output_of(OutputEdge(node, 1), node.kept_U)
         k = A_shape[-1] if A_shape[-1] < A_shape[-2] else A_shape[-2]
-        l, u = (indexing_ops.slice(L, -2, 0, k), indexing_ops.slice(U, -1, 0, k))
-        below = linalg_ops.matmul(_mt(l), indexing_ops.slice(grad_L, -2, 0, k))
-        above = linalg_ops.matmul(indexing_ops.slice(grad_U, -1, 0, k), _mt(u))
+        low, up = (indexing_ops.slice(L, -2, 0, k), indexing_ops.slice(U, -1, 0, k))
+        below = linalg_ops.matmul(_mt(low), indexing_ops.slice(grad_L, -2, 0, k))
+        above = linalg_ops.matmul(indexing_ops.slice(grad_U, -1, 0, k), _mt(up))
         if A_shape[-1] > k:
             below = below - linalg_ops.matmul(
                 indexing_ops.slice(grad_U, -1, k), _mt(indexing_ops.slice(U, -1, k))
@@ -1704,14 +1708,14 @@ class LinalgLuBackward0(Node):
                 _mt(indexing_ops.slice(L, -2, k)), indexing_ops.slice(grad_L, -2, k)
             )
         inner = linalg_solve_triangular(
-            _mt(u), shape_ops.tril(below, -1) + shape_ops.triu(above), upper=False, left=False
+            _mt(up), shape_ops.tril(below, -1) + shape_ops.triu(above), upper=False, left=False
         )
         if A_shape[-1] > k:
             inner = shape_ops.cat((inner, indexing_ops.slice(grad_U, -1, k)), -1)
-        inner = linalg_solve_triangular(_mt(l), inner, upper=True, unitriangular=True)
+        inner = linalg_solve_triangular(_mt(low), inner, upper=True, unitriangular=True)
         if A_shape[-2] > k:
             rest = linalg_solve_triangular(
-                _mt(u), indexing_ops.slice(grad_L, -2, k), upper=False, left=False
+                _mt(up), indexing_ops.slice(grad_L, -2, k), upper=False, left=False
             )
             inner = shape_ops.cat((inner, rest), -2)
         return (linalg_ops.matmul(P, inner),)
@@ -1726,37 +1730,37 @@ def linalg_lu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     A_t = tangents["A"]
     P, L, U = result
     k = A_p.shape[-1] if A_p.shape[-1] < A_p.shape[-2] else A_p.shape[-2]
-    l, u, moved = (
+    low, up, moved = (
         indexing_ops.slice(L, -2, 0, k),
         indexing_ops.slice(U, -1, 0, k),
         indexing_ops.slice(linalg_ops.matmul(_mt(P), A_t), -1, 0, k),
     )
-    right = linalg_solve_triangular(u, moved, upper=True, left=False)
+    right = linalg_solve_triangular(up, moved, upper=True, left=False)
     inner = linalg_solve_triangular(
-        l, indexing_ops.slice(right, -2, 0, k), upper=False, unitriangular=True
+        low, indexing_ops.slice(right, -2, 0, k), upper=False, unitriangular=True
     )
     if A_p.shape[-2] > k:
         rest = indexing_ops.slice(right, -2, k) - linalg_ops.matmul(
             indexing_ops.slice(L, -2, k), shape_ops.triu(inner)
         )
-        L_t = shape_ops.cat((linalg_ops.matmul(l, shape_ops.tril(inner, -1)), rest), -2)
+        L_t = shape_ops.cat((linalg_ops.matmul(low, shape_ops.tril(inner, -1)), rest), -2)
     else:
-        L_t = linalg_ops.matmul(l, shape_ops.tril(inner, -1))
+        L_t = linalg_ops.matmul(low, shape_ops.tril(inner, -1))
     k = A_p.shape[-1] if A_p.shape[-1] < A_p.shape[-2] else A_p.shape[-2]
-    l, u, moved = (
+    low, up, moved = (
         indexing_ops.slice(L, -2, 0, k),
         indexing_ops.slice(U, -1, 0, k),
         indexing_ops.slice(linalg_ops.matmul(_mt(P), A_t), -2, 0, k),
     )
-    left = linalg_solve_triangular(l, moved, upper=False, unitriangular=True)
-    inner = linalg_solve_triangular(u, indexing_ops.slice(left, -1, 0, k), upper=True, left=False)
+    left = linalg_solve_triangular(low, moved, upper=False, unitriangular=True)
+    inner = linalg_solve_triangular(up, indexing_ops.slice(left, -1, 0, k), upper=True, left=False)
     if A_p.shape[-1] > k:
         rest = indexing_ops.slice(left, -1, k) - linalg_ops.matmul(
             shape_ops.tril(inner, -1), indexing_ops.slice(U, -1, k)
         )
-        U_t = shape_ops.cat((linalg_ops.matmul(shape_ops.triu(inner), u), rest), -1)
+        U_t = shape_ops.cat((linalg_ops.matmul(shape_ops.triu(inner), up), rest), -1)
     else:
-        U_t = linalg_ops.matmul(shape_ops.triu(inner), u)
+        U_t = linalg_ops.matmul(shape_ops.triu(inner), up)
     return (None, L_t, U_t)
 
 

@@ -368,7 +368,11 @@ def _native_dropout_jvp(primals: Primals, tangents: Tangents, result: Any) -> An
 
 
 def _leaky_relu(input: Tensor, negative_slope: Number) -> Tensor:
-    """Positive elements, and a fraction of the negative ones."""
+    """Positive elements, and a fraction of the negative ones.
+
+    The gradient at its kinks, by convention:
+        negative_slope * grad where input == 0
+    """
     if type(input) is not Tensor:
         return dispatch(_leaky_relu, input, negative_slope)
     input_array = input.array

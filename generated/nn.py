@@ -39,7 +39,11 @@ _2_TIMES_SQRT_2_OVER_PI = 2 * constants.sqrt(2 / constants.pi)
 
 
 def relu(input: Tensor) -> Tensor:
-    """Positive elements, zero for the others."""
+    """Positive elements, zero for the others.
+
+    The gradient at its kinks, by convention:
+        0 * grad where input == 0
+    """
     if type(input) is not Tensor:
         return dispatch(relu, input)
     input_array = input.array
@@ -467,7 +471,11 @@ def gelu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
-    """A smooth relu, log(1 + exp(beta * x)) / beta; linear above the threshold."""
+    """A smooth relu, log(1 + exp(beta * x)) / beta; linear above the threshold.
+
+    The gradient at its kinks, by convention:
+        sigmoid(threshold) * grad where input * beta == threshold
+    """
     if type(input) is not Tensor:
         return dispatch(softplus, input, beta, threshold)
     input_array = input.array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..render.context import ModuleContext, function_name
@@ -49,6 +50,17 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
     )
 
 
+def _documented(op: OpSpec) -> str:
+    """What the op does, and which gradient it has where there is none by itself."""
+    if not op.kinks:
+        return op.doc
+    kinks = []
+    for condition, factor in op.kinks:
+        where = re.sub(r"\bself\b", spelled("self"), condition)
+        kinks.append(f"        {factor} * grad where {where}")
+    return "\n".join((op.doc, "", "    The gradient at its kinks, by convention:", *kinks, "    "))
+
+
 def recorded_function(
     op: OpSpec, context: ModuleContext, node: NodeView | None, plan: SavedFormulas | None
 ) -> FunctionView:
@@ -60,7 +72,7 @@ def recorded_function(
         op=op.name,
         signature=python_signature(op),
         returns=_returns(op),
-        doc=op.doc,
+        doc=_documented(op),
         guard=_guard(op),
         lifts=tuple(_liftable(op)),
         forwarded=forwarded(op.signature),
