@@ -6,6 +6,7 @@ import random
 import time
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 
 from ..render.to_sympy import NotSymbolic
 from ..spec.model import Example, OpSpec
@@ -18,6 +19,7 @@ from .deadline import TimeUp, time_limit
 from .decisions import ProofError
 from .identity import Derivatives, Identity, Mismatch, WrongShape, duality, identities
 from .inputs import build, examples_of
+from .isolated import isolated_identities
 from .kinks import is_elementwise, kink_identities, single_elements, undeclared
 from .larger_matrices import check_larger_matrices
 from .numeric import check_numerically
@@ -156,12 +158,16 @@ class _Proof:
         # Symbols are called the same in every chamber, so most of these come up again.
         known, proved = Derivatives(), _Proved()
         chambers = Chambers(self._spec, inputs, random.Random(self._spec.name))
-        for run in chambers.runs():
+        runs = chambers.runs()
+        first = next(runs)
+        for run in chain([first], runs):
             self._chambers += 1
             self._is_piecewise |= any(decision.branches for decision in run.decisions)
             self._run(run, known, proved)
         unvisited = chambers.unvisited()
         self._ties(chambers)
+        for run, identity in isolated_identities(self._spec, first):
+            self._check(identity, run, Region(run.point, ()))
         if unvisited:
             shown = ", ".join(unvisited[:3]) + (" ..." if len(unvisited) > 3 else "")
             self._notes.append(f"{self._call}: never saw {shown}")
