@@ -94,7 +94,11 @@ def round_decimals(self: Array, decimals: int) -> Any:
     if self.dtype.kind in "iub":
         raise NotImplementedError(f"round with decimals is not implemented for {self.dtype}")
     scale = 10 ** (decimals if decimals >= 0 else -decimals)
-    return np.rint(self * scale) / scale if decimals >= 0 else np.rint(self / scale) * scale
+    if decimals < 0:
+        return np.rint(self / scale) * scale
+    scaled = self * scale
+    # Numbers too large to be scaled have no digits after the point.
+    return np.where(np.isinf(scaled), self, np.rint(scaled) / scale)
 
 
 def pow_of_scalar(self: Number, exponent: Array) -> Any:

@@ -1,0 +1,98 @@
+"""Arrays from which on other ways to compute are taken, beside NumPy and SciPy in float64."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+import gradspec as gs
+import gradspec.nn.functional as F
+from gradspec.kernels import gelu_slope, normal_cdf
+from gradspec.summation import sums
+
+SHAPES = [(512, 128), (64, 9, 16), (8, 4, 16, 64), (20000, 3), (3, 20000), (9000, 2, 3), (40000,)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_sums_over_any_dimensions(shape: tuple[int, ...], dtype: type) -> None:
+    array = np.random.default_rng(0).standard_normal(shape).astype(dtype)
+    exact = array.astype(np.longdouble)
+    axes = [c for n in range(1, len(shape) + 1) for c in combinations(range(len(shape)), n)]
+    for axis in (*axes, -1, None):
+        for keepdims in (False, True):
+            found = sums(array, axis, keepdims)
+            wanted = exact.sum(axis, keepdims=keepdims)
+            assert (found.shape, found.dtype) == (wanted.shape, dtype), (axis, keepdims)
+            sizes = np.abs(exact).sum(axis, keepdims=keepdims)
+            assert (np.abs(found - wanted) <= 4 * np.finfo(dtype).eps * sizes).all(), axis
+
+
+@pytest.mark.parametrize("order", ["F", "strided"])
+def test_sums_of_other_layouts(order: str) -> None:
+    array = np.arange(64 * 200.0).reshape(64, 200)
+    laid = np.asfortranarray(array) if order == "F" else np.repeat(array, 2, axis=1)[:, ::2]
+    assert sums(laid, 0).tolist() == array.sum(0).tolist()
+    assert sums(laid, (1,)).tolist() == array.sum(1).tolist()
+
+
+def test_sums_with_infinity_and_nan() -> None:
+    array = np.ones((100, 100))
+    array[3, 5], array[4, 6] = np.inf, np.nan
+    assert sums(array, 1)[3] == np.inf
+    assert np.isnan(sums(array, 1)[4])
+    assert sums(array, 1)[5] == 100
+    assert np.isnan(sums(array, 0)[6])
+
+
+POINTS = np.concatenate([np.linspace(-12.9, 9, 200_001), [0.0, -0.0, 1e-40, -1e-40, 3e38, -3e38]])
+
+
+def test_the_normal_distribution_in_float32() -> None:
+    points = POINTS.astype(np.float32)
+    exact = ndtr(points.astype(np.float64))
+    is_normal = exact > np.finfo(np.float32).tiny
+    error = np.abs(normal_cdf(points) - exact)[is_normal] / exact[is_normal]
+    assert error.max() < 1e-5
+    middle = np.abs(points[is_normal]) < 3
+    assert error[middle].max() < 1e-6
+
+
+def test_the_ends_of_the_normal_distribution() -> None:
+    points = np.zeros(5000, np.float32)
+    points[:3] = -np.inf, np.inf, np.nan
+    assert normal_cdf(points)[:2].tolist() == [0, 1]
+    assert np.isnan(normal_cdf(points)[2])
+    assert normal_cdf(points)[3:].tolist() == [0.5] * 4997
+
+
+def test_the_slope_of_gelu_in_float32() -> None:
+    points = POINTS[np.abs(POINTS) < 20].astype(np.float32)
+    height = (2 * np.pi) ** -0.5
+    x = points.astype(np.float64)
+    left, right = ndtr(x), x * np.exp(-x * x / 2) * height
+    error = np.abs(gelu_slope(points, height) - (left + right))
+    assert (error <= 1e-5 * np.maximum(np.abs(left), np.abs(right))).all()
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "transposed"])
+def test_gelu_of_a_large_array(layout: str) -> None:
+    array = np.random.default_rng(1).standard_normal((80, 90)).astype(np.float32)
+    x = gs.tensor(array).requires_grad_()
+    y = F.gelu(x if layout == "contiguous" else x.t())
+    y.sum().backward()
+    exact = gs.tensor(array.astype(np.float64)).requires_grad_()
+    wanted = F.gelu(exact if layout == "contiguous" else exact.t())
+    wanted.sum().backward()
+    np.testing.assert_allclose(y.detach().numpy(), wanted.detach().numpy(), rtol=1e-5, atol=1e-7)
+    assert x.grad is not None
+    assert exact.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), exact.grad.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_rounding_numbers_too_large_to_be_scaled() -> None:
+    large = np.array([-7.2711809674393525e37, 1.26], np.float32)
+    assert gs.round(gs.tensor(large), decimals=1).tolist()[0] == large[0]
