@@ -19,10 +19,14 @@ from math import pi as pi
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from .importing import collector_paused as _collector_paused
+
+with _collector_paused():
+    from . import generated as generated
+
 from . import autograd as autograd
 from . import fft as fft
 from . import linalg as linalg
-from . import nn as nn
 from . import overrides as overrides
 from .autograd.backward import BackwardMethods as _BackwardMethods
 from .composites import atleast_1d as atleast_1d
@@ -94,12 +98,8 @@ from .modes import is_grad_enabled as is_grad_enabled
 from .modes import is_inference_mode_enabled as is_inference_mode_enabled
 from .modes import no_grad as no_grad
 from .modes import set_grad_enabled as set_grad_enabled
-from .nn.composed import native_batch_norm as native_batch_norm
-from .nn.composed import native_dropout as native_dropout
-from .nn.composed import native_layer_norm as native_layer_norm
 from .overrides import OverrideMethods as _OverrideMethods
 from .overwrite import OverwriteMethods as _OverwriteMethods
-from .printing import set_printoptions as set_printoptions
 from .promotion import get_default_dtype as get_default_dtype
 from .promotion import set_default_dtype as set_default_dtype
 from .random import bernoulli as bernoulli
@@ -120,8 +120,13 @@ from .threads import get_num_threads as get_num_threads
 from .threads import set_num_threads as set_num_threads
 
 if _TYPE_CHECKING:
+    from . import nn as nn
     from . import optim as optim
     from . import viz as viz
+    from .nn.composed import native_batch_norm as native_batch_norm
+    from .nn.composed import native_dropout as native_dropout
+    from .nn.composed import native_layer_norm as native_layer_norm
+    from .printing import set_printoptions as set_printoptions
 
 _install(_BackwardMethods)
 _install(_TensorMethods)
@@ -136,8 +141,23 @@ _copyreg.pickle(Tensor, _leaf_parts)
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradspec\.")
 
 
+_MODULES = ("nn", "optim", "viz")
+_FUNCTIONS = {
+    "native_batch_norm": ".nn.composed",
+    "native_dropout": ".nn.composed",
+    "native_layer_norm": ".nn.composed",
+    "set_printoptions": ".printing",
+}
+
+
 def __getattr__(name: str) -> _Any:
-    # Not every program trains or draws: these are imported when they are first asked for.
-    if name in ("optim", "viz"):
+    # Not every program trains, prints or draws: these are imported when they are first asked for.
+    if name in _MODULES:
         return _import_module(f".{name}", __name__)
+    if name in _FUNCTIONS:
+        return getattr(_import_module(_FUNCTIONS[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES, *_FUNCTIONS})

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from math import prod
-from string import ascii_letters
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from .registry import table_op
 from .tensor import Tensor, normalize_dim
+
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+"""In the order in which PyTorch counts them; the module `string` would take long to import."""
 
 Label = str
 """A letter, or `.0`, `.1`, ... for the dimensions of an ellipsis, counted from the last."""
@@ -87,8 +89,7 @@ def _letters(subscripts: Sequence[Any]) -> str:
     """Letters for a list of numbers; an Ellipsis stays one."""
     if any(each is not Ellipsis and not 0 <= each < 52 for each in subscripts):
         raise ValueError("einsum(): expected subscripts to be within [0, 52)")
-    letters = ascii_letters[26:] + ascii_letters[:26]
-    return "".join("..." if each is Ellipsis else letters[each] for each in subscripts)
+    return "".join("..." if each is Ellipsis else _LETTERS[each] for each in subscripts)
 
 
 def _labels(text: str, ndim: int) -> list[Label]:
@@ -154,7 +155,7 @@ def _path(terms: list[_Term], kept: list[Label]) -> list[tuple[int, ...]]:
     if len(terms) < 3:
         return [tuple(range(len(terms)))]
     names = dict.fromkeys(label for term in terms for label in term.labels)
-    letters = dict(zip(names, ascii_letters, strict=False))
+    letters = dict(zip(names, _LETTERS, strict=False))
     texts = ["".join(letters[label] for label in term.labels) for term in terms]
     equation = f"{','.join(texts)}->{''.join(letters[label] for label in kept)}"
     shapes = [np.broadcast_to(np.float64(0), term.tensor.shape) for term in terms]
