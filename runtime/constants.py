@@ -6,6 +6,7 @@ for all of them, so that a proof can put exact values in their place.
 
 from __future__ import annotations
 
+from cmath import log as _complex_log
 from math import (
     acos,
     acosh,
@@ -23,7 +24,6 @@ from math import (
     expm1,
     inf,
     lgamma,
-    log,
     log1p,
     log2,
     log10,
@@ -35,6 +35,7 @@ from math import (
     tan,
     tanh,
 )
+from math import log as _real_log
 
 __all__ = [
     "acos",
@@ -71,3 +72,8 @@ __all__ = [
 def rsqrt(x: float) -> float:
     """One over the square root."""
     return 1.0 / sqrt(x)
+
+
+def log(x: complex) -> complex:
+    """The natural logarithm, a float unless `x` is a complex number."""
+    return _complex_log(x) if isinstance(x, complex) else _real_log(x)

@@ -7,6 +7,7 @@ functions of the twins take conjugates to conjugates (off their branch cuts, whe
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import sympy
@@ -80,6 +81,25 @@ def complex_examples(spec: OpSpec, examples: tuple[Example, ...]) -> tuple[Examp
         found += [_with_complex(ordered[0], {name: params[name]}) for name in spec.promotes]
     return tuple(example for example in found if example is not None)
 
+
+def complex_numbers_given(spec: OpSpec, examples: tuple[Example, ...]) -> Iterator[Example]:
+    """Complex tensors, and for each number that the op takes a complex one as well.
+
+    A rule may forget to conjugate a factor. Not every op can be given such a number.
+    """
+    if not spec.complex or not examples or spec.composite is not None:
+        return
+    types = {param.name: param.type for param in spec.signature.tensor_params}
+    first = _with_complex(min(examples, key=_size), types)
+    if first is None:
+        return
+    for param in spec.signature.params:
+        if param.type.base == "Scalar" and not param.type.is_list:
+            args = dict(first.args) | {param.name: _COMPLEX_NUMBER}
+            yield Example(tuple(args.items()), first.span)
+
+
+_COMPLEX_NUMBER = 0.5 - 2j
 
 _OF_COMPOSITES = 2
 

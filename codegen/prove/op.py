@@ -12,7 +12,7 @@ from ..render.to_sympy import NotSymbolic
 from ..spec.model import Example, OpSpec
 from .agreement import check_agreement
 from .chambers import Chambers
-from .complex_numbers import complex_examples
+from .complex_numbers import complex_examples, complex_numbers_given
 from .corners import check_by_differences, check_corners
 from .counterexample import counterexample, show_call
 from .deadline import TimeUp, time_limit
@@ -83,7 +83,9 @@ class _Proof:
             examples = examples_of(self._spec)
             for example in (*examples, *complex_examples(self._spec, examples)):
                 self._example(example)
-            for example in special_examples(self._spec, examples):
+            for example in chain(
+                special_examples(self._spec, examples), complex_numbers_given(self._spec, examples)
+            ):
                 self._extra_example(example)
             for example in suspicious_calls(self._spec, examples):
                 self._unseen_call(example)

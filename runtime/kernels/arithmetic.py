@@ -108,9 +108,7 @@ def pow_of_scalar(self: Number, exponent: Array) -> Any:
 
 def times_log(self: Array, base: Any) -> Any:
     """Each element times the logarithm of a number; the limits at and below zero are IEEE's."""
-    if isinstance(base, complex):
-        return self * np.log(base)
-    if base > 0:
+    if isinstance(base, complex) or base > 0:
         return self * constants.log(base)
     return self * (-constants.inf if base == 0 else constants.nan)
 
