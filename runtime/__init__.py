@@ -122,6 +122,7 @@ from .threads import set_num_threads as set_num_threads
 if _TYPE_CHECKING:
     from . import nn as nn
     from . import optim as optim
+    from . import special as special
     from . import viz as viz
     from .nn.composed import native_batch_norm as native_batch_norm
     from .nn.composed import native_dropout as native_dropout
@@ -141,7 +142,7 @@ _copyreg.pickle(Tensor, _leaf_parts)
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradspec\.")
 
 
-_MODULES = ("nn", "optim", "viz")
+_MODULES = ("nn", "optim", "special", "viz")
 _FUNCTIONS = {
     "native_batch_norm": ".nn.composed",
     "native_dropout": ".nn.composed",

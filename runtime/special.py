@@ -1,0 +1,11 @@
+"""PyTorch's namespace `special`: functions of the table, some under names of their own."""
+
+from __future__ import annotations
+
+from .generated import digamma as psi
+from .generated import lgamma as gammaln
+from .generated import sigmoid as expit
+from .generated.special_names import *  # noqa: F403
+from .generated.special_names import __all__ as _same_names
+
+__all__ = [*_same_names, "expit", "gammaln", "psi"]

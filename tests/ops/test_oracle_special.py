@@ -1,0 +1,34 @@
+"""The namespace `special` beside PyTorch's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+
+pytestmark = pytest.mark.oracle
+
+ARGUMENTS = {"softmax": (0,), "log_softmax": (0,), "logsumexp": (0,)}
+"""What follows the tensor."""
+
+
+@pytest.mark.parametrize("name", gs.special.__all__)
+def test_same_name_same_values(name: str) -> None:
+    import torch
+
+    array = np.array([0.3, 1.7, 2.5])
+    answers = []
+    for library in (gs, torch):
+        function = getattr(library.special, name)
+        x = library.tensor(array, requires_grad=True)
+        if name == "xlogy":
+            y = function(x, x + 1)
+        elif name == "polygamma":
+            y = function(1, x)
+        else:
+            y = function(x, *ARGUMENTS.get(name, ()))
+        y.sum().backward()
+        answers.append((y.detach().numpy(), x.grad.numpy()))
+    for mine, theirs in zip(*answers, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
