@@ -12,6 +12,9 @@ pytestmark = pytest.mark.oracle
 ARGUMENTS = {"softmax": (0,), "log_softmax": (0,), "logsumexp": (0,)}
 """What follows the tensor."""
 
+LESS_EXACT = dict.fromkeys(("digamma", "polygamma", "psi", "gammaln"), 1e-8)
+"""PyTorch's series for these end early."""
+
 
 @pytest.mark.parametrize("name", gs.special.__all__)
 def test_same_name_same_values(name: str) -> None:
@@ -31,4 +34,4 @@ def test_same_name_same_values(name: str) -> None:
         y.sum().backward()
         answers.append((y.detach().numpy(), x.grad.numpy()))
     for mine, theirs in zip(*answers, strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(mine, theirs, rtol=LESS_EXACT.get(name, 1e-12))
