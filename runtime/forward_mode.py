@@ -143,6 +143,22 @@ def with_tangent(primal: Tensor, tangent: Tensor, level: Level) -> Dual:
     return dual
 
 
+def tangents_of(tensor: Tensor) -> tuple[tuple[Tensor, Level], ...]:
+    """The tangents of a tensor at all levels, outermost first."""
+    found = []
+    while isinstance(tensor, Dual):
+        found.append((tensor.tangent, tensor.level))
+        tensor = tensor.primal
+    return tuple(reversed(found))
+
+
+def with_tangents(tensor: Tensor, tangents: Iterable[tuple[Tensor, Level]]) -> Tensor:
+    """The opposite of `tangents_of`, for the levels that are still open."""
+    for tangent, level in tangents:
+        tensor = with_tangent(tensor, tangent, level) if level.open else tensor
+    return tensor
+
+
 def without_tangents(tensor: Tensor) -> Tensor:
     """The plain tensor whose values and history `tensor` has."""
     while isinstance(tensor, Dual):

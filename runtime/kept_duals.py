@@ -32,7 +32,11 @@ def keep_duals(result: Any, arguments: Iterable[tuple[Any, Any]]) -> None:
         duals |= {id(primal): dual for dual, primal in items if hasattr(dual, "_dual_parts")}
     for slot in type(node).__slots__:
         if slot.startswith("kept_") and hasattr(node, slot):
-            _keep(node, slot, duals, results)
+            packed = None if node.hooks is None else node.hooks.packed
+            if packed is not None and slot in packed.values:
+                packed.values[slot] = _keep_packed(node, slot, packed.values[slot], duals, results)
+            else:
+                _keep(node, slot, duals, results)
 
 
 def _keep(node: Node, slot: str, duals: dict[int, Any], results: list[Tensor]) -> None:
@@ -42,12 +46,28 @@ def _keep(node: Node, slot: str, duals: dict[int, Any], results: list[Tensor]) -
     elif id(kept) in duals:
         setattr(node, slot, duals[id(kept)])
     else:
-        for tensor in results:
-            # Only the array, as the output itself holds the node.
-            if tensor.array is kept and hasattr(tensor, "_dual_parts"):
-                parts = tensor._dual_parts
-                node._own_hooks().tangents.append((slot, parts.tangent, parts.level))
-                parts.level.keepers.append(ref(node))
+        _keep_tangent_of_output(node, slot, id(kept), results)
+
+
+def _keep_packed(
+    node: Node, slot: str, packed: Any, duals: dict[int, Any], results: list[Tensor]
+) -> Any:
+    """What saved-tensor hooks have packed, told of the tangents that the hooks have not seen."""
+    if isinstance(packed, list):
+        return [p and _keep_packed(node, slot, p, duals, []) for p in packed]
+    if packed.origin in duals:
+        return packed.with_dual(duals[packed.origin])
+    _keep_tangent_of_output(node, slot, packed.origin, results)
+    return packed
+
+
+def _keep_tangent_of_output(node: Node, slot: str, kept: int, results: list[Tensor]) -> None:
+    for tensor in results:
+        # Only the array, as the output itself holds the node.
+        if id(tensor.array) == kept and hasattr(tensor, "_dual_parts"):
+            parts = tensor._dual_parts
+            node._own_hooks().tangents.append((slot, parts.tangent, parts.level))
+            parts.level.keepers.append(ref(node))
 
 
 def _is_list(value: object) -> bool:

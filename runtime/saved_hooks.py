@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .forward_mode import Level, tangents_of, with_tangents, without_tangents
 from .kept import edge_of_output
-from .modes import observe
+from .modes import no_grad, observe
 from .node import FREED, AccumulateGrad, Freed, Node, OutputEdge
 from .saved import output_of
 from .tensor import Tensor, wrap
@@ -31,6 +32,10 @@ class PackedValue(NamedTuple):
     edge: Node | None
     is_array: bool
     """Whether it is the output of its own node, which keeps the array only."""
+    origin: int
+    """The id of what was packed, which says something while the op runs."""
+    tangents: tuple[tuple[Tensor, Level], ...] = ()
+    """What no hook sees, so that it is kept beside the packed value."""
 
     def restore(self) -> Any:
         """The saved value as the node keeps it; TypeError if the hook answers no tensor."""
@@ -44,13 +49,20 @@ class PackedValue(NamedTuple):
             return tensor.array
         restored = wrap(tensor.array)
         restored.edge = self.edge
-        return restored
+        return with_tangents(restored, self.tangents)
+
+    def with_dual(self, dual: Tensor) -> PackedValue:
+        """The same for a dual of what was packed."""
+        return self._replace(origin=id(dual), tangents=tangents_of(dual))
 
 
 def pack_tensor(tensor: Tensor, pack: Pack, unpack: Unpack) -> PackedValue:
     """Hand one saved tensor to the hook, without recording what the hook does."""
-    shown = tensor if tensor.edge is None or tensor.is_leaf else _shown(tensor)
-    return PackedValue(pack(shown), unpack, tensor.edge, False)
+    plain = without_tangents(tensor)
+    shown = plain if plain.edge is None or plain.is_leaf else _shown(plain)
+    with no_grad():
+        packed = pack(shown)
+    return PackedValue(packed, unpack, tensor.edge, False, id(tensor), tangents_of(tensor))
 
 
 def _shown(tensor: Tensor) -> Tensor:
@@ -163,7 +175,9 @@ def _pack_slot(slot: str, value: Any, node: Node, pack: Pack, unpack: Unpack) ->
     """A packed slot; None if it holds no tensors."""
     if isinstance(value, np.ndarray):
         shown = output_of(edge_of_output(node, slot), value)
-        return PackedValue(pack(shown), unpack, shown.edge, True)
+        with no_grad():
+            packed = pack(shown)
+        return PackedValue(packed, unpack, shown.edge, True, id(value))
     if isinstance(value, Tensor):
         return pack_tensor(value, pack, unpack)
     if isinstance(value, list | tuple) and any(isinstance(item, Tensor) for item in value):
