@@ -27,7 +27,20 @@ _FIRST_SWEEP: Final = 16
 class Alias:
     """What a tensor shares with its views and with what was detached from it."""
 
-    __slots__ = ("_sweep_at", "creator", "savers", "version", "views")
+    __slots__ = (
+        *("_sweep_at", "creator", "detached", "outlived", "savers"),
+        *("version", "views", "written_over"),
+    )
+
+    detached: int
+    """How many of the changes that `version` counts were not writes but a `detach_`: a node that
+    saved the tensor before does not know any more where it came from. Not set before the first."""
+
+    written_over: int
+    """How many of the views, which are in the order of creation, are older than the last write;
+    not set before the first."""
+    outlived: bool
+    """Set once a view may have a history though its base has none (any more)."""
 
     def __init__(self, edge: Node | None) -> None:
         self.version = 0
@@ -44,8 +57,14 @@ class Alias:
         views = self.views
         views.append(ref(view))
         if len(views) > self._sweep_at:
+            written_over = views[: getattr(self, "written_over", 0)]
+            self.written_over = sum(view() is not None for view in written_over)
             self.views = [view for view in views if view() is not None]
             self._sweep_at = 2 * len(self.views) + _FIRST_SWEEP
+
+    def count_writes(self) -> int:
+        """How often the memory was written to."""
+        return self.version - getattr(self, "detached", 0)
 
     def add_saver(self, node: Node, slot: str) -> None:
         """Remember a node that keeps the memory as it is now in one of its slots."""
@@ -56,7 +75,9 @@ class Alias:
         for view in self.views:
             if view() is not None:
                 return False
-        self.views.clear()
+        if self.views:
+            self.views.clear()
+            self.written_over = 0
         return True
 
     def bases(self) -> list[Tensor]:
@@ -107,6 +128,11 @@ def own_alias(tensor: Tensor) -> Alias:
     if alias is None:
         alias = tensor.alias = Alias(tensor.edge)
     return alias
+
+
+def changes_of(tensor: Tensor) -> int:
+    """By how much `tensor` has changed: what nodes that save it compare."""
+    return 0 if tensor.alias is None else tensor.alias.version
 
 
 def base_of(tensor: Tensor) -> Tensor | None:

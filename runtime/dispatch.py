@@ -103,7 +103,7 @@ def _lift_one(
     if isinstance(value, StaleView):
         if is_grad_enabled():
             raise value.refusal()
-        value = value.detach()
+        return value.as_plain()
     if isinstance(value, Tensor):
         plain = wrap(value.array)
         plain.edge = value.edge

@@ -38,7 +38,7 @@ def call_node_hooks(
     for hook in list(hooks.before_node.values()):
         arriving = _replaced(hook, hook(arriving), arriving)
     given = [_carried(tensor, on_tensors) for tensor in arriving]
-    leaving = _run(vertex, hooks, given if several else given[0], needs, on_tensors)
+    leaving = run_with_saved(vertex, given if several else given[0], needs, on_tensors)
     if is_anomaly_check_nan_enabled():
         refuse_nan(vertex, leaving)
     if not hooks.after_node:
@@ -49,12 +49,16 @@ def call_node_hooks(
     return [_carried(tensor, on_tensors) for tensor in answers]
 
 
-def _run(
-    vertex: Node, hooks: Hooks, grad: Gradient, needs: Sequence[object], on_tensors: bool
+def run_with_saved(
+    vertex: Node, grad: Gradient, needs: Sequence[object], on_tensors: bool
 ) -> Sequence[Gradient]:
+    """Run a node on what it saved: unpacked by hooks, refused if it was overwritten."""
+    apply = vertex.apply_differentiable if on_tensors else vertex.apply
+    hooks = vertex.hooks
+    if hooks is None:
+        return apply(grad, needs)
     if hooks.guard is not None:
         hooks.guard(vertex)
-    apply = vertex.apply_differentiable if on_tensors else vertex.apply
     if hooks.packed is None:
         return apply(grad, needs)
     with hooks.packed.unpacked(vertex):

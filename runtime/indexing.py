@@ -16,7 +16,7 @@ import numpy as np
 
 from .errors import failure
 from .forward_mode import Dual
-from .inplace import is_recorded, mark_written, refuse_any_overlap
+from .inplace import is_recorded, mark_written, refuse_any_overlap, refuse_part, values_first
 from .modes import refuse_inference
 from .overrides import handle_torch_function, has_torch_function_unary
 from .overwrite import copy_, fill_, index_put_
@@ -70,9 +70,9 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
 
     Raises RuntimeError for a leaf that requires grad, as any recorded in-place op does.
     """
+    plan = plan_index(index, tensor.array.shape, keeps_full_slices=False)
     by_ops = is_recorded(tensor, value) or type(tensor) is Dual or type(value) is Dual
     by_ops = by_ops or not tensor.array.flags.writeable
-    plan = plan_index(index, tensor.array.shape, keeps_full_slices=False)
     if by_ops:
         _write_recorded(tensor, plan, value)
         return
@@ -88,10 +88,18 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         target_ndim = view[where].ndim if plan.gather else view.ndim
         while source.ndim > target_ndim and source.shape[0] == 1:
             source = source[0]
+        if tensor.alias is not None and isinstance(value, Tensor) and value.alias is tensor.alias:
+            _refuse_part(view, source)
         view[where] = source
     except (ValueError, IndexError) as error:
-        raise failure("setitem", error, tensor, value) from None
+        raise failure("setitem", values_first(error, view, where, source), tensor, value) from None
     mark_written(tensor)
+
+
+def _refuse_part(view: Array, source: Array) -> None:
+    # Where the source is broadcast PyTorch does not look.
+    if source.shape == view.shape:
+        refuse_part(view, source)
 
 
 def _write_recorded(tensor: Tensor, plan: Plan, value: Any) -> None:
@@ -104,12 +112,22 @@ def _write_recorded(tensor: Tensor, plan: Plan, value: Any) -> None:
         indices = [None if array is None else wrap(array) for array in plan.gather]
         index_put_(view, indices, source)
         return
-    while source.array.ndim > view.array.ndim and source.array.shape[0] == 1:
-        source = table_op("select")(source, 0, 0)
+    source = _broadcast_as_pytorch(source, view)
     if source.array.ndim == 0 and (view.array.ndim or not isinstance(value, Tensor)):
         fill_(view, source)
     else:
         copy_(view, source)
+
+
+def _broadcast_as_pytorch(source: Tensor, view: Tensor) -> Tensor:
+    """The source as the copy sees it: by the same ops, so that the graph is the same."""
+    shape = source.array.shape
+    surplus = len(shape) - view.array.ndim
+    if surplus > 0 and all(length == 1 for length in shape[:surplus]):
+        source = table_op("view")(source, shape[surplus:])
+    if source.array.ndim and source.array.shape != view.array.shape:
+        source = table_op("expand")(source, view.array.shape)
+    return source
 
 
 def _source(tensor: Tensor, value: Any) -> Array:

@@ -22,7 +22,7 @@ from .promotion import check_inplace_dtype
 from .region import Region
 from .saved import guard_saved_output, saved_output_slot
 from .tangent_writes import copy_as, copy_or_zero, follow_source
-from .tensor import Tensor
+from .tensor import Tensor, hand_over_retained
 from .view_history import check_recordable, rebase, refresh_views
 
 
@@ -72,10 +72,14 @@ def _asks_for_gradient(value: object) -> bool:
 def refuse_partial_overlap(written: Tensor, *read: object) -> None:
     """Raise RuntimeError if what is read lies on a part of what is written."""
     for tensor in read:
-        if not isinstance(tensor, Tensor) or tensor.alias is not written.alias:
-            continue
-        if _overlap_of(written.array, tensor.array) == "partial":
-            raise _overlap()
+        if isinstance(tensor, Tensor) and tensor.alias is written.alias:
+            refuse_part(written.array, tensor.array)
+
+
+def refuse_part(written: Any, read: Any) -> None:
+    """Raise RuntimeError if an array that is read lies on a part of what is written."""
+    if _overlap_of(written, read) == "partial":
+        raise _overlap()
 
 
 def refuse_any_overlap(written: Tensor, read: Tensor) -> None:
@@ -91,8 +95,12 @@ def _overlap_of(a: Any, b: Any) -> Literal["none", "partial", "full"]:
         return "none"
     if not np.may_share_memory(a, b):
         return "none"
-    same = a.ctypes.data == b.ctypes.data and a.shape == b.shape and _steps(a) == _steps(b)
-    return "full" if same else "partial"
+    return "full" if _is_same(a, b) else "partial"
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether two arrays show the same elements in the same order."""
+    return a.ctypes.data == b.ctypes.data and a.shape == b.shape and _steps(a) == _steps(b)
 
 
 def _is_dense(array: Any) -> bool:
@@ -128,10 +136,7 @@ def take_over(tensor: Tensor, vertex: Node) -> None:
     if base is not None:
         rebase(tensor, base, vertex)
         return
-    before = tensor.edge
-    if before is not None and before.hooks is not None and before.hooks.retain is not None:
-        vertex._own_hooks().retain = before.hooks.retain
-        before.hooks.retain = None
+    hand_over_retained(tensor, vertex)
     tensor.edge = vertex
     refresh_views(tensor)
 
@@ -150,29 +155,46 @@ def _keep_output(tensor: Tensor, result: Tensor) -> None:
 def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
     """Overwrite elements of `tensor`; whoever saved it can tell by the version."""
     refuse_inference(tensor, "Inplace update")
-    base = base_of(tensor)
     try:
-        if tensor.array.flags.writeable or base is None:
+        if tensor.array.flags.writeable:
             tensor.array[where] = values
         else:
-            _write_through(base, tensor, values, where)
+            _write_through(tensor.array, values, where)
     except (ValueError, IndexError) as error:
-        raise failure("write", error, tensor, values) from None
+        reason = values_first(error, tensor.array, where, values)
+        raise failure("write", reason, tensor, values) from None
     mark_written(tensor)
 
 
-def _write_through(base: Tensor, view: Tensor, values: Any, where: Any) -> None:
-    """Overwrite elements of a view of an expanded tensor, on which NumPy lets nobody write.
+def values_first(error: Exception, written: Any, where: Any, values: Any) -> Exception:
+    """The error of a failed write: that of the values' shape if that is wrong, too."""
+    if isinstance(error, IndexError) and isinstance(where, tuple) and written.size:
+        valid = tuple(np.zeros_like(i) if isinstance(i, np.ndarray) else i for i in where)
+        try:
+            np.broadcast_shapes(written[valid].shape, np.shape(values))
+        except ValueError as misfit:
+            return misfit
+    return error
 
-    RuntimeError where the whole of it is to be overwritten and elements are one in memory.
+
+def _write_through(view: Any, values: Any, where: Any) -> None:
+    """Overwrite elements of an expanded array, or a view of one: NumPy lets nobody write there.
+
+    RuntimeError where elements are one in memory and the whole is to be overwritten, other than
+    with one number or with itself.
     """
-    if where is ... and np.ndim(values) and 0 in _steps(view.array):
+    if where is ... and isinstance(values, np.ndarray) and 0 in _steps(view):
+        if _is_same(view, values):
+            return
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to "
             "a single memory location. Please clone() the tensor before the operation."
         )
-    places = Region(base.array, view.array).positions[where]
-    base.array[np.unravel_index(places, base.array.shape) if base.array.ndim else ...] = values
+    owner = view
+    while not owner.flags.writeable and isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    places = Region(owner, view).positions[where]
+    owner[np.unravel_index(places, owner.shape) if owner.ndim else ...] = values
 
 
 def mark_written(tensor: Tensor) -> None:
@@ -198,6 +220,7 @@ def mark_written(tensor: Tensor) -> None:
             guard_saved_output(saved_by, saved_in, alias, version)
     alias.savers.clear()
     alias.version += 1
+    alias.written_over = len(alias.views)
     for viewed in alias.bases():
         refresh_views(viewed)
 

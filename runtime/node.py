@@ -190,15 +190,10 @@ class AccumulateGrad(Node):
             self._variable = ref(variable)
         return variable
 
-    @property
-    def leads_nowhere(self) -> bool:
-        """Whether this is the vertex of a view that was made without gradients."""
-        return self._variable is _no_tensor
-
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
         """Add an array to the leaf's gradient, in place if it has one."""
         variable = self._variable()
-        if variable is not None and variable.edge is not None:
+        if variable is not None and (variable.edge is self or self._is_leaf(variable)):
             variable.add_to_grad(grad)
             self._call_accumulate_hooks(variable)
         return ()
@@ -207,22 +202,35 @@ class AccumulateGrad(Node):
         """Like `apply`, of what `buffers` hold for this vertex: if nobody else does, it is kept."""
         grad = buffers.pop(self)
         variable = self._variable()
-        if grad is not None and variable is not None and variable.edge is not None:
+        if grad is None or variable is None:
+            return
+        if variable.edge is self or self._is_leaf(variable):
             keep = is_unshared(grad) and grad.strides == self.array.strides  # it is counted first
             variable.add_to_grad(grad, keep)
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
         """Add a tensor to the leaf's gradient; the sum is recorded."""
         variable = self._variable()
-        if variable is not None and variable.edge is not None:
+        if variable is not None and (variable.edge is self or self._is_leaf(variable)):
             variable.add_recorded_grad(grad)
             self._call_accumulate_hooks(variable)
         return ()
 
+    @staticmethod
+    def _is_leaf(variable: Tensor) -> bool:
+        """Whether a tensor that this is no longer the vertex of still asks for its gradient."""
+        if not variable.is_leaf:
+            raise RuntimeError(
+                "leaf variable has been moved into the graph interior: it was detached and then "
+                "modified in place after it had been used"
+            )
+        return variable.requires_grad
+
     def _call_accumulate_hooks(self, variable: Tensor) -> None:
         if self.hooks is not None:
             for hook in list(self.hooks.after_accumulate.values()):
-                hook(variable)
+                if hook(variable) is not None:
+                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
 
 def nowhere(view: Tensor) -> AccumulateGrad:
@@ -230,6 +238,11 @@ def nowhere(view: Tensor) -> AccumulateGrad:
     vertex = AccumulateGrad(view)
     vertex._variable = _no_tensor
     return vertex
+
+
+def leads_nowhere(vertex: Node | None) -> bool:
+    """Whether this is the vertex of a view that was made without gradients."""
+    return isinstance(vertex, AccumulateGrad) and vertex._variable is _no_tensor
 
 
 def _no_tensor() -> None:

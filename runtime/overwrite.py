@@ -19,7 +19,7 @@ from .inplace import (
     take_over,
     write,
 )
-from .node import Node, next_sequence_nr
+from .node import Node, freed_graph, next_sequence_nr
 from .random import generator
 from .registry import table_op
 from .tangent_writes import WriteTangent, copy_or_zero, follow_source
@@ -42,11 +42,11 @@ class OverwriteNode(Node):
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
-        return (np.zeros_like(grad),)
+        return (np.zeros_like(grad) if needs[0] else None,)
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on tensors."""
-        return (wrap(np.zeros_like(grad.array)),)
+        return (wrap(np.zeros_like(grad.array)) if needs[0] else None,)
 
 
 class ZeroBackward0(OverwriteNode):
@@ -84,11 +84,12 @@ class _CopyNode(OverwriteNode):
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
-        return (np.zeros_like(grad), reduce_to(grad, self._like) if needs[1] else None)
+        (before,) = super().apply(grad, needs)
+        return (before, reduce_to(grad, self._like) if needs[1] else None)
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on tensors."""
-        before = wrap(np.zeros_like(grad.array))
+        (before,) = super().apply_differentiable(grad, needs)
         return (before, reduce_to_differentiable(grad, self._like) if needs[1] else None)
 
 
@@ -114,28 +115,39 @@ class IndexPutBackward0(OverwriteNode):
     ) -> None:
         super().__init__(edge, values.edge)
         self._like: Like = (values.array.shape, values.array.dtype)
-        self._indices = indices
+        self._indices: tuple[Any, ...] | None = indices
         self._accumulate = accumulate
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
-        before = grad
-        if not self._accumulate:
+        indices = self._kept_indices()
+        before = grad if needs[0] else None
+        if needs[0] and not self._accumulate:
             before = grad.copy()
-            before[self._indices] = 0
-        return (before, reduce_to(grad[self._indices], self._like) if needs[1] else None)
+            before[indices] = 0
+        return (before, reduce_to(grad[indices], self._like) if needs[1] else None)
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on tensors."""
-        before = grad
-        if not self._accumulate:
+        where = self._kept_indices()
+        before = grad if needs[0] else None
+        if needs[0] and not self._accumulate:
             kept = np.ones(grad.array.shape, grad.array.dtype)
-            kept[self._indices] = 0
+            kept[where] = 0
             before = grad * wrap(kept)
         if not needs[1]:
             return (before, None)
-        indices = [None if isinstance(i, slice) else wrap(i) for i in self._indices]
+        indices = [None if isinstance(i, slice) else wrap(i) for i in where]
         return (before, reduce_to_differentiable(table_op("index")(grad, indices), self._like))
+
+    def release(self) -> None:
+        """Let go of the indices."""
+        self._indices = None
+
+    def _kept_indices(self) -> tuple[Any, ...]:
+        if self._indices is None:
+            raise freed_graph()
+        return self._indices
 
 
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .alias import Alias
+from .alias import Alias, changes_of
 from .forward_mode import with_tangent
 from .node import FREED, AccumulateGrad, Node, OutputEdge, freed_graph
 from .promotion import type_name
@@ -25,9 +25,9 @@ def likeness(tensor: Tensor | None) -> Likeness | None:
 
 def check_version(node: Node, name: str, saved: Tensor, version: int | None) -> None:
     """Raise RuntimeError if `saved` was modified in place since `node` kept it."""
-    expected = version or 0
-    if saved._version != expected:
-        raise modified_in_place(saved.array, saved.edge, saved._version, expected, name, node)
+    expected, found = version or 0, changes_of(saved)
+    if found != expected:
+        raise modified_in_place(saved.array, saved.edge, found, expected, name, node)
 
 
 def modified_in_place(
@@ -65,7 +65,7 @@ def _refuse(node: Node, *, slot: str, alias: Alias, expected: int) -> None:
     if array is FREED:
         raise freed_graph()
     name = slot.removeprefix("kept_")
-    raise modified_in_place(array, node, alias.version, expected, name, node)
+    raise modified_in_place(array, node, alias.count_writes(), expected, name, node)
 
 
 def versions(tensors: Sequence[Tensor | None]) -> list[int | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .alias import SEVERAL_VIEWS, view_kind
 from .node import Node
-from .tensor import Tensor
+from .tensor import Tensor, wrap
 
 
 class StaleView(Tensor):
@@ -42,14 +42,32 @@ class StaleView(Tensor):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Does nothing, or raises RuntimeError."""
-        if requires_grad:
-            return self
-        raise self.refusal()
+        if not requires_grad and self._has_lost_history():
+            raise self.refusal()
+        return self
 
     def retain_grad(self) -> None:
         """Does nothing for a view that was made without gradients; RuntimeError for others."""
-        if view_kind(self) == SEVERAL_VIEWS:
+        if self._has_lost_history():
             raise self.refusal()
+
+    def _has_lost_history(self) -> bool:
+        """Whether an op that was recorded made this view; it returned several."""
+        return view_kind(self) == SEVERAL_VIEWS and super().edge is not None
+
+    def recover(self) -> None:
+        """Be an ordinary view without a history: the base has none any more."""
+        plain: Tensor = self
+        plain.__class__ = Tensor
+        plain.edge = None
+
+    def as_plain(self) -> Tensor:
+        """The same view without a history, for ops that are not recorded."""
+        plain = wrap(self.array)
+        plain.alias = self.alias
+        plain._view_base = self._view_base
+        plain._view_kind = self._view_kind
+        return plain
 
     def refusal(self) -> RuntimeError:
         """The error of any op on this tensor."""

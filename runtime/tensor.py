@@ -17,7 +17,7 @@ from .composites import CompositeMethods
 from .conversion import ConversionMethods
 from .hooks import RemovableHandle
 from .modes import refuse_inference
-from .node import AccumulateGrad, Node, OutputEdge
+from .node import AccumulateGrad, Node, OutputEdge, leads_nowhere, nowhere
 from .protocols import ValueMethods
 
 if TYPE_CHECKING:
@@ -165,8 +165,10 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
                 "value where no gradient should flow, use detach()."
             )
         if not requires_grad:
-            self.edge = None
-        elif self.edge is None:
+            base = base_of(self)
+            self.edge = None if base is None or base.edge is None else nowhere(self)
+            _tell_views(self)
+        elif self.edge is None or leads_nowhere(self.edge):
             if self.array.dtype.kind not in "fcO":  # O: the symbols of a proof
                 raise RuntimeError(
                     "only Tensors of floating point and complex dtype can require gradients, "
@@ -174,6 +176,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
                 )
             refuse_inference(self, "Setting requires_grad=True")
             self.edge = AccumulateGrad(self)
+            _tell_views(self)
         return self
 
     @property
@@ -247,7 +250,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         """How often the memory was modified in place."""
         if self.alias is INFERENCE_ALIAS:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return 0 if self.alias is None else self.alias.version
+        return 0 if self.alias is None else self.alias.count_writes()
 
     def detach(self) -> Tensor:
         """A tensor on the same memory through which no gradient flows."""
@@ -257,10 +260,14 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
 
     def detach_(self) -> Tensor:
         """Cut this tensor off from the graph that made it; RuntimeError for a view."""
-        if base_of(self) is not None:
+        if self._is_view():
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
-        own_alias(self)  # by which the node that made the values learns of later writes
+        alias = own_alias(self)  # by which the node that made the values learns of later writes
+        if not self.is_leaf:
+            alias.version += 1
+            alias.detached = getattr(alias, "detached", 0) + 1
         self.edge = None
+        _tell_views(self)
         return self
 
     @property
@@ -284,11 +291,13 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
             if isinstance(self.edge, AccumulateGrad):
                 self.edge.array = value.array
         self.array = value.array
+        if (value.alias is INFERENCE_ALIAS) is not (self.alias is INFERENCE_ALIAS):
+            self.alias = INFERENCE_ALIAS if value.alias is INFERENCE_ALIAS else None
 
     @property
     def _base(self) -> Tensor | None:
-        """The tensor that this one is a view of; None if it is no view."""
-        return base_of(self)
+        """The tensor that this one is a view of; None if it is no view, or for inference."""
+        return None if self.alias is INFERENCE_ALIAS else base_of(self)
 
     def is_inference(self) -> bool:
         """Whether this tensor was made in inference mode."""
@@ -296,7 +305,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
 
     def _is_view(self) -> bool:
         """Whether this tensor is a view of another."""
-        return base_of(self) is not None
+        return self._base is not None
 
     def retain_grad(self) -> None:
         """Keep `grad` for this result too; does nothing for a leaf, which always does."""
@@ -328,6 +337,22 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
             )
         hooks = edge._own_hooks()
         return hooks.add(hooks.after_accumulate, hook)
+
+
+def hand_over_retained(tensor: Tensor, vertex: Node) -> None:
+    """Let `vertex`, the next of `tensor`, keep the gradient if the one until now does."""
+    before = tensor.edge
+    if before is not None and before.hooks is not None and before.hooks.retain is not None:
+        vertex._own_hooks().retain = before.hooks.retain
+        before.hooks.retain = None
+
+
+def _tell_views(base: Tensor) -> None:
+    """Tell the views of `base` that it requires grad now, or does no longer."""
+    if base.alias is not None:
+        from .view_history import follow_base  # which imports this module
+
+        follow_base(base)
 
 
 def _retain_into(tensor: ref[Tensor]) -> Callable[[Tensor], None]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from weakref import ref
 
 from .alias import INFERENCE, SEVERAL_VIEWS, UNDER_NO_GRAD, base_of, view_kind
-from .node import Node, next_sequence_nr
+from .hook_calls import run_with_saved
+from .node import Node, freed_graph, leads_nowhere, next_sequence_nr, nowhere
 from .region import Region
 from .registry import table_op
 from .stale_view import StaleView
-from .tensor import Tensor, wrap
+from .tensor import Tensor, hand_over_retained, wrap
 
 
 class AsStridedBackward0(Node):
@@ -19,7 +21,7 @@ class AsStridedBackward0(Node):
     __slots__ = ("_region",)
     op = "as_strided"
 
-    def __init__(self, base_edge: Node, region: Region) -> None:
+    def __init__(self, base_edge: Node | None, region: Region) -> None:
         self.edges = (base_edge,)
         self.hooks = None
         self.sequence_nr = next_sequence_nr()
@@ -43,7 +45,8 @@ class CopySlices(Node):
     __slots__ = ("_region", "fn")
 
     def __init__(self, base_edge: Node | None, fn: Node, region: Region) -> None:
-        self.fn = fn
+        self.fn: Node | None = fn
+        """None after the graph has been freed."""
         self.edges = (base_edge, *fn.edges[1:])
         self.hooks = None
         self.sequence_nr = next_sequence_nr()
@@ -51,30 +54,29 @@ class CopySlices(Node):
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
-        self._check()
-        first, *others = self.fn.apply(self._region.take(grad), needs)
+        inside = self._region.take(grad)
+        first, *others = run_with_saved(self._kept_fn(), inside, needs, on_tensors=False)
         if not needs[0]:
             return (None, *others)
         return (self._region.put(grad, 0 if first is None else first), *others)
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on tensors."""
-        self._check()
         inside = _take(self._region, grad)
-        first, *others = self.fn.apply_differentiable(inside, needs)
+        first, *others = run_with_saved(self._kept_fn(), inside, needs, on_tensors=True)
         if not needs[0]:
             return (None, *others)
         rest = grad - _scatter(self._region, inside)
         return (rest if first is None else rest + _scatter(self._region, first), *others)
 
-    def _check(self) -> None:
-        hooks = self.fn.hooks
-        if hooks is not None and hooks.guard is not None:
-            hooks.guard(self.fn)
+    def _kept_fn(self) -> Node:
+        if self.fn is None:
+            raise freed_graph()
+        return self.fn
 
     def release(self) -> None:
-        """Let go of what the in-place op saved."""
-        self.fn.release()
+        """Let go of the in-place op, and with it of what that saved."""
+        self.fn = None
 
 
 def _take(region: Region, tensor: Tensor) -> Tensor:
@@ -98,13 +100,53 @@ def rebase(view: Tensor, base: Tensor, fn: Node) -> None:
 
 def refresh_views(base: Tensor) -> None:
     """Give every view of `base` the history that the base has by now."""
-    if base.alias is None or base.edge is None:
+    alias = base.alias
+    if alias is None:
         return
-    for view in base.alias.views_of(base):
-        if view_kind(view) in (UNDER_NO_GRAD, INFERENCE, SEVERAL_VIEWS):
-            view.__class__ = StaleView
-        else:
-            view.edge = AsStridedBackward0(base.edge, Region(base.array, view.array))
+    if base.edge is not None:
+        for view in alias.views_of(base):
+            _refresh(view, base)
+    elif getattr(alias, "outlived", False):
+        for view in alias.views_of(base):
+            if type(view) is Tensor and view.grad_fn is not None:
+                _refresh(view, base)
+
+
+def _refresh(view: Tensor, base: Tensor) -> None:
+    if view_kind(view) in (UNDER_NO_GRAD, INFERENCE, SEVERAL_VIEWS):
+        view.__class__ = StaleView
+    else:
+        vertex = AsStridedBackward0(base.edge, Region(base.array, view.array))
+        hand_over_retained(view, vertex)
+        view.edge = vertex
+
+
+def follow_base(base: Tensor) -> None:
+    """Give the views of `base` what they have from it, now that it is another kind of leaf.
+
+    A view without a history requires grad if its base does, and a gradient that arrives at it is
+    lost; if there was a write since it was made, it is a part of the base as it is now.
+    """
+    alias = base.alias
+    if alias is None:
+        return
+    if base.edge is None or base_of(base) is not None:
+        alias.outlived = True
+    written_over = getattr(alias, "written_over", 0)
+    for position, view in enumerate(map(ref.__call__, alias.views)):
+        if view is None or base_of(view) is not base:
+            continue
+        if type(view) is StaleView:
+            if base.edge is None and view_kind(view) != SEVERAL_VIEWS:
+                view.recover()
+        elif base.edge is None:
+            if leads_nowhere(view.edge):
+                view.edge = None
+        elif view.edge is None:
+            if position < written_over:
+                _refresh(view, base)
+            else:
+                view.edge = nowhere(view)
 
 
 def check_recordable(tensor: Tensor, name: str) -> None:
@@ -116,7 +158,7 @@ def check_recordable(tensor: Tensor, name: str) -> None:
     base = base_of(tensor)
     if base is not None:
         _check_view(tensor, name)
-        if base.edge is not None and base.is_leaf:
+        if base.is_leaf and not (base.edge is None and tensor.edge is None):
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place "
                 f"operation. Call {name}() under no_grad(), or on a clone()."

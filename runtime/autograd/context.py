@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..alias import Alias, own_alias
+from ..alias import Alias, changes_of, own_alias
 from ..forward_mode import Level, with_tangent
 from ..node import Node, freed_graph
 from ..saved import modified_in_place
@@ -107,7 +107,7 @@ class FunctionCtx:
         node = self._node()
         found = 0 if saved.alias is None else saved.alias.version
         if saved.tensor is not None:
-            found = saved.tensor._version
+            found = changes_of(saved.tensor)
         if found != saved.version and node is not None:
             vertex = node if saved.tensor is None else saved.tensor.edge
             raise modified_in_place(
@@ -119,10 +119,7 @@ class FunctionCtx:
         tensor.alias = saved.alias
         if node is not None:
             tensor.edge = node.output_edge(saved.output_nr)
-        for level, tangents in self._output_tangents:
-            tangent = tangents[saved.output_nr]
-            tensor = tensor if tangent is None else with_tangent(tensor, tangent, level)
-        return tensor
+        return self._with_tangents(tensor, saved.output_nr)
 
     def _restore(self, saved: Saved) -> Tensor:
         assert saved.packed is not None
@@ -130,6 +127,13 @@ class FunctionCtx:
         node = self._node()
         if saved.output_nr >= 0 and node is not None:
             tensor.edge = node.output_edge(saved.output_nr)
+            return self._with_tangents(tensor, saved.output_nr)
+        return tensor
+
+    def _with_tangents(self, tensor: Tensor, output_nr: int) -> Tensor:
+        for level, tangents in self._output_tangents:
+            tangent = tangents[output_nr]
+            tensor = tensor if tangent is None else with_tangent(tensor, tangent, level)
         return tensor
 
 
@@ -152,4 +156,4 @@ def _pack(tensor: Tensor | None, positions: dict[int, int]) -> Saved:
     if output_nr >= 0:
         own_alias(tensor)  # by which a later modification of the output will be seen
     kept = None if output_nr >= 0 else tensor
-    return Saved(kept, tensor.array, tensor.alias, tensor._version, output_nr)
+    return Saved(kept, tensor.array, tensor.alias, changes_of(tensor), output_nr)

@@ -54,7 +54,8 @@ def register_multi_grad_hook(
 def _vertex(place: TensorOrEdge) -> Node:
     vertex = vertex_of(place)
     if vertex is None:
-        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        # PyTorch's type, too: there it is an `assert`.
+        raise AssertionError("cannot register a hook on a tensor that doesn't require gradient")
     return vertex
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import engine
-from ..node import AccumulateGrad, Node
+from ..node import AccumulateGrad, Node, leads_nowhere
 from ..promotion import get_default_dtype
 from ..tensor import Tensor, wrap
 from .edges import TensorOrEdge, vertex_of
@@ -94,7 +94,7 @@ def _target(place: TensorOrEdge) -> Node:
     vertex = vertex_of(place)
     if vertex is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    if isinstance(vertex, AccumulateGrad) and vertex.leads_nowhere:
+    if leads_nowhere(vertex):
         raise RuntimeError(
             "One of the differentiated Tensors is a view that was made without gradients: it "
             "appears to not have been used in the graph"

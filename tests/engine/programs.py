@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -62,7 +62,10 @@ SAME_NODE = {"ReshapeAliasBackward0": "ViewBackward0", "UnsafeViewBackward0": "V
 
 def make_step(rng: random.Random, count: int) -> Step:
     """One step on some of `count` tensors."""
-    kinds = (_op, _op, _view, _view, _in_place, _in_place, _assignment, _mode, _hook, _pass)
+    kinds = (
+        *(_op, _op, _view, _view, _in_place, _in_place),
+        *(_assignment, _mode, _hook, _pass, _change),
+    )
     return rng.choice(kinds)(rng, count)
 
 
@@ -93,11 +96,26 @@ def _in_place(rng: random.Random, count: int) -> Step:
         return f"x{i}.{name}()", lambda t, x: _nothing(getattr(x[i], name)())
     if kind < 0.8:
         name = rng.choice(BINARY_IN_PLACE)
-        return f"x{i}.{name}(x{j})", lambda t, x: _nothing(getattr(x[i], name)(x[j]))
+        return f"x{i}.{name}(x{j})", lambda t, x: _nothing(getattr(x[i], name)(_source(x[i], x[j])))
     number = rng.choice([0.5, 2.0, -1.0])
     if kind < 0.9:
         return f"x{i}.mul_({number})", lambda t, x: _nothing(x[i].mul_(number))
     return f"x{i}.add_(0).fill_({number})", lambda t, x: _nothing(x[i].add_(0).fill_(number))
+
+
+def _source(written: Any, read: Any) -> Any:
+    """What is read, or a copy if it may lie on a part of what is written and neither looks.
+
+    Both look where elements lie without gaps; elsewhere the result is that of some order.
+    """
+    one = written if written._base is None else written._base
+    other = read if read._base is None else read._base
+    shared = one is other and written is not read
+    return read.clone() if shared and not (_is_dense(written) and _is_dense(read)) else read
+
+
+def _is_dense(tensor: Any) -> bool:
+    return tensor.is_contiguous() or (tensor.ndim == 2 and tensor.t().is_contiguous())
 
 
 def _assignment(rng: random.Random, count: int) -> Step:
@@ -116,7 +134,12 @@ def _assignment(rng: random.Random, count: int) -> Step:
     if rng.random() < 0.5:
 
         def augment(t: Any, x: list[Any]) -> None:
-            x[i][index(t)] += x[j]
+            # What `+=` does, but that the history is asked for before the assignment: PyTorch
+            # takes a view for a leaf while nobody has looked at its new history.
+            part = x[i][index(t)]
+            part += _source(part, x[j])
+            _ = x[i].grad_fn
+            x[i][index(t)] = part
 
         return f"x{i}[{word}] += x{j}", augment
     return f"x{i}[{word}] = x{j}", lambda t, x: x[i].__setitem__(index(t), x[j])
@@ -140,11 +163,47 @@ def _hook(rng: random.Random, count: int) -> Step:
     words, do = rng.choice(
         [
             ("register_hook", lambda x: x.register_hook(lambda grad: grad * 2)),
-            ("retain_grad", lambda x: x.retain_grad()),
-            ("node hook", lambda x: x.grad_fn.register_prehook(lambda g: (g[0] * 3,))),
+            ("node prehook", lambda x: x.grad_fn.register_prehook(lambda g: (g[0] * 3,))),
+            ("node hook", lambda x: x.grad_fn.register_hook(lambda into, out: (into[0] * 5,))),
+            ("accumulate hook", lambda x: x.register_post_accumulate_grad_hook(_double_grad)),
         ]
     )
-    return f"x{i}: {words}", lambda t, x: _nothing(do(x[i]))
+    kind = rng.random()
+    if kind < 0.3:
+        return f"x{i}.retain_grad()", lambda t, x: x[i].retain_grad()
+    if kind < 0.5:
+        return "the last hook is removed", lambda t, x: x.handles.pop().remove()
+    return f"x{i}: {words}", lambda t, x: x.handles.append(do(x[i]))
+
+
+def _double_grad(leaf: Any) -> None:
+    leaf.grad = leaf.grad * 2
+
+
+def _change(rng: random.Random, count: int) -> Step:
+    """What is changed about a tensor other than its elements."""
+    i, j = rng.randrange(count), rng.randrange(count)
+
+    def set_data(t: Any, x: list[Any]) -> None:
+        # A clone: overlaps of tensors that share memory in this way are not looked for.
+        # What a view and its base have in common after that, or a graph and a leaf of another
+        # shape, or an inference tensor and a version, is nobody's promise.
+        if not x[i]._is_view() and not x[i].is_inference() and x[i].shape == x[j].shape:
+            x[i].data = x[j].clone()
+
+    def zero_grad(t: Any, x: list[Any]) -> None:
+        x[i].grad = None
+
+    flag = rng.random() < 0.7
+    return rng.choice(
+        [
+            (f"x{i}.detach_()", lambda t, x: _nothing(x[i].detach_())),
+            (f"x{i}.requires_grad_({flag})", lambda t, x: _nothing(x[i].requires_grad_(flag))),
+            (f"x{i}.data = x{j}.clone()", set_data),
+            (f"x{i}.data.mul_(2)", lambda t, x: _nothing(x[i].data.mul_(2))),
+            (f"x{i}.grad = None", zero_grad),
+        ]
+    )
 
 
 def _new_leaf(i: int) -> Callable[[Any, list[Any]], Any]:
@@ -172,13 +231,21 @@ def _nothing(_: Any) -> None:
     """The answer of a step that makes no new tensor."""
 
 
-def start(library: Any, rng: random.Random) -> list[Any]:
+class Tensors(list[Any]):
+    """The tensors of a program, and the handles of its hooks."""
+
+    def __init__(self, tensors: Iterable[Any]) -> None:
+        super().__init__(tensors)
+        self.handles: list[Any] = []
+
+
+def start(library: Any, rng: random.Random) -> Tensors:
     """The tensors that a program begins with."""
     shapes = [(2, 3), (3,), (2, 3), (3, 2)]
-    return [
+    return Tensors(
         library.tensor(_nested(rng, shape), dtype=library.float64, requires_grad=rng.random() < 0.6)
         for shape in shapes
-    ]
+    )
 
 
 def _nested(rng: random.Random, shape: tuple[int, ...]) -> Any:
