@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .alias import changes_of
 from .forward_mode import Level, tangents_of, with_tangents, without_tangents
 from .kept import edge_of_output
 from .modes import no_grad, observe
@@ -60,9 +61,20 @@ def pack_tensor(tensor: Tensor, pack: Pack, unpack: Unpack) -> PackedValue:
     """Hand one saved tensor to the hook, without recording what the hook does."""
     plain = without_tangents(tensor)
     shown = plain if plain.edge is None or plain.is_leaf else _shown(plain)
+    packed = _call_pack(pack, shown)
+    return PackedValue(packed, unpack, tensor.edge, False, id(tensor), tangents_of(tensor))
+
+
+def _call_pack(pack: Pack, shown: Tensor) -> Any:
+    before = changes_of(shown)
     with no_grad():
         packed = pack(shown)
-    return PackedValue(packed, unpack, tensor.edge, False, id(tensor), tangents_of(tensor))
+    if changes_of(shown) != before:
+        raise RuntimeError(
+            "A saved tensor pack hook is modifying its input in place, which is not allowed: the "
+            "tensor may be in use elsewhere. clone() it first."
+        )
+    return packed
 
 
 def _shown(tensor: Tensor) -> Tensor:
@@ -175,9 +187,7 @@ def _pack_slot(slot: str, value: Any, node: Node, pack: Pack, unpack: Unpack) ->
     """A packed slot; None if it holds no tensors."""
     if isinstance(value, np.ndarray):
         shown = output_of(edge_of_output(node, slot), value)
-        with no_grad():
-            packed = pack(shown)
-        return PackedValue(packed, unpack, shown.edge, True, id(value))
+        return PackedValue(_call_pack(pack, shown), unpack, shown.edge, True, id(value))
     if isinstance(value, Tensor):
         return pack_tensor(value, pack, unpack)
     if isinstance(value, list | tuple) and any(isinstance(item, Tensor) for item in value):

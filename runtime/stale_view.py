@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .alias import SEVERAL_VIEWS, view_kind
-from .node import Node
+from .node import AccumulateGrad, Node
 from .tensor import Tensor, wrap
 
 
@@ -42,18 +41,19 @@ class StaleView(Tensor):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Does nothing, or raises RuntimeError."""
-        if not requires_grad and self._has_lost_history():
+        if not requires_grad and self.has_lost_history():
             raise self.refusal()
         return self
 
     def retain_grad(self) -> None:
         """Does nothing for a view that was made without gradients; RuntimeError for others."""
-        if self._has_lost_history():
+        if self.has_lost_history():
             raise self.refusal()
 
-    def _has_lost_history(self) -> bool:
-        """Whether an op that was recorded made this view; it returned several."""
-        return view_kind(self) == SEVERAL_VIEWS and super().edge is not None
+    def has_lost_history(self) -> bool:
+        """Whether a recorded op or function made this view."""
+        vertex = super().edge
+        return vertex is not None and type(vertex) is not AccumulateGrad
 
     def recover(self) -> None:
         """Be an ordinary view without a history: the base has none any more."""
@@ -73,6 +73,6 @@ class StaleView(Tensor):
         """The error of any op on this tensor."""
         return RuntimeError(
             "An output of a function is a view and its base or another view of its "
-            "base has been modified inplace. It was made under no_grad, or as one of several "
-            "views: use out-of-place ops, or clone() the view."
+            "base has been modified inplace. It was made under no_grad, by a custom Function, or "
+            "as one of several views: use out-of-place ops, or clone() the view."
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import ref
 
-from .alias import INFERENCE, SEVERAL_VIEWS, UNDER_NO_GRAD, base_of, view_kind
+from .alias import BY_FUNCTION, INFERENCE, SEVERAL_VIEWS, UNDER_NO_GRAD, base_of, view_kind
 from .hook_calls import run_with_saved
 from .node import Node, freed_graph, leads_nowhere, next_sequence_nr, nowhere
 from .region import Region
@@ -113,7 +113,7 @@ def refresh_views(base: Tensor) -> None:
 
 
 def _refresh(view: Tensor, base: Tensor) -> None:
-    if view_kind(view) in (UNDER_NO_GRAD, INFERENCE, SEVERAL_VIEWS):
+    if view_kind(view) is not None:
         view.__class__ = StaleView
     else:
         vertex = AsStridedBackward0(base.edge, Region(base.array, view.array))
@@ -137,7 +137,7 @@ def follow_base(base: Tensor) -> None:
         if view is None or base_of(view) is not base:
             continue
         if type(view) is StaleView:
-            if base.edge is None and view_kind(view) != SEVERAL_VIEWS:
+            if base.edge is None and not view.has_lost_history():
                 view.recover()
         elif base.edge is None:
             if leads_nowhere(view.edge):
@@ -179,6 +179,11 @@ def _check_view(view: Tensor, name: str) -> None:
             f"Output {view.output_nr} of {made_by} is a view and is being modified inplace by "
             f"{name}(). The function returns several views at once, which forbids that: use the "
             "out-of-place op, or clone() the view."
+        )
+    if kind == BY_FUNCTION:
+        raise RuntimeError(
+            f"A view that a custom Function returned is being modified inplace by {name}(): the "
+            "gradient would go past the function's backward. clone() what the function returns."
         )
     if kind in (UNDER_NO_GRAD, INFERENCE):
         made, used = (

@@ -175,7 +175,7 @@ def grad(
     if not materialize_grads:
         return found
     return tuple(
-        wrap(np.zeros_like(place.array))
+        wrap(np.zeros_like(place.array)).requires_grad_(create_graph)
         if arrived is None and isinstance(place, Tensor)
         else arrived
         for place, arrived in zip(wanted, found, strict=True)

@@ -10,7 +10,7 @@ from weakref import ref
 
 import numpy as np
 
-from ..alias import share_memory
+from ..alias import BY_FUNCTION, base_of, own_alias, share_memory
 from ..broadcast import Like, reduce_to, reduce_to_differentiable
 from ..forward_mode import Dual, Level, split, with_tangent
 from ..inplace import mark_written, take_over
@@ -181,6 +181,12 @@ class Function:
             "forward mode AD."
         )
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise RuntimeError: functions have no instances that could be called."""
+        raise RuntimeError(
+            f"{type(self).__name__} is not called as an instance: use {type(self).__name__}.apply"
+        )
+
     @classmethod
     def _backward(cls, ctx: FunctionCtx, *grads: Tensor | None) -> Any:
         return (cls.vjp if cls.backward is Function.backward else cls.backward)(ctx, *grads)
@@ -232,6 +238,8 @@ class Function:
             raise RuntimeError(
                 f"{cls.__name__}.jvp returned {len(found)} tangents for {len(outputs)} outputs"
             )
+        for nr, pair in enumerate(zip(outputs, found, strict=True)):
+            _check_tangent(cls.__name__, nr, *pair)
         ctx._output_tangents.append((level, found))
         return tuple(
             output if tangent is None else with_tangent(output, tangent, level)
@@ -256,7 +264,7 @@ class Function:
                 mark_written(output)
             elif id(output) in taken or output.edge is not None:
                 # An input returned as it is, or a tensor with a history, which stays its own.
-                output = _alias_of(output)
+                output = _alias_of(output, args)
             taken.add(id(output))
             recorded.append(output)
         ctx._not_differentiable = frozenset(constant)
@@ -287,14 +295,39 @@ def _differentiable(value: object) -> bool:
     return isinstance(value, Tensor) and value.array.dtype.kind in "fcO"
 
 
+def _check_tangent(name: str, nr: int, output: Any, tangent: Any) -> None:
+    """Raise RuntimeError for an answer of a `jvp` that is no tangent of its output."""
+    if tangent is None:
+        return
+    if not _differentiable(output):
+        raise RuntimeError(
+            f"{name}.jvp returned a tangent at position {nr}, but the output there is not a "
+            "differentiable Tensor: return None at that position"
+        )
+    if tangent.array.shape != output.array.shape:
+        raise RuntimeError(
+            f"{name}.jvp returned a tangent of shape {list(tangent.shape)} for output {nr}, which "
+            f"has shape {list(output.shape)}"
+        )
+
+
 def _innermost_level(args: tuple[Any, ...]) -> Level | None:
     levels = [arg.level for arg in args if isinstance(arg, Dual) and arg.level.open]
     return max(levels, key=lambda level: level.depth, default=None)
 
 
-def _alias_of(tensor: Tensor) -> Tensor:
+def _alias_of(tensor: Tensor, args: tuple[Any, ...]) -> Tensor:
+    """Another tensor on the memory of an output; of an input, or a view of one, it is a view.
+
+    In-place ops on it are refused: their gradient would go past the function's `backward`.
+    """
     alias = wrap(tensor.array)
     share_memory(tensor, alias)
+    base = base_of(tensor)
+    if base is not None or any(tensor is arg for arg in args):
+        alias._view_base = tensor if base is None else base
+        alias._view_kind = BY_FUNCTION
+        own_alias(tensor).add_view(alias)
     return alias
 
 
