@@ -196,7 +196,7 @@ def saved_output_and_intermediate(lib):
         return y
 
     def backward(ctx, g):
-        x, y, nothing, z = ctx.saved_tensors
+        _, y, nothing, z = ctx.saved_tensors
         return g * y + (z if nothing is None else 0)
 
     x = leaf(lib, 0.5)
