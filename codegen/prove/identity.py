@@ -135,8 +135,8 @@ class WrongShape(Mismatch):
         self, label: str, key: str, found: tuple[int, ...], wanted: tuple[int, ...]
     ) -> None:
         super().__init__(label, key, f"has shape {list(found)} where {list(wanted)} is needed")
-        self.is_unsummed = math.prod(found) > math.prod(wanted)
-        """Whether it may be that broadcasting was forgotten."""
+        self.is_mistake = math.prod(found) >= math.prod(wanted)
+        """Whether it may be that a sum over what broadcasting made, or `keepdim`, was forgotten."""
 
 
 def identities(run: Run, known: Derivatives) -> Iterator[Identity]:

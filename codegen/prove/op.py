@@ -139,7 +139,7 @@ class _Proof:
         try:
             self._extra_example(example)
         except WrongShape as mismatch:
-            if mismatch.is_unsummed:
+            if mismatch.is_mistake:
                 raise
             self._notes.append(f"{self._call} was not tried: {mismatch}")
 
