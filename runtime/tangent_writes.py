@@ -112,8 +112,13 @@ def _convert(tensor: Tensor, tangent: Tensor, level: Level) -> Tensor:
 
 
 def lying_as(tangent: Tensor, primal: Tensor) -> Tensor:
-    """A tangent that lies in memory as the primal does: itself, or a copy."""
+    """A tangent that lies in memory as the primal does: itself, or a copy.
+
+    A tangent of another shape is left as it is: a copy would spread it over the primal's.
+    """
     mine, other = tangent.array, primal.array
+    if mine.shape != other.shape:
+        return tangent
     if not other.flags.writeable or (mine.flags.writeable and same_layout(mine, other)):
         return tangent
     laid: Any = wrap(Memory(other).show(other).astype(mine.dtype, copy=False))
