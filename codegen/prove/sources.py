@@ -26,14 +26,18 @@ def runtime_directory() -> Path:
 @functools.cache
 def prover_digest() -> str:
     """Of the prover and the runtime's core: if one of them changes, every proof is due again."""
-    core = ("engine", "node", "tensor", "forward_mode", "dispatch", "broadcast", "saved")
-    files = [*sorted(_HERE.glob("*.py")), *(runtime_directory() / f"{name}.py" for name in core)]
+    files = [*sorted(_HERE.glob("*.py")), *(runtime_directory() / f"{name}.py" for name in _CORE)]
     digest = hashlib.sha256()
     for file in files:
         if file.name not in _NOT_THE_PROOF:
             digest.update(hashlib.sha256(_read(file)).digest())
     return digest.hexdigest()
 
+
+_CORE = (
+    *("engine", "node", "tensor", "forward_mode", "tangent_writes", "dispatch", "broadcast"),
+    *("summation", "saved", "constants"),
+)
 
 _NOT_THE_PROOF = (
     *("lock.py", "sources.py", "workers.py", "verdict.py", "derive.py"),
