@@ -156,6 +156,10 @@ def is_expression(node: ir.Node) -> TypeGuard[ir.Expr]:
     return not isinstance(node, ir.Block | ir.Assign | ir.If | ir.Return | ir.Slice)
 
 
+_OTHER_NUMBERS = ("sign", "grad doubled", "grad lost")
+"""Edits that change no shape and no dtype; of `strides`, no edit changes more than a layout."""
+
+
 def _variants(node: _N, scope: Scope, editor: Editor) -> Iterator[tuple[Edit, _N]]:
     """The tree with one node edited, in every way; nodes further up come first."""
     if is_expression(node):
@@ -164,8 +168,10 @@ def _variants(node: _N, scope: Scope, editor: Editor) -> Iterator[tuple[Edit, _N
     name: str
     for name in node.__match_args__:
         for edit, value in _variants_of_field(getattr(node, name), scope, editor):
-            if isinstance(node, ir.Attribute) and edit.kind == "sign":
-                continue  # the shape of minus something is its shape
+            if isinstance(node, ir.Attribute) and (
+                edit.kind in _OTHER_NUMBERS or node.name == "strides"
+            ):
+                continue
             yield edit, dataclasses.replace(node, **{name: value})
 
 
