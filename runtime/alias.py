@@ -57,8 +57,9 @@ class Alias:
         views = self.views
         views.append(ref(view))
         if len(views) > self._sweep_at:
-            written_over = views[: getattr(self, "written_over", 0)]
-            self.written_over = sum(view() is not None for view in written_over)
+            written_over = getattr(self, "written_over", 0)
+            if written_over:
+                self.written_over = sum(view() is not None for view in views[:written_over])
             self.views = [view for view in views if view() is not None]
             self._sweep_at = 2 * len(self.views) + _FIRST_SWEEP
 

@@ -53,6 +53,8 @@ def run_with_saved(
     vertex: Node, grad: Gradient, needs: Sequence[object], on_tensors: bool
 ) -> Sequence[Gradient]:
     """Run a node on what it saved: unpacked by hooks, refused if it was overwritten."""
+    if grad is None:  # a pre-hook has taken the gradient away
+        return (None,) * len(vertex.edges)
     apply = vertex.apply_differentiable if on_tensors else vertex.apply
     hooks = vertex.hooks
     if hooks is None:
@@ -79,7 +81,7 @@ def _replaced(
             f"but expected {len(before)})"
         )
     for replaced, original in zip(answer, before, strict=True):
-        if replaced is original:
+        if replaced is original or replaced is None:
             continue
         if original is None:
             raise RuntimeError("can't replace a None gradient with a non-None value")
@@ -98,6 +100,11 @@ def _checked(hook: Callable[..., Any], replaced: object, grad: Gradient) -> Tens
         raise RuntimeError(
             f"hook '{_name(hook)}' has changed the size of value: {tuple(grad.shape)} became "
             f"{tuple(replaced.array.shape)}"
+        )
+    if replaced.array.dtype != grad.dtype:
+        raise RuntimeError(
+            f"hook '{_name(hook)}' has changed the type of value: {grad.dtype} became "
+            f"{replaced.array.dtype}"
         )
     return replaced
 

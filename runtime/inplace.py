@@ -22,8 +22,8 @@ from .promotion import check_inplace_dtype
 from .region import Region
 from .saved import guard_saved_output, saved_output_slot
 from .tangent_writes import copy_as, copy_or_zero, follow_source
-from .tensor import Tensor, hand_over_retained
-from .view_history import check_recordable, rebase, refresh_views
+from .tensor import Tensor
+from .view_history import check_recordable, hand_over_retained, rebase, refresh_views
 
 
 def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:

@@ -75,10 +75,10 @@ class ValueMethods:
             raise TypeError("len() of a 0-d tensor")
         return len(self.array)
 
-    def __iter__(self) -> Iterator[Tensor]:
+    def __iter__(self: Any) -> Iterator[Tensor]:
         if self.array.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
-        return (self[i] for i in range(len(self.array)))
+        return iter(self.unbind(0))
 
     if TYPE_CHECKING:  # set by the package: indexing is made of ops of the table
 

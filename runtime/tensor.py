@@ -210,6 +210,8 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         if value is not None:
             if not isinstance(value, Tensor):
                 raise TypeError(f"assigned grad expected to be a Tensor or None but got {value!r}")
+            if value is self:
+                raise RuntimeError("can't assign a Tensor as its own grad")
             if value.array.shape != self.array.shape:
                 raise RuntimeError(
                     f"assigned grad has data of a different size: {list(value.shape)}, "
@@ -222,16 +224,21 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
                 )
         self._grad = value
 
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
     def add_to_grad(self, grad: np.ndarray[Any, Any], keep: bool = False) -> None:
         """`self.grad += grad` on arrays; the first gradient is copied, unless it is to `keep`."""
         with _adding:  # NumPy lets other threads run while it adds
             before = self.grad
             if before is None:
                 self._grad = wrap(grad if keep else np.array(grad, subok=True))
-            elif before.edge is not None:
-                self._grad = before + wrap(grad)
             else:
                 np.add(before.array, grad, out=before.array)
+                alias = own_alias(before)
+                if alias is not INFERENCE_ALIAS:
+                    alias.version += 1  # an op that has saved the gradient can tell
 
     def add_recorded_grad(self, grad: Tensor) -> None:
         """`self.grad = self.grad + grad` on tensors; the first is copied, as others may see it."""
@@ -339,14 +346,6 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         return hooks.add(hooks.after_accumulate, hook)
 
 
-def hand_over_retained(tensor: Tensor, vertex: Node) -> None:
-    """Let `vertex`, the next of `tensor`, keep the gradient if the one until now does."""
-    before = tensor.edge
-    if before is not None and before.hooks is not None and before.hooks.retain is not None:
-        vertex._own_hooks().retain = before.hooks.retain
-        before.hooks.retain = None
-
-
 def _tell_views(base: Tensor) -> None:
     """Tell the views of `base` that it requires grad now, or does no longer."""
     if base.alias is not None:
@@ -361,7 +360,7 @@ def _retain_into(tensor: ref[Tensor]) -> Callable[[Tensor], None]:
     def retain(grad: Tensor) -> None:
         kept = tensor()
         if kept is not None:
-            kept._grad = grad
+            kept._grad = grad if kept.grad is None else kept.grad + grad
 
     return retain
 

@@ -12,7 +12,7 @@ from .node import Node, freed_graph, leads_nowhere, next_sequence_nr, nowhere
 from .region import Region
 from .registry import table_op
 from .stale_view import StaleView
-from .tensor import Tensor, hand_over_retained, wrap
+from .tensor import Tensor, wrap
 
 
 class AsStridedBackward0(Node):
@@ -96,6 +96,14 @@ def rebase(view: Tensor, base: Tensor, fn: Node) -> None:
     """The base, and with it every view, takes over what an in-place op did to `view`."""
     base.edge = CopySlices(base.edge, fn, Region(base.array, view.array))
     refresh_views(base)
+
+
+def hand_over_retained(tensor: Tensor, vertex: Node) -> None:
+    """Let `vertex`, the next of `tensor`, keep the gradient if the one until now does."""
+    before = tensor.edge
+    if before is not None and before.hooks is not None and before.hooks.retain is not None:
+        vertex._own_hooks().retain = before.hooks.retain
+        before.hooks.retain = None
 
 
 def refresh_views(base: Tensor) -> None:
