@@ -102,9 +102,17 @@ def _draw(
                 value = exact_number(high) - value
             elif rng.random() < 0.5:
                 value = -value
-        if abs(value) not in taken:
+        if abs(value) not in taken and not _is_usual_constant(value):
             taken.add(abs(value))
             return value
+
+
+def _is_usual_constant(value: sympy.Rational) -> bool:
+    """Small whole and half numbers, which formulas test for: no such test is met by chance."""
+    return bool(abs(value) < _LARGEST_CONSTANT and (2 * value).is_integer)
+
+
+_LARGEST_CONSTANT = 8
 
 
 def build(spec: OpSpec, example: Example) -> Inputs:
