@@ -112,6 +112,11 @@ class FunctionNode(ContextNode):
                     f"Function {self.name()} returned an invalid gradient at index {len(checked)} "
                     f"- got {list(result.shape)} but expected shape compatible with {list(like[0])}"
                 )
+            if result is not None and result.is_complex() and like[1].kind not in "cO":
+                raise RuntimeError(
+                    f"Function {self.name()} returned a complex gradient at index {len(checked)} "
+                    f"for an input of dtype {like[1]}"
+                )
             checked.append((result, like))
         return checked
 
@@ -198,13 +203,15 @@ class Function:
         if not takes_ctx:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
-            args, kwargs = bound.args, {}
+            args = bound.args
+        elif kwargs:
+            args = _in_order(cls.forward, args, kwargs)
         level = _innermost_level(args)
         primals = args if level is None else tuple(split(arg, level)[0] for arg in args)
         ctx = FunctionCtx(tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in primals))
         with no_grad():
             if takes_ctx:
-                returned = cls.forward(ctx, *primals, **kwargs)
+                returned = cls.forward(ctx, *primals)
             else:
                 returned = cls.forward(*primals)
                 cls.setup_context(ctx, primals, returned)
@@ -277,6 +284,22 @@ class Function:
             elif vertex is not None:
                 output.edge = vertex
         return tuple(recorded)
+
+
+def _in_order(
+    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """The arguments of a `forward` by position, where each has its gradient.
+
+    TypeError for a name that it does not have, or that stands behind one that is left out.
+    """
+    names = list(inspect.signature(forward).parameters)[1 + len(args) :]  # the first is ctx
+    if set(names[: len(kwargs)]) != kwargs.keys():
+        raise TypeError(
+            f"forward() takes {names[: len(kwargs)]} after {len(args)} positional arguments, "
+            f"got the keyword arguments {list(kwargs)}"
+        )
+    return (*args, *(kwargs[name] for name in names[: len(kwargs)]))
 
 
 def _check_dirty(ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
