@@ -256,7 +256,36 @@ def attributes_of_the_node(lib):
     return node.word, node.needs_input_grad, attempt(lambda: node.nothing)
 
 
+def by_keyword(lib, args, kwargs):
+    """Arguments `a` and `b`, with a number `n` in between, of which some are named."""
+    values = {"a": leaf(lib, 1.0, 2.0), "n": 2, "b": leaf(lib, 3.0, 4.0)}
+    function = make(lib, lambda ctx, a, n=2, b=None: a * n * b, lambda ctx, g: (g, None, g * 5))
+    positional = [values[name] for name in args]
+    function.apply(*positional, **{name: values.get(name) for name in kwargs}).sum().backward()
+    return values["a"].grad, values["b"].grad
+
+
+def only_by_keyword(lib):
+    def forward(ctx, a, *, n=2):
+        return a * n
+
+    function = make(lib, forward, lambda ctx, g: g)
+    return function.apply(leaf(lib, 1.0), n=3)
+
+
+def complex_gradient(lib):
+    return gradient(lib, lambda ctx, g: g * 1j)
+
+
 BEHAVIOURS = {
+    "named, all": lambda lib: by_keyword(lib, "", "bna"),
+    "named, some": lambda lib: by_keyword(lib, "a", "nb"),
+    "named, the last": lambda lib: by_keyword(lib, "an", "b"),
+    "named, one left out": lambda lib: by_keyword(lib, "a", "b"),
+    "named, unknown": lambda lib: by_keyword(lib, "anb", "z"),
+    "named, twice": lambda lib: by_keyword(lib, "anb", "b"),
+    "only by keyword": only_by_keyword,
+    "a complex gradient of real numbers": complex_gradient,
     "basics": basics,
     "under create_graph": under_create_graph,
     "unused output, zeros": lambda lib: several(lib, True),
