@@ -32,6 +32,8 @@ from .zero import Region, compare
 
 SECONDS = 120.0
 """An op that takes longer is given up."""
+EXTRA_SECONDS = 8.0
+"""A call that no example makes is then left to differences: symbols may be too many for it."""
 
 
 def prove_op(spec: OpSpec) -> OpVerdict:
@@ -124,15 +126,17 @@ class _Proof:
     def _extra_example(self, example: Example) -> None:
         """One that the spec does not give: it may refute, but need not be possible."""
         try:
-            self._example(example)
+            with time_limit(EXTRA_SECONDS):
+                self._example(example)
         except _Refuted:
             raise
         except Mismatch as mismatch:
             if mismatch.key != "forward":  # no symbols stand for such a call
                 raise
-        except Exception as error:
+        except (Exception, TimeUp) as error:
             how = "tried with differences only" if self._by_differences(example) else "not tried"
-            self._notes.append(f"{self._call} was {how}: {type(error).__name__}: {error}")
+            why = f"{type(error).__name__}: {error}" if str(error) else "symbols took too long"
+            self._notes.append(f"{self._call} was {how}: {why}")
 
     def _unseen_call(self, example: Example) -> None:
         """A gradient of a wrong shape never reaches users, and the sizes may not be meant."""
