@@ -19,11 +19,6 @@ from math import pi as pi
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from .importing import collector_paused as _collector_paused
-
-with _collector_paused():
-    from . import generated as generated
-
 from . import autograd as autograd
 from . import fft as fft
 from . import linalg as linalg

@@ -6,7 +6,6 @@ for all of them, so that a proof can put exact values in their place.
 
 from __future__ import annotations
 
-from cmath import log as _complex_log
 from math import (
     acos,
     acosh,
@@ -76,4 +75,8 @@ def rsqrt(x: float) -> float:
 
 def log(x: complex) -> complex:
     """The natural logarithm, a float unless `x` is a complex number."""
-    return _complex_log(x) if isinstance(x, complex) else _real_log(x)
+    if isinstance(x, complex):
+        from cmath import log as complex_log  # an extension module that few programs need
+
+        return complex_log(x)
+    return _real_log(x)

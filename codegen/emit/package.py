@@ -48,6 +48,7 @@ _RUNTIME_NAMES = {
         "promote",
         "promote_to_float",
     ),
+    "gradspec.result": ("Result",),
     "gradspec.saved": (
         "arrays_of",
         "attach_outputs",
@@ -318,9 +319,8 @@ class PackageBuilder:
 def _standard_imports(read: set[str]) -> Iterable[str]:
     if "Sequence" in read:
         yield "from collections.abc import Sequence"
-    typing = [name for name in ("Any", "NamedTuple") if name in read]
-    if typing:
-        yield f"from typing import {', '.join(typing)}"
+    if "Any" in read:
+        yield "from typing import Any"
 
 
 def _is_variadic(op: OpSpec) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from ..forward_mode import (
     current_level,
@@ -14,13 +13,15 @@ from ..forward_mode import (
     with_tangent,
     without_closed_levels,
 )
+from ..result import Result
 from ..tangent_writes import lying_as
 from ..tensor import Tensor
 
 
-class UnpackedDualTensor(NamedTuple):
+class UnpackedDualTensor(Result):
     """What a dual tensor consists of; `tangent` is None for any other tensor."""
 
+    __slots__ = ()
     primal: Tensor
     tangent: Tensor | None
 

@@ -1,0 +1,36 @@
+"""Several outputs under names: what `svd` and `max(dim)` return."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from typing import Any, ClassVar, Self
+
+
+class Result(tuple[Any, ...]):
+    """A tuple whose items are also attributes: those that the subclass annotates, in order.
+
+    `typing.NamedTuple` does the same, but takes ten times as long to make a class, and there are
+    many in the generated library.
+    """
+
+    __slots__ = ()
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls._fields = tuple(cls.__annotations__)
+        for position, name in enumerate(cls._fields):
+            setattr(cls, name, property(itemgetter(position)))
+
+    def __new__(cls, *items: Any) -> Self:
+        """One item for each name."""
+        if len(items) != len(cls._fields):
+            raise TypeError(f"{cls.__name__} has {len(cls._fields)} items, not {len(items)}")
+        return super().__new__(cls, items)
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self)
+
+    def __repr__(self) -> str:
+        named = (f"{name}={item!r}" for name, item in zip(self._fields, self, strict=True))
+        return f"{type(self).__name__}({', '.join(named)})"
