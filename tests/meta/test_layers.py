@@ -53,6 +53,7 @@ RUNTIME_LEAVES = (
     "overloads",
     "promotion",
     "registry",
+    "result",
     "saved",
     "scipy_special",
     "tensor",
