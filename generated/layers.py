@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy import asanyarray, ndarray
+from numpy import zeros_like as np_zeros_like
 
 import gradspec.generated.arithmetic as arithmetic_ops
 from gradspec import kernels
@@ -426,7 +427,7 @@ class LeakyReluBackward0(Node):
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (arithmetic_ops.where(self > 0, grad, grad * negative_slope),)
+        return (_leaky_relu_backward(grad, self, negative_slope),)
 
     def release(node) -> None:
         node.kept_self = FREED
@@ -437,4 +438,90 @@ def _leaky_relu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self = primals["self"]
     self_t = tangents["self"]
     negative_slope = primals["negative_slope"]
-    return arithmetic_ops.where(self > 0, self_t, self_t * negative_slope)
+    return _leaky_relu_backward(self_t, self, negative_slope)
+
+
+def _leaky_relu_backward(input: Tensor, x: Tensor, negative_slope: Number) -> Tensor:
+    """The VJP of `leaky_relu`; itself zero in `x`.
+
+    The gradient at its kinks, by convention:
+        0 * grad where x == 0
+    """
+    if type(input) is not Tensor or type(x) is not Tensor:
+        return dispatch(_leaky_relu_backward, input, x, negative_slope)
+    input_array = input.array
+    x_array = x.array
+    try:
+        array = kernels.where(x_array > 0, input_array, input_array * negative_slope)
+    except Exception as error:
+        raise failure("leaky_relu_backward", error, input, x) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or x.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_leaky_relu_backward", input, x)
+        node = LeakyReluBackwardBackward0()
+        node.edges = (input.edge, x.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if input.edge is not None:
+            node._saved_negative_slope = negative_slope
+            node.kept_x = x
+            node._version_x = x.alias and x.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class LeakyReluBackwardBackward0(Node):
+    """Gradient of `_leaky_relu_backward`."""
+
+    __slots__ = (
+        "_saved_negative_slope",
+        "_version_x",
+        "kept_x",
+    )
+    _saved_negative_slope: Any
+    _version_x: Any
+    kept_x: Any
+    op = "_leaky_relu_backward"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_x = None
+        if needs[0]:
+            negative_slope = node._saved_negative_slope
+            x = node.kept_x
+            if x.alias is not None:
+                check_version(node, "x", x, node._version_x)
+            x = x.array
+            grad_self = kernels.where(x > 0, grad, grad * negative_slope)
+        if needs[1]:
+            grad_x = np_zeros_like(grad)
+        return (grad_self, grad_x)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_x = None
+        if needs[0]:
+            negative_slope = node._saved_negative_slope
+            x = node.kept_x
+            if x.alias is not None:
+                check_version(node, "x", x, node._version_x)
+            grad_self = _leaky_relu_backward(grad, x, negative_slope)
+        if needs[1]:
+            grad_x = arithmetic_ops._zero(grad)
+        return (grad_self, grad_x)
+
+    def release(node) -> None:
+        node.kept_x = FREED
+
+
+def _leaky_relu_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_leaky_relu_backward`."""
+    self_t = tangents["self"]
+    x_p = primals["x"]
+    negative_slope = primals["negative_slope"]
+    return _leaky_relu_backward(self_t, x_p, negative_slope)

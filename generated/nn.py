@@ -14,6 +14,7 @@ from numpy import exp as np_exp
 from numpy import logaddexp as np_logaddexp
 from numpy import maximum as np_maximum
 from numpy import tanh as np_tanh
+from numpy import zeros_like as np_zeros_like
 
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.complex_numbers as complex_numbers_ops
@@ -81,7 +82,7 @@ class ReluBackward0(Node):
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node.kept_result)
-        return (arithmetic_ops.where(result <= 0, 0, grad),)
+        return (_threshold_backward(grad, result, 0),)
 
     def release(node) -> None:
         node.kept_result = FREED
@@ -90,7 +91,93 @@ class ReluBackward0(Node):
 def relu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `relu`."""
     self_t = tangents["self"]
-    return arithmetic_ops.where(result <= 0, 0, self_t)
+    return _threshold_backward(self_t, result, 0)
+
+
+def _threshold_backward(input: Tensor, x: Tensor, threshold: Number) -> Tensor:
+    """The VJP of `relu`, and of what is constant up to any other `threshold`; itself zero in `x`.
+
+    The gradient at its kinks, by convention:
+        0 * grad where x == threshold
+    """
+    if type(input) is not Tensor or type(x) is not Tensor:
+        return dispatch(_threshold_backward, input, x, threshold)
+    input_array = input.array
+    x_array = x.array
+    try:
+        array = kernels.where(x_array <= threshold, 0, input_array)
+    except Exception as error:
+        raise failure("threshold_backward", error, input, x) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or x.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_threshold_backward", input, x)
+        node = ThresholdBackwardBackward0()
+        node.edges = (input.edge, x.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if input.edge is not None:
+            node._saved_threshold = threshold
+            node.kept_x = x
+            node._version_x = x.alias and x.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class ThresholdBackwardBackward0(Node):
+    """Gradient of `_threshold_backward`."""
+
+    __slots__ = (
+        "_saved_threshold",
+        "_version_x",
+        "kept_x",
+    )
+    _saved_threshold: Any
+    _version_x: Any
+    kept_x: Any
+    op = "_threshold_backward"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_x = None
+        if needs[0]:
+            threshold = node._saved_threshold
+            x = node.kept_x
+            if x.alias is not None:
+                check_version(node, "x", x, node._version_x)
+            x = x.array
+            grad_self = kernels.where(x <= threshold, 0, grad)
+        if needs[1]:
+            grad_x = np_zeros_like(grad)
+        return (grad_self, grad_x)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_x = None
+        if needs[0]:
+            threshold = node._saved_threshold
+            x = node.kept_x
+            if x.alias is not None:
+                check_version(node, "x", x, node._version_x)
+            grad_self = _threshold_backward(grad, x, threshold)
+        if needs[1]:
+            grad_x = arithmetic_ops._zero(grad)
+        return (grad_self, grad_x)
+
+    def release(node) -> None:
+        node.kept_x = FREED
+
+
+def _threshold_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_threshold_backward`."""
+    self_t = tangents["self"]
+    x_p = primals["x"]
+    threshold = primals["threshold"]
+    return _threshold_backward(self_t, x_p, threshold)
 
 
 def sigmoid(input: Tensor | Number) -> Tensor:

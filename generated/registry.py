@@ -1811,6 +1811,16 @@ OPS: tuple[Op, ...] = (
         jvp=nn.relu_jvp,
     ),
     Op(
+        "_threshold_backward",
+        nn._threshold_backward,
+        (
+            Param("input", "Tensor"),
+            Param("x", "Tensor"),
+            Param("threshold", "Scalar"),
+        ),
+        jvp=nn._threshold_backward_jvp,
+    ),
+    Op(
         "sigmoid",
         nn.sigmoid,
         (Param("input", "Tensor"),),
@@ -3489,6 +3499,16 @@ OPS: tuple[Op, ...] = (
             Param("negative_slope", "Scalar"),
         ),
         jvp=layers._leaky_relu_jvp,
+    ),
+    Op(
+        "_leaky_relu_backward",
+        layers._leaky_relu_backward,
+        (
+            Param("input", "Tensor"),
+            Param("x", "Tensor"),
+            Param("negative_slope", "Scalar"),
+        ),
+        jvp=layers._leaky_relu_backward_jvp,
     ),
     Op(
         "binary_cross_entropy",
