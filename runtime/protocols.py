@@ -44,6 +44,20 @@ class ValueMethods:
         """The values as nested lists of Python numbers."""
         return self.array.tolist()
 
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in row-major order without gaps."""
+        return self.array.flags.c_contiguous
+
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
+        """How many elements lie between neighbours in each dimension, or in one; IndexError."""
+        array = self.array
+        strides = tuple(stride // array.itemsize for stride in array.strides)
+        if dim is None:
+            return strides
+        if not -array.ndim <= dim < array.ndim:
+            raise IndexError(f"stride() of dimension {dim} of a tensor of {array.ndim} dimensions")
+        return strides[dim]
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:

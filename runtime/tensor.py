@@ -137,10 +137,6 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         """Whether the dtype is a complex one."""
         return self.array.dtype.kind == "c"
 
-    def is_contiguous(self) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
-        return self.array.flags.c_contiguous
-
     # ---- its place in the graph
 
     @property
@@ -233,12 +229,16 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         with _adding:  # NumPy lets other threads run while it adds
             before = self.grad
             if before is None:
-                self._grad = wrap(grad if keep else np.array(grad, subok=True))
+                self._grad = wrap(grad if keep else self._copy_like(grad))
             else:
                 np.add(before.array, grad, out=before.array)
                 alias = own_alias(before)
                 if alias is not INFERENCE_ALIAS:
                     alias.version += 1  # an op that has saved the gradient can tell
+
+    def _copy_like(self, grad: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """A copy of an array that lies in memory as this tensor does, as in PyTorch."""
+        return np.array(grad, subok=True, order="C" if self.array.flags.c_contiguous else "F")
 
     def add_recorded_grad(self, grad: Tensor) -> None:
         """`self.grad = self.grad + grad` on tensors; the first is copied, as others may see it."""

@@ -117,3 +117,24 @@ def test_what_nobody_else_has_is_not_copied(
     y.backward()
     monkeypatch.undo()
     assert grad_of(x).shape == (4, 3)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("compute", [lambda x: x.t() * leaf(4, 3).detach(), lambda x: x * 2])
+def test_a_copied_gradient_lies_as_its_leaf_does(
+    compute: Callable[[Tensor], Tensor], transposed: bool
+) -> None:
+    x = leaf(4, 3).detach().t() if transposed else leaf(3, 4).detach()
+    x.requires_grad_()
+    compute(x).sum().backward()
+    assert x.grad is not None
+    assert x.grad.stride() == x.stride()
+
+
+def test_strides_count_elements() -> None:
+    x = gs.zeros(2, 3, 4)
+    assert x.stride() == (12, 4, 1)
+    assert x.transpose(0, 2).stride() == (1, 4, 12)
+    assert x.stride(-2) == 4
+    with pytest.raises(IndexError, match="dimension 3 of a tensor of 3 dimensions"):
+        x.stride(3)
