@@ -19,7 +19,7 @@ from .numbers import numeric_values
 from .run import Array, differentiable_leaves
 from .unseen_calls import judge
 
-_SYMMETRIC = frozenset({"cholesky", "eigh"})
+SYMMETRIC = frozenset({"cholesky", "eigh"})
 
 
 def check_larger_matrices(spec: OpSpec, examples: Iterable[Example]) -> int:
@@ -34,7 +34,7 @@ def check_larger_matrices(spec: OpSpec, examples: Iterable[Example]) -> int:
             continue
         values = numeric_values(inputs, inputs.draw(random.Random(spec.name)))
         values[name] = _matrix(kind, values[name].shape)
-        if judge(spec, values, leaves, is_symmetric=kind in _SYMMETRIC) is False:
+        if judge(spec, values, leaves, is_symmetric=kind in SYMMETRIC) is False:
             message = f"is no derivative for {name} = {values[name].tolist()}"
             raise Mismatch(f"VJP or JVP by {name}", name, message)
         checked += 1
