@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import mpmath
 import sympy
+from sympy.utilities.lambdify import implemented_function
 
 from gradspec_codegen.prove.kinks import declared
 from gradspec_codegen.render.to_sympy import NotSymbolic, SympyReader
@@ -46,11 +47,8 @@ def _gelu(x: Any, approximate: str) -> Any:
     return x * (1 + sympy.tanh(sympy.sqrt(2 / sympy.pi) * cubic)) / 2
 
 
-def _round(x: Any) -> Any:
-    nearest = sympy.floor(x + sympy.Rational(1, 2))
-    is_tie = sympy.Eq(nearest, x + sympy.Rational(1, 2))
-    odd = sympy.Eq(sympy.Mod(nearest, 2), 1)
-    return sympy.Piecewise((nearest - 1, sympy.And(is_tie, odd)), (nearest, True))
+_round = implemented_function("round", mpmath.nint)
+"""To the nearest integer, the even one of two."""
 
 
 def _trunc(x: Any) -> Any:
