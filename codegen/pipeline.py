@@ -129,8 +129,9 @@ def causes(
 
 
 def plan(target: Target) -> Plan:
-    """Load and render; nothing is written and nothing is proved."""
+    """Load and render; nothing is written and nothing is proved. What killed runs left is removed."""
     base = load_table(builtin_spec()) if target.is_extension else None
+    lock.remove_leftovers(target.lock)
     recorded = lock.read(target.lock)
     known = {
         (entry.name, param): formula

@@ -13,7 +13,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -86,15 +85,24 @@ def read(path: Path) -> dict[str, Entry]:
 def write(path: Path, entries: Iterable[Entry]) -> None:
     """Replace the lock at once: a reader sees the old file or the new one."""
     text = _HEADER + "".join(f"{line}\n" for line in _lines(list(entries)))
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    temporary = path.with_name(f"{_prefix(path)}{os.getpid()}")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
+        temporary.write_text(text, encoding="utf-8")
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def remove_leftovers(path: Path) -> None:
+    """Clear away what runs that were killed had written to be the lock."""
+    for temporary in path.parent.glob(f"{_prefix(path)}*"):
+        if not Path(f"/proc/{temporary.name.removeprefix(_prefix(path))}").exists():
+            temporary.unlink(missing_ok=True)
+
+
+def _prefix(path: Path) -> str:
+    return f".{path.name}-"
 
 
 def _lines(entries: list[Entry]) -> Iterable[str]:
