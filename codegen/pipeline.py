@@ -129,7 +129,7 @@ def causes(
 
 
 def plan(target: Target) -> Plan:
-    """Load and render; nothing is written and nothing is proved. What killed runs left is removed."""
+    """Load and render; nothing is written and nothing is proved. Leftovers are cleared away."""
     base = load_table(builtin_spec()) if target.is_extension else None
     lock.remove_leftovers(target.lock)
     recorded = lock.read(target.lock)
