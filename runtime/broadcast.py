@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .registry import table_op
 from .summation import sums
 from .tensor import Tensor
 
@@ -42,7 +43,7 @@ def reduce_to_differentiable(grad: Tensor, like: Like) -> Tensor:
     if grad.array.shape != shape:
         axes = _broadcast_dims(grad.array.shape, shape)
         if axes:
-            grad = grad.sum(dim=axes, keepdim=True)
+            grad = table_op("sum.dim_IntList")(grad, axes, True)
         if grad.array.shape != shape:
             grad = grad.reshape(shape)
     if _must_cast(grad.array.dtype, dtype):

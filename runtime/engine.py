@@ -20,7 +20,7 @@ from .forward_mode import current_level
 from .hook_calls import Gradient, as_tensor, call_node_hooks, call_tensor_hooks
 from .modes import enable_grad, no_grad
 from .node import AccumulateGrad, Node, OutputEdge
-from .reentrant import run_nested
+from .reentrant import LEVELS_PER_THREAD, run_in_fresh_thread
 from .tensor import Tensor
 
 _next_number: Final[Callable[[], int]] = count().__next__
@@ -59,12 +59,14 @@ class BackwardPass:
         "number",
         "on_tensors",
         "owned",
+        "roots",
         "targets",
     )
 
     def __init__(
         self, roots: Sequence[Node], targets: Sequence[Node] | None, create_graph: bool
     ) -> None:
+        self.roots = roots
         self.create_graph = create_graph
         self.on_tensors = create_graph or current_level() is not None
         """Whether gradients are tensors, because ops on them are recorded or carry tangents."""
@@ -105,16 +107,16 @@ class BackwardPass:
 def _count_dependencies(roots: Sequence[Node]) -> dict[Node, int]:
     """How many edges lead to each vertex below the roots."""
     dependencies = dict.fromkeys(roots, 0)
-    stack = list(dependencies)
-    while stack:
-        for edge in stack.pop().edges:
+    vertices = list(dependencies)
+    for vertex in vertices:  # which grows meanwhile
+        for edge in vertex.edges:
             if edge is None:
                 continue
             if edge in dependencies:
                 dependencies[edge] += 1
             else:
                 dependencies[edge] = 1
-                stack.append(edge)
+                vertices.append(edge)
     return dependencies
 
 
@@ -123,6 +125,9 @@ def _what_leads_to(
 ) -> dict[Node, Sequence[object]]:
     """Of each vertex from which a target can be reached by an edge: which of its edges lead on."""
     leading = set(targets)
+    ends = [vertex for vertex in vertices if not any(vertex.edges)]
+    if leading.issuperset(ends):  # so that every path leads to a target
+        return {vertex: vertex.edges for vertex in vertices if vertex.edges}
     needs: dict[Node, Sequence[object]] = {}
     # An edge leads to a smaller number, so what a vertex leads to is known before its turn comes.
     for vertex in sorted(vertices, key=_number):
@@ -154,7 +159,10 @@ def run_backward(
     state = BackwardPass([vertex for vertex, _ in roots], targets, create_graph)
     for vertex, grad in roots:
         state.add(vertex, grad if state.on_tensors else grad.array)
-    run_nested(partial(_run_watched, state, keep_graph))
+    if len(_running.passes) < LEVELS_PER_THREAD:
+        _run_watched(state, keep_graph)
+    else:
+        run_in_fresh_thread(partial(_run_watched, state, keep_graph))
     if targets is None or state.targets is None:
         return []
     found = (state.targets[target] for target in targets)
@@ -191,7 +199,7 @@ def run(state: BackwardPass, keep_graph: bool) -> None:
     dependencies, buffers = state.dependencies, state.buffers
     is_plain = state.targets is None and not state.on_tensors
     runs = state.needs
-    at_once, ready = _first(dependencies)
+    at_once, ready = _first(state)
     following: Node | None = None
     following_grad: Gradient | None = None
     while True:
@@ -201,26 +209,26 @@ def run(state: BackwardPass, keep_graph: bool) -> None:
                 grad = grads = arrived = None  # so that an array which nobody else has can be kept
                 vertex.take_from(buffers)
                 continue
-            grad = buffers.pop(vertex, None)
-        elif following is not None:
-            vertex, grad = following, following_grad
-            following = following_grad = None
-            if ready and -ready[0][0] > vertex.sequence_nr:
-                buffers[vertex] = grad
-                vertex = heapreplace(ready, (-vertex.sequence_nr, vertex))[1]
+            grads = visit(vertex, buffers.pop(vertex, None), state)
+        else:
+            if following is not None:
+                vertex, grad = following, following_grad
+                following = following_grad = None
+                if ready and -ready[0][0] > vertex.sequence_nr:
+                    buffers[vertex] = grad
+                    vertex = heapreplace(ready, (-vertex.sequence_nr, vertex))[1]
+                    grad = buffers.pop(vertex, None)
+            elif ready:
+                vertex = heappop(ready)[1]
                 grad = buffers.pop(vertex, None)
-        elif ready:
-            vertex = heappop(ready)[1]
-            grad = buffers.pop(vertex, None)
-        else:
-            return
-
-        if vertex.hooks is not None or grad is None or type(vertex) is OutputEdge:
-            grads = visit(vertex, grad, state)
-        elif is_plain:
-            grads = vertex.apply(grad, vertex.edges)
-        else:
-            grads = _apply(vertex, grad, state)
+            else:
+                return
+            if vertex.hooks is not None or grad is None:
+                grads = visit(vertex, grad, state)
+            elif is_plain:
+                grads = vertex.apply(grad, vertex.edges)
+            else:
+                grads = _apply(vertex, grad, state)
         if not keep_graph and (runs is None or vertex in runs):
             vertex.release()
 
@@ -250,12 +258,13 @@ def run(state: BackwardPass, keep_graph: bool) -> None:
                 heappush(ready, (-edge.sequence_nr, edge))
 
 
-def _first(dependencies: dict[Node, int]) -> tuple[list[Node], list[tuple[int, Node]]]:
+def _first(state: BackwardPass) -> tuple[list[Node], list[tuple[int, Node]]]:
     """The vertices that wait for nothing: those that run at once, and a queue of the others.
 
     Leaves and outputs of a node with several run as soon as their gradient is complete.
     """
-    first = [vertex for vertex, waiting in dependencies.items() if not waiting]
+    dependencies = state.dependencies
+    first = [vertex for vertex in dict.fromkeys(state.roots) if not dependencies[vertex]]
     ready = [(-vertex.sequence_nr, vertex) for vertex in first if not vertex.runs_at_once]
     heapify(ready)
     return [vertex for vertex in first if vertex.runs_at_once], ready

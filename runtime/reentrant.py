@@ -12,38 +12,19 @@ from typing import Final
 
 from .modes import inherit_modes
 
-_LEVELS_PER_THREAD: Final = 20
+LEVELS_PER_THREAD: Final = 20
+"""So many passes may be nested in one thread."""
 
 
-class _Depth(threading.local):
-    """How many passes are nested in this thread."""
-
-    levels = 0
-
-
-_thread: Final = _Depth()
-
-
-def run_nested(run: Callable[[], None]) -> None:
-    """Call `run`, in this thread or in a fresh one; what it raises is raised here."""
-    if _thread.levels >= _LEVELS_PER_THREAD:
-        _run_in_fresh_thread(run)
-        return
-    _thread.levels += 1
-    try:
-        run()
-    finally:
-        _thread.levels -= 1
-
-
-def _run_in_fresh_thread(run: Callable[[], None]) -> None:
+def run_in_fresh_thread(run: Callable[[], None]) -> None:
+    """Call `run` in another thread, in the modes of this one; what it raises is raised here."""
     raised: list[BaseException] = []
     enter_modes = inherit_modes()
 
     def work() -> None:
         try:
             with enter_modes():
-                run_nested(run)
+                run()
         except BaseException as error:
             raised.append(error)
 

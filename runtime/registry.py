@@ -46,9 +46,12 @@ def register(ops: tuple[Op, ...]) -> None:
 
 
 @cache
-def table_op(base: str) -> Callable[..., Any]:
-    """The op of the table called `base`, whatever its overload; LookupError if there is none."""
+def table_op(name: str) -> Callable[..., Any]:
+    """The op of the table called `name`, of any overload unless the name says which.
+
+    LookupError if there is none.
+    """
     for function, op in OPS.items():
-        if op.name.partition(".")[0] == base:
+        if name in (op.name, op.name.partition(".")[0]):
             return function
-    raise LookupError(f"the runtime needs the op {base!r}, which the table does not have")
+    raise LookupError(f"the runtime needs the op {name!r}, which the table does not have")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,9 +34,7 @@ class ImperativeEngine:
         leaf if there are none. RuntimeError for a root that requires no gradient, and for an
         input that was not used unless `allow_unreachable`.
         """
-        roots = [
-            _root(nr, *pair) for nr, pair in enumerate(zip(tensors, grad_tensors, strict=True))
-        ]
+        roots = list(map(_root, count(), tensors, grad_tensors))
         if not inputs:
             engine.run_backward(roots, keep_graph=keep_graph, create_graph=create_graph)
             return ()
