@@ -390,7 +390,8 @@ def silu(input: Tensor) -> Tensor:
         return dispatch(silu, input)
     input_array = input.array
     try:
-        array = input_array * (1 / (1 + in_threads(np_exp, -input_array)))
+        share_array = 1 / (1 + in_threads(np_exp, -input_array))
+        array = input_array * share_array
     except Exception as error:
         raise failure("silu", error, input) from None
     out = Tensor()
@@ -405,6 +406,7 @@ def silu(input: Tensor) -> Tensor:
         node.hooks = None
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
+        node._computed_share = share_array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -413,9 +415,11 @@ class SiluBackward0(Node):
     """Gradient of `silu`."""
 
     __slots__ = (
+        "_computed_share",
         "_version_self",
         "kept_self",
     )
+    _computed_share: Any
     _version_self: Any
     kept_self: Any
     op = "silu"
@@ -425,7 +429,9 @@ class SiluBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        share = 1 / (1 + in_threads(np_exp, -self))
+        share = node._computed_share
+        if share is FREED:
+            raise freed_graph()
         return (grad * (share * (1 + self * (1 - share))),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -436,7 +442,7 @@ class SiluBackward0(Node):
         return (grad * (share * (1 + self * (1 - share))),)
 
     def release(node) -> None:
-        node.kept_self = FREED
+        node.kept_self = node._computed_share = FREED
 
 
 def silu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -453,24 +459,22 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
         return dispatch(gelu, input, approximate=approximate)
     input_array = input.array
     try:
-        array = (
-            input_array * kernels.normal_cdf(input_array)
-            if kernels.gelu_form(approximate) == "none"
-            else input_array
-            * (
+        share_array = (
+            kernels.normal_cdf(input_array)
+            if approximate == "none"
+            else 1
+            / (
                 1
-                / (
-                    1
-                    + in_threads(
-                        np_exp,
-                        -(
-                            _2_TIMES_SQRT_2_OVER_PI
-                            * (input_array + 0.044715 * (input_array * input_array * input_array))
-                        ),
-                    )
+                + in_threads(
+                    np_exp,
+                    -(
+                        _2_TIMES_SQRT_2_OVER_PI
+                        * (input_array + 0.044715 * (input_array * input_array * input_array))
+                    ),
                 )
             )
         )
+        array = kernels.gelu(input_array, share_array, approximate)
     except Exception as error:
         raise failure("gelu", error, input) from None
     out = Tensor()
@@ -486,6 +490,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
         node._saved_approximate = approximate
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
+        node._computed_share = share_array
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -494,10 +499,12 @@ class GeluBackward0(Node):
     """Gradient of `gelu`."""
 
     __slots__ = (
+        "_computed_share",
         "_saved_approximate",
         "_version_self",
         "kept_self",
     )
+    _computed_share: Any
     _saved_approximate: Any
     _version_self: Any
     kept_self: Any
@@ -509,15 +516,12 @@ class GeluBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
+        share = node._computed_share
+        if share is FREED:
+            raise freed_graph()
         if approximate == "none":
-            return (grad * kernels.gelu_slope(self, _1_OVER_SQRT_2_TIMES_PI),)
+            return (grad * kernels.gelu_slope(self, share, _1_OVER_SQRT_2_TIMES_PI),)
         else:
-            share = 1 / (
-                1
-                + in_threads(
-                    np_exp, -(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
-                )
-            )
             bend = share * (1 - share) * self
             return (
                 grad * (share + _2_TIMES_SQRT_2_OVER_PI * (bend + 0.134145 * (bend * self * self))),
@@ -528,17 +532,21 @@ class GeluBackward0(Node):
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
+        share = (
+            special_ops._normal_cdf(self)
+            if approximate == "none"
+            else sigmoid(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
+        )
         if approximate == "none":
-            return (grad * special_ops._gelu_slope(self),)
+            return (grad * special_ops._gelu_slope(self, share),)
         else:
-            share = sigmoid(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
             bend = share * (1 - share) * self
             return (
                 grad * (share + _2_TIMES_SQRT_2_OVER_PI * (bend + 0.134145 * (bend * self * self))),
             )
 
     def release(node) -> None:
-        node.kept_self = FREED
+        node.kept_self = node._computed_share = FREED
 
 
 def gelu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -546,10 +554,14 @@ def gelu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self = primals["self"]
     self_t = tangents["self"]
     approximate = primals["approximate"]
+    share = (
+        special_ops._normal_cdf(self)
+        if approximate == "none"
+        else sigmoid(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
+    )
     if approximate == "none":
-        result_t = self_t * special_ops._gelu_slope(self)
+        result_t = self_t * special_ops._gelu_slope(self, share)
     else:
-        share = sigmoid(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
         bend = share * (1 - share) * self
         result_t = self_t * (
             share + _2_TIMES_SQRT_2_OVER_PI * (bend + 0.134145 * (bend * self * self))

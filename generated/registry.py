@@ -2129,7 +2129,10 @@ OPS: tuple[Op, ...] = (
     Op(
         "_gelu_slope",
         special._gelu_slope,
-        (Param("input", "Tensor"),),
+        (
+            Param("input", "Tensor"),
+            Param("share", "Tensor"),
+        ),
         jvp=special._gelu_slope_jvp,
     ),
     Op(

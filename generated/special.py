@@ -217,27 +217,32 @@ def _normal_cdf_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return self_t * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
 
 
-def _gelu_slope(input: Tensor) -> Tensor:
-    """The derivative of `gelu`, which is the normal distribution function plus x times its slope."""
-    if type(input) is not Tensor:
-        return dispatch(_gelu_slope, input)
+def _gelu_slope(input: Tensor, share: Tensor) -> Tensor:
+    """The derivative of `gelu`, given the normal distribution function, to which it adds x times the density."""
+    if type(input) is not Tensor or type(share) is not Tensor:
+        return dispatch(_gelu_slope, input, share)
     input_array = input.array
+    share_array = share.array
     try:
-        array = kernels.gelu_slope(input_array, _1_OVER_SQRT_2_TIMES_PI)
+        array = kernels.gelu_slope(input_array, share_array, _1_OVER_SQRT_2_TIMES_PI)
     except Exception as error:
-        raise failure("gelu_slope", error, input) from None
+        raise failure("gelu_slope", error, input, share) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_gelu_slope", input)
+    if input.edge is not None or share.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= share_array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_gelu_slope", input, share)
         node = GeluSlopeBackward0()
-        node.edges = (input.edge,)
+        node.edges = (input.edge, share.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node.kept_self = input
-        node._version_self = input.alias and input.alias.version
+        if input.edge is not None:
+            node.kept_self = input
+            node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -254,26 +259,32 @@ class GeluSlopeBackward0(Node):
     op = "_gelu_slope"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node.kept_self
-        if self.alias is not None:
-            check_version(node, "self", self, node._version_self)
-        self = self.array
-        return (
-            grad
-            * (
-                (2 - self * self)
+        grad_self = grad_share = None
+        if needs[0]:
+            self = node.kept_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            self = self.array
+            grad_self = grad * (
+                (1 - self * self)
                 * (in_threads(np_exp, self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
-            ),
-        )
+            )
+        if needs[1]:
+            grad_share = grad
+        return (grad_self, grad_share)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self = node.kept_self
-        if self.alias is not None:
-            check_version(node, "self", self, node._version_self)
-        return (
-            grad
-            * ((2 - self * self) * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)),
-        )
+        grad_self = grad_share = None
+        if needs[0]:
+            self = node.kept_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            grad_self = grad * (
+                (1 - self * self) * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+            )
+        if needs[1]:
+            grad_share = grad
+        return (grad_self, grad_share)
 
     def release(node) -> None:
         node.kept_self = FREED
@@ -283,8 +294,11 @@ def _gelu_slope_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `_gelu_slope`."""
     self = primals["self"]
     self_t = tangents["self"]
-    return self_t * (
-        (2 - self * self) * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+    share_t = tangents["share"]
+    return (
+        self_t
+        * ((1 - self * self) * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI))
+        + share_t
     )
 
 

@@ -77,7 +77,7 @@ def recorded_function(
         lifts=tuple(_liftable(op)),
         forwarded=forwarded(op.signature),
         prepare=tuple(prepare),
-        compute=tuple(_compute(op, context, spelling)),
+        compute=tuple(_compute(op, context, spelling, plan)),
         described=", ".join(spelled(p.name) for p in op.signature.tensor_params),
         wrap=tuple(_wrap(op)),
         result=_result(op),
@@ -172,11 +172,15 @@ def _promotion(op: OpSpec) -> list[str]:
     return [line] if optional else [f"if {' or '.join(tests)}:", f"    {line}"]
 
 
-def _compute(op: OpSpec, context: ModuleContext, spelling: dict[str, str]) -> list[str]:
+def _compute(
+    op: OpSpec, context: ModuleContext, spelling: dict[str, str], plan: SavedFormulas | None
+) -> list[str]:
     assert op.forward is not None
+    kept = [s.name for s in plan.saved if s.source == "local"] if plan is not None else []
+    spelling = spelling | {name: f"{name}_array" for name in kept}
     outputs = op.signature.outputs
     target = ", ".join(f"{o.name}_array" for o in outputs) if len(outputs) > 1 else "array"
-    if needs_array_function(op):
+    if needs_array_function(op) and not kept:
         context.array_functions.add(op.name)
         words = [
             f"{p.name}={spelling[p.name]}" if p.keyword_only else spelling[p.name]
@@ -313,6 +317,8 @@ def _save(op: OpSpec, saved: Saved) -> list[str]:
             ]
         case "value":
             return [f"node.{saved.slot} = {name}"]
+        case "local":
+            return [f"node.{saved.slot} = {saved.name}_array"]
         case "output":
             single = len(op.signature.outputs) == 1
             return [f"node.{saved.slot} = {'out' if single else name}.array"]

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Iterator
+from itertools import dropwhile
 
 from ..ir import nodes as ir
 from ..ir.walk import free_names, substitute
@@ -28,7 +29,7 @@ def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext
     if several:
         slots += ["_outputs", "output_count"]
     slots += [f"_like_{name}" for name in reduced_params(op)]
-    held = ("tensor", "tensors", "output")
+    held = ("tensor", "tensors", "output", "local")
     released = [f"node.{s.slot}" for s in plan.saved if s.source in held]
     return NodeView(
         name=name,
@@ -104,11 +105,9 @@ class _Body:
                 lines += self._load(saved)
         is_list = any(p.type.is_list for p in op.signature.params if p.name in wanted)
         if is_list:
-            (_, formula) = self.plan.formulas[0]
-            return lines + self._render(formula, "return tuple({})")
+            return lines + self._render(*self.plan.formulas[0], "return tuple({})")
         if len(wanted) == 1 and not reduced_params(op):
-            (_, formula) = self.plan.formulas[0]
-            return lines + self._render(formula, "return ({},)")
+            return lines + self._render(*self.plan.formulas[0], "return ({},)")
         lines.append(" = ".join(f"grad_{name}" for name in wanted) + " = None")
         for names, formula in self.plan.formulas:
             lines += self._gradient(names, formula)
@@ -134,7 +133,7 @@ class _Body:
             partial = not set(self.wanted) <= set(saved.wanted_by)
             if partial and set(names) & set(saved.wanted_by):
                 body += self._load(saved)
-        body += self._render(formula, ", ".join(f"grad_{name}" for name in names) + " = {}")
+        body += self._render(names, formula, ", ".join(f"grad_{name}" for name in names) + " = {}")
         for name in names:
             body += self._reduce(name)
         if set(names) == set(self.wanted):
@@ -149,11 +148,14 @@ class _Body:
             yield f"if node._like_{name} is not None:"
             yield f"    grad_{name} = {reduce}(grad_{name}, node._like_{name})"
 
-    def _render(self, formula: Formula, result: str) -> list[str]:
-        renderer: FormulaRenderer = (TensorRenderer if self.on_tensors else NumpyRenderer)(
-            self.context, formula, kinds_in_vjp(self.op)
-        )
-        return renderer.statements(formula.block, result)
+    def _render(self, names: tuple[str, ...], formula: Formula, result: str) -> list[str]:
+        kinds = kinds_in_vjp(self.op)
+        if self.on_tensors:
+            renderer: FormulaRenderer = TensorRenderer(self.context, formula, kinds)
+            return renderer.statements(formula.block, result)
+        kept = {s.name for s in self.plan.saved if s.source == "local" and names[0] in s.wanted_by}
+        renderer = NumpyRenderer(self.context, formula, kinds | dict.fromkeys(kept, "tensor"))
+        return renderer.statements(_without_assignments(formula.block, kept), result)
 
     def _load(self, saved: Saved) -> list[str]:
         """The lines that get one saved thing back, or raise if it is gone or was changed."""
@@ -172,9 +174,11 @@ class _Body:
                 check = f'check_versions(node, "{name}", {name}, node._version_{name})'
                 lines = [f"{name} = {slot}", check]
                 return lines if self.on_tensors else [*lines, f"{name} = arrays_of({name})"]
-            case "output":
-                if self.on_tensors:
-                    return [f"{name} = output_of({self._edge_of(name)}, {slot})"]
+            case "local" if self.on_tensors:
+                return []  # computed anew, to be differentiated
+            case "output" if self.on_tensors:
+                return [f"{name} = output_of({self._edge_of(name)}, {slot})"]
+            case "output" | "local":
                 return [f"{name} = {slot}", f"if {name} is FREED:", "    raise freed_graph()"]
             case _:
                 return [f"{name} = {slot}"]
@@ -187,6 +191,15 @@ class _Body:
         if not has_several_outputs(self.op):
             return "node"
         return f"OutputEdge(node, {names.index(output)})"
+
+
+def _without_assignments(block: ir.Block, kept: set[str]) -> ir.Block:
+    """Less the first assignments, of what the node keeps."""
+    rest = dropwhile(
+        lambda first: isinstance(first, ir.Assign) and kept.issuperset(first.targets),
+        block.statements,
+    )
+    return ir.Block(tuple(rest), span=block.span)
 
 
 def jvp_view(op: OpSpec, context: ModuleContext) -> JvpView | None:

@@ -1,7 +1,8 @@
 """What a node keeps for its gradients: computed from the formulas, never declared.
 
 Only what a needed gradient reads is kept; where a formula reads nothing but the shape of an
-argument, the shape is kept and not the array.
+argument, the shape is kept and not the array. What the forward has computed already, because a
+formula begins with the same assignment, is kept as a `local`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any, Literal, TypeAlias
 from ..ir import nodes as ir
 from ..ir.walk import free_names
 from ..spec.model import Formula, OpSpec
+from ..spec.shared_locals import shared_assignments
 
-Source: TypeAlias = Literal["tensor", "tensors", "value", "output", "attribute"]
+Source: TypeAlias = Literal["tensor", "tensors", "value", "output", "attribute", "local"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
     tensors = {p.name for p in op.signature.tensor_params}
     formulas = []
     readers: dict[str, list[str]] = {}
+    local_readers: dict[str, list[str]] = {}
     attributes: dict[str, tuple[str, str]] = {}
     for names, rule in op.vjps:
         if not isinstance(rule, Formula):
@@ -55,10 +58,17 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
         formulas.append((names, dataclasses.replace(rule, block=block)))
         for name in free_names(block):
             readers.setdefault(name, []).extend(names)
+        for assignment in shared_assignments(rule.block, op.forward):
+            for name in assignment.targets:
+                local_readers.setdefault(name, []).extend(names)
     saved = [
         _saved(op, name, tuple(readers[name]), attributes)
         for name in sorted(readers)
         if _is_kept(op, name, attributes)
+    ]
+    saved += [
+        Saved(name, "local", f"_computed_{name}", tuple(names))
+        for name, names in local_readers.items()
     ]
     return SavedFormulas(tuple(formulas), tuple(saved))
 

@@ -60,6 +60,10 @@ class PythonRenderer:
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         raise NotImplementedError
 
+    def local(self, name: str) -> str:
+        """What a local is called in the code."""
+        return name
+
     def note_assignment(self, targets: tuple[str, ...], value: ir.Expr) -> None:
         """A local of a block has been given a value."""
 
@@ -122,7 +126,7 @@ class PythonRenderer:
         for position, statement in enumerate(statements):
             match statement:
                 case ir.Assign(targets, value):
-                    lines.append(f"{', '.join(targets)} = {self.render(value)}")
+                    lines.append(f"{', '.join(map(self.local, targets))} = {self.render(value)}")
                     self.note_assignment(targets, value)
                 case ir.Return(value):
                     lines.append(result.format(self.render(value)))

@@ -46,6 +46,9 @@ class FormulaRenderer(PythonRenderer):
     def render_name(self, node: ir.Name) -> tuple[str, int]:
         return self.spelling.get(node.id, node.id), ATOM
 
+    def local(self, name: str) -> str:
+        return self.spelling.get(name, name)
+
     def note_assignment(self, targets: tuple[str, ...], value: ir.Expr) -> None:
         kind = self.context.resolver.kind(value, self.kinds)
         for target in targets:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..diagnostics import Report, Span, did_you_mean
 from ..ir.nodes import TextSpan
@@ -22,6 +23,7 @@ from .model import (
     Signature,
     TangentRule,
 )
+from .shared_locals import completed
 from .signature import SignatureError, parse_signature
 from .source import Listing, Located, Mapping, Scalar
 from .values import Word, read_flag, read_mapping, read_text, read_words
@@ -31,6 +33,9 @@ _NOT_IMPLEMENTED = re.compile(
     r"not_implemented\s*(?::\s*(?P<reason>.+)|\(\s*(?P<quote>['\"])(?P<quoted>.+)(?P=quote)\s*\))",
     re.DOTALL,
 )
+
+
+_AnyRule = TypeVar("_AnyRule", Rule, TangentRule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +106,17 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         return None
     reader = _EntryReader(mapping, signature, report)
     proof, proof_reason = reader.proof()
+    forward = reader.formula("forward")
     vjps, jvps = reader.rules()
     op = OpSpec(
         signature=signature,
         family=raw.family,
         span=name.span,
         doc=reader.text("doc"),
-        forward=reader.formula("forward"),
+        forward=forward,
         composite=reader.formula("composite"),
-        vjps=vjps,
-        jvps=jvps,
+        vjps=tuple((names, _completed(rule, forward)) for names, rule in vjps),
+        jvps=tuple((name, _completed(rule, forward)) for name, rule in jvps),
         promotes=reader.words("promotes"),
         int_to_float=reader.flag("int_to_float"),
         complex=reader.flag("complex"),
@@ -127,6 +133,10 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         proof_reason=proof_reason,
     )
     return Entry(op, mapping)
+
+
+def _completed(rule: _AnyRule, forward: Formula | None) -> _AnyRule | Formula:
+    return completed(rule, forward) if isinstance(rule, Formula) else rule
 
 
 def _signature(name: Scalar, report: Report) -> Signature | None:

@@ -94,7 +94,7 @@ from .loss import (
 from .losses import binary_cross_entropy, huber_loss, smooth_l1_loss
 from .masking import where
 from .matrix_functions import matrix_exp
-from .nn import gelu_form, log_softmax, softmax
+from .nn import gelu, log_softmax, softmax
 from .normal import gelu_slope, normal_cdf
 from .normalization import batch_norm, layer_norm, mean_to_size, over_count
 from .norms import vector_norm
@@ -193,7 +193,7 @@ __all__ = [
     "fmod_scalar",
     "gather",
     "gather_backward",
-    "gelu_form",
+    "gelu",
     "gelu_slope",
     "huber_loss",
     "index",

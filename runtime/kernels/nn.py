@@ -13,11 +13,11 @@ from .checks import Array, floating
 _max_reduce: Any = np.maximum.reduce
 
 
-def gelu_form(approximate: str) -> str:
-    """`none` or `tanh`; RuntimeError for anything else."""
+def gelu(self: Array, share: Array, approximate: str) -> Any:
+    """`self * share`; RuntimeError unless `approximate` is `none` or `tanh`."""
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return approximate
+    return self * share
 
 
 def softmax(self: Array, dim: int) -> Any:

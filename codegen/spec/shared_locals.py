@@ -1,0 +1,67 @@
+"""Locals of a forward that a gradient formula reads: the formula is completed by their definitions.
+
+    forward: |
+      share = sigmoid(self)
+      return self * share
+    self: grad * (share + self * share * (1 - share))
+
+The formula of `self` is read as if it began with `share = sigmoid(self)`, so that it can be proved,
+explained and differentiated by itself. Only the generated VJP on arrays does not compute it anew:
+there the node keeps what the forward computed.
+"""
+
+from __future__ import annotations
+
+from ..diagnostics import Span
+from ..ir.nodes import Assign, Block
+from ..ir.parse import parse
+from ..ir.walk import free_names, names
+from .model import Formula
+
+
+def completed(formula: Formula, forward: Formula | None) -> Formula:
+    """`formula` behind the assignments of `forward` that it needs; as it is if it needs none."""
+    if forward is None:
+        return formula
+    assignments = _needed(free_names(formula.block), forward.block)
+    if not assignments:
+        return formula
+    text = ""
+    spans: list[Span] = []
+    for assignment in assignments:
+        start, end = assignment.span.start, assignment.span.end
+        text += forward.text[start:end] + "\n"
+        spans += forward.spans[start : end + 1]
+    is_expression = formula.block.expression is not None
+    if is_expression and not formula.text.lstrip().startswith("return"):
+        text += "return "
+        spans += [formula.spans[0]] * len("return ")
+    text += formula.text
+    spans += formula.spans
+    return Formula(text, parse(text), tuple(spans))
+
+
+def shared_assignments(block: Block, forward: Formula | None) -> tuple[Assign, ...]:
+    """The assignments at the beginning of a formula that stand in the forward as well."""
+    known = () if forward is None else _leading(forward.block)
+    return tuple(assignment for assignment in _leading(block) if assignment in known)
+
+
+def _needed(free: set[str], forward: Block) -> list[Assign]:
+    """The assignments of `free` names, and those that these need, in their order."""
+    wanted, found = set(free), []
+    for assignment in reversed(_leading(forward)):
+        if wanted & set(assignment.targets):
+            found.append(assignment)
+            wanted |= {name.id for name in names(assignment.value)}
+    return found[::-1]
+
+
+def _leading(block: Block) -> list[Assign]:
+    """The assignments that are made whichever way the block goes."""
+    found = []
+    for statement in block.statements:
+        if not isinstance(statement, Assign):
+            break
+        found.append(statement)
+    return found
