@@ -789,7 +789,8 @@ class PowBackward0(Node):
         return (
             np_zeros_like(grad)
             if exponent == 0
-            else grad * (exponent * self ** (exponent - 1)).conjugate(),
+            else grad
+            * (exponent * (self if exponent == 2 else self ** (exponent - 1))).conjugate(),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -800,7 +801,10 @@ class PowBackward0(Node):
         return (
             arithmetic_ops._zero(grad)
             if exponent == 0
-            else grad * complex_numbers_ops.conj(exponent * self ** (exponent - 1)),
+            else grad
+            * complex_numbers_ops.conj(
+                exponent * (self if exponent == 2 else self ** (exponent - 1))
+            ),
         )
 
     def release(node) -> None:
@@ -816,7 +820,7 @@ def pow_tensor_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
         arithmetic_ops._zero(complex_numbers_ops.conj(self_t))
         if exponent == 0
         else complex_numbers_ops.conj(self_t)
-        * complex_numbers_ops.conj(exponent * self ** (exponent - 1))
+        * complex_numbers_ops.conj(exponent * (self if exponent == 2 else self ** (exponent - 1)))
     )
 
 

@@ -261,9 +261,31 @@ def _elementwise(op: OpSpec) -> list[Formula]:
     terms = [f.block.expression for f in formulas if f.block.expression is not None]
     if len(terms) == len(formulas):
         total = functools.reduce(lambda a, b: ir.Binary("+", a, b), terms)
-        total = ir.Call("conj", (total,)) if op.complex else total
-        return [dataclasses.replace(formulas[0], block=ir.Block((ir.Return(total),)))]
-    return formulas
+        formulas = [dataclasses.replace(formulas[0], block=ir.Block((ir.Return(total),)))]
+    if not op.complex:
+        return formulas
+    return [
+        dataclasses.replace(
+            formula, block=ir.Block(_conjugated(formula.block.statements), span=formula.block.span)
+        )
+        for formula in formulas
+    ]
+
+
+def _conjugated(statements: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
+    """The conjugate of what the statements return."""
+    return tuple(
+        dataclasses.replace(
+            statement,
+            then=_conjugated(statement.then),
+            otherwise=_conjugated(statement.otherwise),
+        )
+        if isinstance(statement, ir.If)
+        else dataclasses.replace(statement, value=ir.Call("conj", (statement.value,)))
+        if isinstance(statement, ir.Return)
+        else statement
+        for statement in statements
+    )
 
 
 def _tangent(

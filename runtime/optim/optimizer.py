@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..inplace import mark_written
-from ..modes import enable_grad, no_grad
+from ..modes import enable_grad
 from ..nn.module import clear_grad
 from ..tensor import Tensor, wrap
 
@@ -74,13 +74,13 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with no_grad():
-            for group in self.param_groups:
-                for param in group["params"]:
-                    if param.grad is not None:
-                        state = self.state.setdefault(param, {})
-                        self.update(param.array, param.grad.array, state, group)
-                        mark_written(param)
+        for group in self.param_groups:
+            for param in group["params"]:
+                grad = param.grad
+                if grad is not None:
+                    state = self.state.setdefault(param, {})
+                    self.update(param.array, grad.array, state, group)
+                    mark_written(param)
         return loss
 
     def update(self, values: Array, grad: Array, state: State, group: Group) -> None:

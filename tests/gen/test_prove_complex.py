@@ -54,6 +54,20 @@ SPECS = """
   promotes: self
   complex: true
 
+- name: cube_in_a_block(Tensor self, bool flag) -> Tensor
+  doc: The JVP conjugates whatever the VJP returns, on every way through it.
+  forward: self * self * self
+  self: |
+    square = self * self
+    if flag:
+        return grad * conj(3 * square)
+    return conj(3 * square) * grad
+  result: auto_element_wise
+  complex: true
+  examples:
+    - {self: [2], flag: true}
+    - {self: [2], flag: false}
+
 - name: half_a_size(Tensor self) -> Tensor
   doc: The same with half of the gradient.
   forward: self * conj(self)
@@ -78,7 +92,7 @@ def test_refuted(name: str, verdicts: dict[str, tuple[OpSpec, OpVerdict]]) -> No
     assert verdict.status is Status.REFUTED
 
 
-@pytest.mark.parametrize("name", ["real_only", "squared_size"])
+@pytest.mark.parametrize("name", ["real_only", "squared_size", "cube_in_a_block"])
 def test_proved(name: str, verdicts: dict[str, tuple[OpSpec, OpVerdict]]) -> None:
     _, verdict = verdicts[name]
     assert verdict.status is Status.PROVED, verdict
