@@ -96,3 +96,18 @@ def test_gelu_of_a_large_array(layout: str) -> None:
 def test_rounding_numbers_too_large_to_be_scaled() -> None:
     large = np.array([-7.2711809674393525e37, 1.26], np.float32)
     assert gs.round(gs.tensor(large), decimals=1).tolist()[0] == large[0]
+
+
+@pytest.mark.parametrize("rows", [65_536, 70_123])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int32"])
+def test_the_gradient_of_a_tall_linear_model(rows: int, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.integers(-9, 9, (rows, 8)).astype(dtype)
+    y = rng.integers(-9, 9, rows).astype(dtype)
+    if dtype.startswith("complex"):
+        x += 1j * rng.integers(-9, 9, x.shape)
+    product = gs.mv(gs.tensor(x).t(), gs.tensor(y)).numpy()
+    assert product.dtype == x.dtype
+    for column, found in zip(x.T, product, strict=True):  # sums of whole numbers are exact
+        pairs = zip(column.tolist(), y.tolist(), strict=True)
+        assert found == sum(a * b for a, b in pairs)
