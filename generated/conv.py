@@ -93,6 +93,10 @@ def _convolution(
         node.edges = (input.edge, weight.edge, None if bias is None else bias.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        node.kept_weight = weight
+        node._version_weight = weight.alias and weight.alias.version
         if input.edge is not None or weight.edge is not None:
             node._saved_dilation = dilation
             node._saved_fit = fit
@@ -102,14 +106,6 @@ def _convolution(
             node._saved_spatial = spatial
             node._saved_stride = stride
             node._saved_transposed = transposed
-        if weight.edge is not None:
-            node.kept_self = input
-            node._version_self = input.alias and input.alias.version
-            node._saved_weight_shape = weight.array.shape
-        if input.edge is not None:
-            node._saved_self_shape = input.array.shape
-            node.kept_weight = weight
-            node._version_weight = weight.alias and weight.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -123,11 +119,9 @@ class ConvolutionBackward0(Node):
         "_saved_groups",
         "_saved_output_padding",
         "_saved_padding",
-        "_saved_self_shape",
         "_saved_spatial",
         "_saved_stride",
         "_saved_transposed",
-        "_saved_weight_shape",
         "_version_self",
         "_version_weight",
         "kept_self",
@@ -138,11 +132,9 @@ class ConvolutionBackward0(Node):
     _saved_groups: Any
     _saved_output_padding: Any
     _saved_padding: Any
-    _saved_self_shape: Any
     _saved_spatial: Any
     _saved_stride: Any
     _saved_transposed: Any
-    _saved_weight_shape: Any
     _version_self: Any
     _version_weight: Any
     kept_self: Any
@@ -150,42 +142,46 @@ class ConvolutionBackward0(Node):
     op = "_convolution"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        weight = node.kept_weight
+        if weight.alias is not None:
+            check_version(node, "weight", weight, node._version_weight)
+        weight = weight.array
         grad_self = grad_weight = grad_bias = None
         if needs[0]:
             dilation = node._saved_dilation
             fit = node._saved_fit
             groups = node._saved_groups
             padding = node._saved_padding
-            self_shape = node._saved_self_shape
             stride = node._saved_stride
             transposed = node._saved_transposed
-            weight = node.kept_weight
-            if weight.alias is not None:
-                check_version(node, "weight", weight, node._version_weight)
-            weight = weight.array
             grad_self = kernels.convolution_input(
-                grad, weight, self_shape, stride, padding, dilation, transposed, groups, fit
+                grad, weight, self.shape, stride, padding, dilation, transposed, groups, fit
             )
         if needs[1]:
             dilation = node._saved_dilation
             fit = node._saved_fit
             groups = node._saved_groups
             padding = node._saved_padding
-            self = node.kept_self
-            if self.alias is not None:
-                check_version(node, "self", self, node._version_self)
-            self = self.array
             stride = node._saved_stride
             transposed = node._saved_transposed
-            weight_shape = node._saved_weight_shape
             grad_weight = kernels.convolution_weight(
-                grad, self, weight_shape, stride, padding, dilation, transposed, groups, fit
+                grad, self, weight.shape, stride, padding, dilation, transposed, groups, fit
             )
         if needs[2]:
             grad_bias = kernels.channel_sum(grad)
         return (grad_self, grad_weight, grad_bias)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        weight = node.kept_weight
+        if weight.alias is not None:
+            check_version(node, "weight", weight, node._version_weight)
         grad_self = grad_weight = grad_bias = None
         if needs[0]:
             dilation = node._saved_dilation
@@ -193,17 +189,13 @@ class ConvolutionBackward0(Node):
             groups = node._saved_groups
             output_padding = node._saved_output_padding
             padding = node._saved_padding
-            self_shape = node._saved_self_shape
             spatial = node._saved_spatial
             stride = node._saved_stride
             transposed = node._saved_transposed
-            weight = node.kept_weight
-            if weight.alias is not None:
-                check_version(node, "weight", weight, node._version_weight)
             grad_self = _convolution_input(
                 grad,
                 weight,
-                self_shape,
+                self,
                 stride,
                 padding,
                 dilation,
@@ -219,17 +211,13 @@ class ConvolutionBackward0(Node):
             groups = node._saved_groups
             output_padding = node._saved_output_padding
             padding = node._saved_padding
-            self = node.kept_self
-            if self.alias is not None:
-                check_version(node, "self", self, node._version_self)
             spatial = node._saved_spatial
             stride = node._saved_stride
             transposed = node._saved_transposed
-            weight_shape = node._saved_weight_shape
             grad_weight = _convolution_weight(
                 grad,
                 self,
-                weight_shape,
+                weight,
                 stride,
                 padding,
                 dilation,
@@ -240,7 +228,7 @@ class ConvolutionBackward0(Node):
                 fit,
             )
         if needs[2]:
-            grad_bias = _channel_sum(grad)
+            grad_bias = _convolution_bias(grad, self, weight)
         return (grad_self, grad_weight, grad_bias)
 
     def release(node) -> None:
@@ -296,7 +284,7 @@ def _convolution_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 def _convolution_input(
     grad_output: Tensor,
     weight: Tensor,
-    shape: Sequence[int],
+    input: Tensor,
     stride: int | Sequence[int],
     padding: int | Sequence[int],
     dilation: int | Sequence[int],
@@ -306,13 +294,13 @@ def _convolution_input(
     spatial: int,
     fit: str,
 ) -> Tensor:
-    """The gradient of a convolution with respect to an input of the given shape."""
-    if type(grad_output) is not Tensor or type(weight) is not Tensor:
+    """The gradient of a convolution with respect to its input, of which only the shape is read."""
+    if type(grad_output) is not Tensor or type(weight) is not Tensor or type(input) is not Tensor:
         return dispatch(
             _convolution_input,
             grad_output,
             weight,
-            shape,
+            input,
             stride,
             padding,
             dilation,
@@ -324,11 +312,12 @@ def _convolution_input(
         )
     grad_output_array = grad_output.array
     weight_array = weight.array
+    input_array = input.array
     try:
         array = kernels.convolution_input(
             grad_output_array,
             weight_array,
-            shape,
+            input_array.shape,
             stride,
             padding,
             dilation,
@@ -337,35 +326,35 @@ def _convolution_input(
             fit,
         )
     except Exception as error:
-        raise failure("convolution_input", error, grad_output, weight) from None
+        raise failure("convolution_input", error, grad_output, weight, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if grad_output.edge is not None or weight.edge is not None:
+    if grad_output.edge is not None or weight.edge is not None or input.edge is not None:
         if (
             FIRST_COMPLEX <= grad_output_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
         ):
-            raise complex_gradient("_convolution_input", grad_output, weight)
+            raise complex_gradient("_convolution_input", grad_output, weight, input)
         node = ConvolutionInputBackward0()
-        node.edges = (grad_output.edge, weight.edge)
+        node.edges = (grad_output.edge, weight.edge, input.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_dilation = dilation
-        node._saved_fit = fit
-        node._saved_groups = groups
-        node._saved_output_padding = output_padding
-        node._saved_padding = padding
-        node._saved_spatial = spatial
-        node._saved_stride = stride
-        node._saved_transposed = transposed
+        if grad_output.edge is not None or weight.edge is not None:
+            node._saved_dilation = dilation
+            node._saved_fit = fit
+            node._saved_groups = groups
+            node._saved_output_padding = output_padding
+            node._saved_padding = padding
+            node._saved_spatial = spatial
+            node._saved_stride = stride
+            node._saved_transposed = transposed
+            node.kept_weight = weight
+            node._version_weight = weight.alias and weight.alias.version
         if weight.edge is not None:
             node.kept_grad_output = grad_output
             node._version_grad_output = grad_output.alias and grad_output.alias.version
-            node._saved_weight_shape = weight.array.shape
-        if grad_output.edge is not None:
-            node.kept_weight = weight
-            node._version_weight = weight.alias and weight.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -382,7 +371,6 @@ class ConvolutionInputBackward0(Node):
         "_saved_spatial",
         "_saved_stride",
         "_saved_transposed",
-        "_saved_weight_shape",
         "_version_grad_output",
         "_version_weight",
         "kept_grad_output",
@@ -396,7 +384,6 @@ class ConvolutionInputBackward0(Node):
     _saved_spatial: Any
     _saved_stride: Any
     _saved_transposed: Any
-    _saved_weight_shape: Any
     _version_grad_output: Any
     _version_weight: Any
     kept_grad_output: Any
@@ -404,16 +391,16 @@ class ConvolutionInputBackward0(Node):
     op = "_convolution_input"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        dilation = node._saved_dilation
-        fit = node._saved_fit
-        groups = node._saved_groups
-        output_padding = node._saved_output_padding
-        padding = node._saved_padding
-        spatial = node._saved_spatial
-        stride = node._saved_stride
-        transposed = node._saved_transposed
-        grad_grad_output = grad_weight = None
+        grad_grad_output = grad_weight = grad_self = None
         if needs[0]:
+            dilation = node._saved_dilation
+            fit = node._saved_fit
+            groups = node._saved_groups
+            output_padding = node._saved_output_padding
+            padding = node._saved_padding
+            spatial = node._saved_spatial
+            stride = node._saved_stride
+            transposed = node._saved_transposed
             weight = node.kept_weight
             if weight.alias is not None:
                 check_version(node, "weight", weight, node._version_weight)
@@ -432,27 +419,40 @@ class ConvolutionInputBackward0(Node):
                 fit,
             )
         if needs[1]:
+            dilation = node._saved_dilation
+            fit = node._saved_fit
             grad_output = node.kept_grad_output
             if grad_output.alias is not None:
                 check_version(node, "grad_output", grad_output, node._version_grad_output)
             grad_output = grad_output.array
-            weight_shape = node._saved_weight_shape
+            groups = node._saved_groups
+            output_padding = node._saved_output_padding
+            padding = node._saved_padding
+            spatial = node._saved_spatial
+            stride = node._saved_stride
+            transposed = node._saved_transposed
+            weight = node.kept_weight
+            if weight.alias is not None:
+                check_version(node, "weight", weight, node._version_weight)
+            weight = weight.array
             grad_weight = kernels.convolution_weight(
-                grad_output, grad, weight_shape, stride, padding, dilation, transposed, groups, fit
+                grad_output, grad, weight.shape, stride, padding, dilation, transposed, groups, fit
             )
-        return (grad_grad_output, grad_weight)
+        if needs[2]:
+            grad_self = None
+        return (grad_grad_output, grad_weight, grad_self)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        dilation = node._saved_dilation
-        fit = node._saved_fit
-        groups = node._saved_groups
-        output_padding = node._saved_output_padding
-        padding = node._saved_padding
-        spatial = node._saved_spatial
-        stride = node._saved_stride
-        transposed = node._saved_transposed
-        grad_grad_output = grad_weight = None
+        grad_grad_output = grad_weight = grad_self = None
         if needs[0]:
+            dilation = node._saved_dilation
+            fit = node._saved_fit
+            groups = node._saved_groups
+            output_padding = node._saved_output_padding
+            padding = node._saved_padding
+            spatial = node._saved_spatial
+            stride = node._saved_stride
+            transposed = node._saved_transposed
             weight = node.kept_weight
             if weight.alias is not None:
                 check_version(node, "weight", weight, node._version_weight)
@@ -470,14 +470,24 @@ class ConvolutionInputBackward0(Node):
                 fit,
             )
         if needs[1]:
+            dilation = node._saved_dilation
+            fit = node._saved_fit
             grad_output = node.kept_grad_output
             if grad_output.alias is not None:
                 check_version(node, "grad_output", grad_output, node._version_grad_output)
-            weight_shape = node._saved_weight_shape
+            groups = node._saved_groups
+            output_padding = node._saved_output_padding
+            padding = node._saved_padding
+            spatial = node._saved_spatial
+            stride = node._saved_stride
+            transposed = node._saved_transposed
+            weight = node.kept_weight
+            if weight.alias is not None:
+                check_version(node, "weight", weight, node._version_weight)
             grad_weight = _convolution_weight(
                 grad_output,
                 grad,
-                weight_shape,
+                weight,
                 stride,
                 padding,
                 dilation,
@@ -487,7 +497,9 @@ class ConvolutionInputBackward0(Node):
                 spatial,
                 fit,
             )
-        return (grad_grad_output, grad_weight)
+        if needs[2]:
+            grad_self = None
+        return (grad_grad_output, grad_weight, grad_self)
 
     def release(node) -> None:
         node.kept_grad_output = node.kept_weight = FREED
@@ -499,7 +511,7 @@ def _convolution_input_jvp(primals: Primals, tangents: Tangents, result: Any) ->
     grad_output_t = tangents["grad_output"]
     weight_p = primals["weight"]
     weight_t = tangents["weight"]
-    shape = primals["shape"]
+    self_p = primals["self"]
     stride = primals["stride"]
     padding = primals["padding"]
     dilation = primals["dilation"]
@@ -511,7 +523,7 @@ def _convolution_input_jvp(primals: Primals, tangents: Tangents, result: Any) ->
     return _convolution_input(
         grad_output_t,
         weight_p,
-        shape,
+        self_p,
         stride,
         padding,
         dilation,
@@ -523,7 +535,7 @@ def _convolution_input_jvp(primals: Primals, tangents: Tangents, result: Any) ->
     ) + _convolution_input(
         grad_output_p,
         weight_t,
-        shape,
+        self_p,
         stride,
         padding,
         dilation,
@@ -538,7 +550,7 @@ def _convolution_input_jvp(primals: Primals, tangents: Tangents, result: Any) ->
 def _convolution_weight(
     grad_output: Tensor,
     input: Tensor,
-    shape: Sequence[int],
+    weight: Tensor,
     stride: int | Sequence[int],
     padding: int | Sequence[int],
     dilation: int | Sequence[int],
@@ -548,13 +560,13 @@ def _convolution_weight(
     spatial: int,
     fit: str,
 ) -> Tensor:
-    """The gradient of a convolution with respect to a weight of the given shape."""
-    if type(grad_output) is not Tensor or type(input) is not Tensor:
+    """The gradient of a convolution with respect to its weight, of which only the shape is read."""
+    if type(grad_output) is not Tensor or type(input) is not Tensor or type(weight) is not Tensor:
         return dispatch(
             _convolution_weight,
             grad_output,
             input,
-            shape,
+            weight,
             stride,
             padding,
             dilation,
@@ -566,11 +578,12 @@ def _convolution_weight(
         )
     grad_output_array = grad_output.array
     input_array = input.array
+    weight_array = weight.array
     try:
         array = kernels.convolution_weight(
             grad_output_array,
             input_array,
-            shape,
+            weight_array.shape,
             stride,
             padding,
             dilation,
@@ -579,35 +592,35 @@ def _convolution_weight(
             fit,
         )
     except Exception as error:
-        raise failure("convolution_weight", error, grad_output, input) from None
+        raise failure("convolution_weight", error, grad_output, input, weight) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if grad_output.edge is not None or input.edge is not None:
+    if grad_output.edge is not None or input.edge is not None or weight.edge is not None:
         if (
             FIRST_COMPLEX <= grad_output_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
         ):
-            raise complex_gradient("_convolution_weight", grad_output, input)
+            raise complex_gradient("_convolution_weight", grad_output, input, weight)
         node = ConvolutionWeightBackward0()
-        node.edges = (grad_output.edge, input.edge)
+        node.edges = (grad_output.edge, input.edge, weight.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_dilation = dilation
-        node._saved_fit = fit
-        node._saved_groups = groups
-        node._saved_output_padding = output_padding
-        node._saved_padding = padding
-        node._saved_spatial = spatial
-        node._saved_stride = stride
-        node._saved_transposed = transposed
+        if grad_output.edge is not None or input.edge is not None:
+            node._saved_dilation = dilation
+            node._saved_fit = fit
+            node._saved_groups = groups
+            node._saved_output_padding = output_padding
+            node._saved_padding = padding
+            node.kept_self = input
+            node._version_self = input.alias and input.alias.version
+            node._saved_spatial = spatial
+            node._saved_stride = stride
+            node._saved_transposed = transposed
         if input.edge is not None:
             node.kept_grad_output = grad_output
             node._version_grad_output = grad_output.alias and grad_output.alias.version
-            node._saved_self_shape = input.array.shape
-        if grad_output.edge is not None:
-            node.kept_self = input
-            node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -621,7 +634,6 @@ class ConvolutionWeightBackward0(Node):
         "_saved_groups",
         "_saved_output_padding",
         "_saved_padding",
-        "_saved_self_shape",
         "_saved_spatial",
         "_saved_stride",
         "_saved_transposed",
@@ -635,7 +647,6 @@ class ConvolutionWeightBackward0(Node):
     _saved_groups: Any
     _saved_output_padding: Any
     _saved_padding: Any
-    _saved_self_shape: Any
     _saved_spatial: Any
     _saved_stride: Any
     _saved_transposed: Any
@@ -646,20 +657,20 @@ class ConvolutionWeightBackward0(Node):
     op = "_convolution_weight"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        dilation = node._saved_dilation
-        fit = node._saved_fit
-        groups = node._saved_groups
-        output_padding = node._saved_output_padding
-        padding = node._saved_padding
-        spatial = node._saved_spatial
-        stride = node._saved_stride
-        transposed = node._saved_transposed
-        grad_grad_output = grad_self = None
+        grad_grad_output = grad_self = grad_weight = None
         if needs[0]:
+            dilation = node._saved_dilation
+            fit = node._saved_fit
+            groups = node._saved_groups
+            output_padding = node._saved_output_padding
+            padding = node._saved_padding
             self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
+            spatial = node._saved_spatial
+            stride = node._saved_stride
+            transposed = node._saved_transposed
             grad_grad_output = kernels.convolution(
                 self,
                 grad,
@@ -674,30 +685,43 @@ class ConvolutionWeightBackward0(Node):
                 fit,
             )
         if needs[1]:
+            dilation = node._saved_dilation
+            fit = node._saved_fit
             grad_output = node.kept_grad_output
             if grad_output.alias is not None:
                 check_version(node, "grad_output", grad_output, node._version_grad_output)
             grad_output = grad_output.array
-            self_shape = node._saved_self_shape
-            grad_self = kernels.convolution_input(
-                grad_output, grad, self_shape, stride, padding, dilation, transposed, groups, fit
-            )
-        return (grad_grad_output, grad_self)
-
-    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        dilation = node._saved_dilation
-        fit = node._saved_fit
-        groups = node._saved_groups
-        output_padding = node._saved_output_padding
-        padding = node._saved_padding
-        spatial = node._saved_spatial
-        stride = node._saved_stride
-        transposed = node._saved_transposed
-        grad_grad_output = grad_self = None
-        if needs[0]:
+            groups = node._saved_groups
+            output_padding = node._saved_output_padding
+            padding = node._saved_padding
             self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
+            self = self.array
+            spatial = node._saved_spatial
+            stride = node._saved_stride
+            transposed = node._saved_transposed
+            grad_self = kernels.convolution_input(
+                grad_output, grad, self.shape, stride, padding, dilation, transposed, groups, fit
+            )
+        if needs[2]:
+            grad_weight = None
+        return (grad_grad_output, grad_self, grad_weight)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_grad_output = grad_self = grad_weight = None
+        if needs[0]:
+            dilation = node._saved_dilation
+            fit = node._saved_fit
+            groups = node._saved_groups
+            output_padding = node._saved_output_padding
+            padding = node._saved_padding
+            self = node.kept_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            spatial = node._saved_spatial
+            stride = node._saved_stride
+            transposed = node._saved_transposed
             grad_grad_output = _convolution(
                 self,
                 grad,
@@ -712,14 +736,24 @@ class ConvolutionWeightBackward0(Node):
                 fit,
             )
         if needs[1]:
+            dilation = node._saved_dilation
+            fit = node._saved_fit
             grad_output = node.kept_grad_output
             if grad_output.alias is not None:
                 check_version(node, "grad_output", grad_output, node._version_grad_output)
-            self_shape = node._saved_self_shape
+            groups = node._saved_groups
+            output_padding = node._saved_output_padding
+            padding = node._saved_padding
+            self = node.kept_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            spatial = node._saved_spatial
+            stride = node._saved_stride
+            transposed = node._saved_transposed
             grad_self = _convolution_input(
                 grad_output,
                 grad,
-                self_shape,
+                self,
                 stride,
                 padding,
                 dilation,
@@ -729,7 +763,9 @@ class ConvolutionWeightBackward0(Node):
                 spatial,
                 fit,
             )
-        return (grad_grad_output, grad_self)
+        if needs[2]:
+            grad_weight = None
+        return (grad_grad_output, grad_self, grad_weight)
 
     def release(node) -> None:
         node.kept_grad_output = node.kept_self = FREED
@@ -741,7 +777,7 @@ def _convolution_weight_jvp(primals: Primals, tangents: Tangents, result: Any) -
     grad_output_t = tangents["grad_output"]
     self_p = primals["self"]
     self_t = tangents["self"]
-    shape = primals["shape"]
+    weight_p = primals["weight"]
     stride = primals["stride"]
     padding = primals["padding"]
     dilation = primals["dilation"]
@@ -753,7 +789,7 @@ def _convolution_weight_jvp(primals: Primals, tangents: Tangents, result: Any) -
     return _convolution_weight(
         grad_output_t,
         self_p,
-        shape,
+        weight_p,
         stride,
         padding,
         dilation,
@@ -765,7 +801,7 @@ def _convolution_weight_jvp(primals: Primals, tangents: Tangents, result: Any) -
     ) + _convolution_weight(
         grad_output_p,
         self_t,
-        shape,
+        weight_p,
         stride,
         padding,
         dilation,
@@ -820,6 +856,73 @@ class ChannelSumBackward0(Node):
 def _channel_sum_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `_channel_sum`."""
     return _channel_sum(tangents["self"])
+
+
+def _convolution_bias(input: Tensor, x: Tensor, weight: Tensor) -> Tensor:
+    """The gradient of a convolution with respect to its bias; PyTorch's depends on all three."""
+    if type(input) is not Tensor or type(x) is not Tensor or type(weight) is not Tensor:
+        return dispatch(_convolution_bias, input, x, weight)
+    input_array = input.array
+    x_array = x.array
+    weight_array = weight.array
+    try:
+        array = kernels.channel_sum(input_array)
+    except Exception as error:
+        raise failure("convolution_bias", error, input, x, weight) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None or x.edge is not None or weight.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_convolution_bias", input, x, weight)
+        node = ConvolutionBiasBackward0()
+        node.edges = (input.edge, x.edge, weight.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if input.edge is not None:
+            node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class ConvolutionBiasBackward0(Node):
+    """Gradient of `_convolution_bias`."""
+
+    __slots__ = ("_saved_self_shape",)
+    _saved_self_shape: Any
+    op = "_convolution_bias"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_x = grad_weight = None
+        if needs[0]:
+            self_shape = node._saved_self_shape
+            grad_self = kernels.per_channel(grad, self_shape)
+        if needs[1]:
+            grad_x = None
+        if needs[2]:
+            grad_weight = None
+        return (grad_self, grad_x, grad_weight)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_x = grad_weight = None
+        if needs[0]:
+            self_shape = node._saved_self_shape
+            grad_self = _per_channel(grad, self_shape)
+        if needs[1]:
+            grad_x = None
+        if needs[2]:
+            grad_weight = None
+        return (grad_self, grad_x, grad_weight)
+
+
+def _convolution_bias_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_convolution_bias`."""
+    self_t = tangents["self"]
+    return _channel_sum(self_t)
 
 
 def _per_channel(input: Tensor, shape: Sequence[int]) -> Tensor:

@@ -310,7 +310,7 @@ def linalg_slogdet(A: Tensor) -> LinalgSlogdetResult:
         node.hooks = None
         node.kept_A = A
         node._version_A = A.alias and A.alias.version
-        logabsdet.edge = node
+        attach_outputs(node, (sign, logabsdet))
     return (
         finish(LinalgSlogdetResult(sign, logabsdet))
         if current_mode.flags
@@ -322,28 +322,38 @@ class LinalgSlogdetBackward0(Node):
     """Gradient of `linalg_slogdet`."""
 
     __slots__ = (
+        "_outputs",
         "_version_A",
         "kept_A",
+        "output_count",
     )
+    _outputs: Any
     _version_A: Any
     kept_A: Any
+    output_count: Any
     op = "linalg_slogdet"
+    has_several_outputs = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        _grad_sign, grad_logabsdet = materialize(grad, node._outputs)
         A = node.kept_A
         if A.alias is not None:
             check_version(node, "A", A, node._version_A)
         A = A.array
         return (
-            kernels.unsqueeze(kernels.unsqueeze(grad, -1), -1)
+            kernels.unsqueeze(kernels.unsqueeze(grad_logabsdet, -1), -1)
             * array__mt(kernels.inv_ex(A, False)[0]),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        _grad_sign, grad_logabsdet = materialize_tensors(grad, node._outputs)
         A = node.kept_A
         if A.alias is not None:
             check_version(node, "A", A, node._version_A)
-        return (shape_ops.unsqueeze(shape_ops.unsqueeze(grad, -1), -1) * _mt(linalg_inv_ex(A)[0]),)
+        return (
+            shape_ops.unsqueeze(shape_ops.unsqueeze(grad_logabsdet, -1), -1)
+            * _mt(linalg_inv_ex(A)[0]),
+        )
 
     def release(node) -> None:
         node.kept_A = FREED
@@ -351,10 +361,12 @@ class LinalgSlogdetBackward0(Node):
 
 def linalg_slogdet_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `linalg_slogdet`."""
+    sign, _ = result
+    sign_t = arithmetic_ops._zero(sign)
     A_p = primals["A"]
     A_t = tangents["A"]
     logabsdet_t = reduction_ops.sum_dim_intlist(_mt(linalg_inv_ex(A_p)[0]) * A_t, (-2, -1))
-    return (None, logabsdet_t)
+    return (sign_t, logabsdet_t)
 
 
 def slogdet(input: Tensor) -> tuple[Tensor, ...]:

@@ -12,6 +12,7 @@ from numpy import asanyarray, ndarray
 from numpy import exp as np_exp
 from numpy import logaddexp as np_logaddexp
 from numpy import square as np_square
+from numpy import zeros_like as np_zeros_like
 
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.comparison as comparison_ops
@@ -702,7 +703,8 @@ def _nll_loss(
         node.hooks = None
         node._saved_ignore_index = ignore_index
         node._saved_reduction = reduction
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         node.kept_target = target
         node._version_target = target.alias and target.alias.version
         node.kept_weight = weight
@@ -717,17 +719,19 @@ class NllLossBackward0(Node):
     __slots__ = (
         "_saved_ignore_index",
         "_saved_reduction",
-        "_saved_self_shape",
+        "_version_self",
         "_version_target",
         "_version_weight",
+        "kept_self",
         "kept_target",
         "kept_weight",
     )
     _saved_ignore_index: Any
     _saved_reduction: Any
-    _saved_self_shape: Any
+    _version_self: Any
     _version_target: Any
     _version_weight: Any
+    kept_self: Any
     kept_target: Any
     kept_weight: Any
     op = "_nll_loss"
@@ -735,7 +739,10 @@ class NllLossBackward0(Node):
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         ignore_index = node._saved_ignore_index
         reduction = node._saved_reduction
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
         target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
@@ -745,23 +752,25 @@ class NllLossBackward0(Node):
             check_version(node, "weight", weight, node._version_weight)
             weight = weight.array
         return (
-            kernels.nll_loss_backward(grad, self_shape, target, weight, ignore_index, reduction),
+            kernels.nll_loss_backward(grad, self.shape, target, weight, ignore_index, reduction),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         ignore_index = node._saved_ignore_index
         reduction = node._saved_reduction
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
         target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
         weight = node.kept_weight
         if weight is not None:
             check_version(node, "weight", weight, node._version_weight)
-        return (_nll_loss_backward(grad, self_shape, target, weight, ignore_index, reduction),)
+        return (_nll_loss_backward(grad, self, target, weight, ignore_index, reduction),)
 
     def release(node) -> None:
-        node.kept_target = node.kept_weight = FREED
+        node.kept_self = node.kept_target = node.kept_weight = FREED
 
 
 def _nll_loss_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -803,7 +812,8 @@ def _nll_loss2d(
         node.hooks = None
         node._saved_ignore_index = ignore_index
         node._saved_reduction = reduction
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         node.kept_target = target
         node._version_target = target.alias and target.alias.version
         node.kept_weight = weight
@@ -818,17 +828,19 @@ class NllLoss2DBackward0(Node):
     __slots__ = (
         "_saved_ignore_index",
         "_saved_reduction",
-        "_saved_self_shape",
+        "_version_self",
         "_version_target",
         "_version_weight",
+        "kept_self",
         "kept_target",
         "kept_weight",
     )
     _saved_ignore_index: Any
     _saved_reduction: Any
-    _saved_self_shape: Any
+    _version_self: Any
     _version_target: Any
     _version_weight: Any
+    kept_self: Any
     kept_target: Any
     kept_weight: Any
     op = "_nll_loss2d"
@@ -836,7 +848,10 @@ class NllLoss2DBackward0(Node):
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         ignore_index = node._saved_ignore_index
         reduction = node._saved_reduction
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
         target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
@@ -846,23 +861,25 @@ class NllLoss2DBackward0(Node):
             check_version(node, "weight", weight, node._version_weight)
             weight = weight.array
         return (
-            kernels.nll_loss_backward(grad, self_shape, target, weight, ignore_index, reduction),
+            kernels.nll_loss_backward(grad, self.shape, target, weight, ignore_index, reduction),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         ignore_index = node._saved_ignore_index
         reduction = node._saved_reduction
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
         target = node.kept_target
         if target.alias is not None:
             check_version(node, "target", target, node._version_target)
         weight = node.kept_weight
         if weight is not None:
             check_version(node, "weight", weight, node._version_weight)
-        return (_nll_loss_backward(grad, self_shape, target, weight, ignore_index, reduction),)
+        return (_nll_loss_backward(grad, self, target, weight, ignore_index, reduction),)
 
     def release(node) -> None:
-        node.kept_target = node.kept_weight = FREED
+        node.kept_self = node.kept_target = node.kept_weight = FREED
 
 
 def _nll_loss2d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -877,7 +894,7 @@ def _nll_loss2d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 def _nll_loss_backward(
     input: Tensor,
-    shape: Sequence[int],
+    x: Tensor,
     target: Tensor,
     weight: Tensor | None,
     ignore_index: int,
@@ -886,36 +903,42 @@ def _nll_loss_backward(
     """The gradient of a loss, put at the log-probability of each target class."""
     if (
         type(input) is not Tensor
+        or type(x) is not Tensor
         or type(target) is not Tensor
         or (weight is not None and type(weight) is not Tensor)
     ):
-        return dispatch(_nll_loss_backward, input, shape, target, weight, ignore_index, reduction)
+        return dispatch(_nll_loss_backward, input, x, target, weight, ignore_index, reduction)
     input_array = input.array
+    x_array = x.array
     target_array = target.array
     weight_array = None if weight is None else weight.array
     try:
         array = kernels.nll_loss_backward(
-            input_array, shape, target_array, weight_array, ignore_index, reduction
+            input_array, x_array.shape, target_array, weight_array, ignore_index, reduction
         )
     except Exception as error:
-        raise failure("nll_loss_backward", error, input, target, weight) from None
+        raise failure("nll_loss_backward", error, input, x, target, weight) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_nll_loss_backward", input, target, weight)
+    if input.edge is not None or x.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_nll_loss_backward", input, x, target, weight)
         node = NllLossBackwardBackward0()
-        node.edges = (input.edge,)
+        node.edges = (input.edge, x.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_ignore_index = ignore_index
-        node._saved_reduction = reduction
-        node._saved_shape = shape
-        node.kept_target = target
-        node._version_target = target.alias and target.alias.version
-        node.kept_weight = weight
-        node._version_weight = None if weight is None else weight.alias and weight.alias.version
+        if input.edge is not None:
+            node._saved_ignore_index = ignore_index
+            node._saved_reduction = reduction
+            node.kept_target = target
+            node._version_target = target.alias and target.alias.version
+            node.kept_weight = weight
+            node._version_weight = None if weight is None else weight.alias and weight.alias.version
+            node._saved_x_ndim = x.array.ndim
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -926,7 +949,7 @@ class NllLossBackwardBackward0(Node):
     __slots__ = (
         "_saved_ignore_index",
         "_saved_reduction",
-        "_saved_shape",
+        "_saved_x_ndim",
         "_version_target",
         "_version_weight",
         "kept_target",
@@ -934,7 +957,7 @@ class NllLossBackwardBackward0(Node):
     )
     _saved_ignore_index: Any
     _saved_reduction: Any
-    _saved_shape: Any
+    _saved_x_ndim: Any
     _version_target: Any
     _version_weight: Any
     kept_target: Any
@@ -942,38 +965,48 @@ class NllLossBackwardBackward0(Node):
     op = "_nll_loss_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        ignore_index = node._saved_ignore_index
-        reduction = node._saved_reduction
-        shape = node._saved_shape
-        target = node.kept_target
-        if target.alias is not None:
-            check_version(node, "target", target, node._version_target)
-        target = target.array
-        weight = node.kept_weight
-        if weight is not None:
-            check_version(node, "weight", weight, node._version_weight)
-            weight = weight.array
-        return (
-            kernels.nll_loss2d(grad, target, weight, ignore_index, reduction)
-            if len(shape) == 4
-            else kernels.nll_loss(grad, target, weight, ignore_index, reduction),
-        )
+        grad_self = grad_x = None
+        if needs[0]:
+            ignore_index = node._saved_ignore_index
+            reduction = node._saved_reduction
+            target = node.kept_target
+            if target.alias is not None:
+                check_version(node, "target", target, node._version_target)
+            target = target.array
+            weight = node.kept_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+                weight = weight.array
+            x_ndim = node._saved_x_ndim
+            grad_self = (
+                kernels.nll_loss2d(grad, target, weight, ignore_index, reduction)
+                if x_ndim == 4
+                else kernels.nll_loss(grad, target, weight, ignore_index, reduction)
+            )
+        if needs[1]:
+            grad_x = np_zeros_like(grad)
+        return (grad_self, grad_x)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        ignore_index = node._saved_ignore_index
-        reduction = node._saved_reduction
-        shape = node._saved_shape
-        target = node.kept_target
-        if target.alias is not None:
-            check_version(node, "target", target, node._version_target)
-        weight = node.kept_weight
-        if weight is not None:
-            check_version(node, "weight", weight, node._version_weight)
-        return (
-            _nll_loss2d(grad, target, weight, ignore_index, reduction)
-            if len(shape) == 4
-            else _nll_loss(grad, target, weight, ignore_index, reduction),
-        )
+        grad_self = grad_x = None
+        if needs[0]:
+            ignore_index = node._saved_ignore_index
+            reduction = node._saved_reduction
+            target = node.kept_target
+            if target.alias is not None:
+                check_version(node, "target", target, node._version_target)
+            weight = node.kept_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+            x_ndim = node._saved_x_ndim
+            grad_self = (
+                _nll_loss2d(grad, target, weight, ignore_index, reduction)
+                if x_ndim == 4
+                else _nll_loss(grad, target, weight, ignore_index, reduction)
+            )
+        if needs[1]:
+            grad_x = arithmetic_ops._zero(grad)
+        return (grad_self, grad_x)
 
     def release(node) -> None:
         node.kept_target = node.kept_weight = FREED
@@ -981,14 +1014,13 @@ class NllLossBackwardBackward0(Node):
 
 def _nll_loss_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `_nll_loss_backward`."""
-    return _nll_loss_backward(
-        tangents["self"],
-        primals["shape"],
-        primals["target"],
-        primals["weight"],
-        primals["ignore_index"],
-        primals["reduction"],
-    )
+    self_t = tangents["self"]
+    x_p = primals["x"]
+    target = primals["target"]
+    weight = primals["weight"]
+    ignore_index = primals["ignore_index"]
+    reduction = primals["reduction"]
+    return _nll_loss_backward(self_t, x_p, target, weight, ignore_index, reduction)
 
 
 def cross_entropy(

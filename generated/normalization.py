@@ -148,6 +148,84 @@ def _standardized_pullback(
     return input * invstd - normalized * factor - shift
 
 
+def _bias_gradient(input: Tensor, x: Tensor, weight: Tensor | None, shape: Sequence[int]) -> Tensor:
+    """The gradient of what was added to normalised numbers; PyTorch's depends on all of its node."""
+    if (
+        type(input) is not Tensor
+        or type(x) is not Tensor
+        or (weight is not None and type(weight) is not Tensor)
+    ):
+        return dispatch(_bias_gradient, input, x, weight, shape)
+    input_array = input.array
+    x_array = x.array
+    weight_array = None if weight is None else weight.array
+    try:
+        array = kernels.sum_to_size(input_array, shape)
+    except Exception as error:
+        raise failure("bias_gradient", error, input, x, weight) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if (
+        input.edge is not None
+        or x.edge is not None
+        or (weight is not None and weight.edge is not None)
+    ):
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
+            or (
+                weight_array is not None and FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
+            )
+        ):
+            raise complex_gradient("_bias_gradient", input, x, weight)
+        node = BiasGradientBackward0()
+        node.edges = (input.edge, x.edge, None if weight is None else weight.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if input.edge is not None:
+            node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class BiasGradientBackward0(Node):
+    """Gradient of `_bias_gradient`."""
+
+    __slots__ = ("_saved_self_shape",)
+    _saved_self_shape: Any
+    op = "_bias_gradient"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_x = grad_weight = None
+        if needs[0]:
+            self_shape = node._saved_self_shape
+            grad_self = kernels.expand(grad, self_shape)
+        if needs[1]:
+            grad_x = None
+        if needs[2]:
+            grad_weight = None
+        return (grad_self, grad_x, grad_weight)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_self = grad_x = grad_weight = None
+        if needs[0]:
+            self_shape = node._saved_self_shape
+            grad_self = shape_ops.expand(grad, self_shape)
+        if needs[1]:
+            grad_x = None
+        if needs[2]:
+            grad_weight = None
+        return (grad_self, grad_x, grad_weight)
+
+
+def _bias_gradient_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_bias_gradient`."""
+    self_t = tangents["self"]
+    shape = primals["shape"]
+    return shape_ops._sum_to_size(self_t, shape)
+
+
 class NativeBatchNormResult(Result):
     """What `_native_batch_norm` returns."""
 
@@ -214,17 +292,18 @@ def _native_batch_norm(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node.kept_mean = mean.array
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         if bias is not None and bias.edge is not None:
             node._saved_bias_shape = None if bias is None else bias.array.shape
         if input.edge is not None or (weight is not None and weight.edge is not None):
             node.kept_invstd = invstd.array
-            node.kept_self = input
-            node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node.kept_running_mean = running_mean
             node._version_running_mean = (
                 None if running_mean is None else running_mean.alias and running_mean.alias.version
             )
+        if input.edge is not None or (bias is not None and bias.edge is not None):
             node.kept_weight = weight
             node._version_weight = None if weight is None else weight.alias and weight.alias.version
         if weight is not None and weight.edge is not None:
@@ -278,6 +357,10 @@ class NativeBatchNormBackward0(Node):
         mean = node.kept_mean
         if mean is FREED:
             raise freed_graph()
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
         grad_self = grad_weight = grad_bias = None
         if needs[0]:
             invstd = node.kept_invstd
@@ -287,10 +370,6 @@ class NativeBatchNormBackward0(Node):
             if running_mean is not None:
                 check_version(node, "running_mean", running_mean, node._version_running_mean)
                 running_mean = running_mean.array
-            self = node.kept_self
-            if self.alias is not None:
-                check_version(node, "self", self, node._version_self)
-            self = self.array
             weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
@@ -311,10 +390,6 @@ class NativeBatchNormBackward0(Node):
             invstd = node.kept_invstd
             if invstd is FREED:
                 raise freed_graph()
-            self = node.kept_self
-            if self.alias is not None:
-                check_version(node, "self", self, node._version_self)
-            self = self.array
             weight_shape = node._saved_weight_shape
             grad_weight = kernels.view(
                 kernels.sum_to_size(grad_result * ((self - mean) * invstd), mean.shape),
@@ -323,21 +398,25 @@ class NativeBatchNormBackward0(Node):
             )
         if needs[2]:
             bias_shape = node._saved_bias_shape
+            weight = node.kept_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+                weight = weight.array
             grad_bias = kernels.view(kernels.sum_to_size(grad_result, mean.shape), bias_shape, True)
         return (grad_self, grad_weight, grad_bias)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_result, grad_mean, grad_invstd = materialize_tensors(grad, node._outputs)
         mean = output_of(OutputEdge(node, 1), node.kept_mean)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
         grad_self = grad_weight = grad_bias = None
         if needs[0]:
             invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
             running_mean = node.kept_running_mean
             if running_mean is not None:
                 check_version(node, "running_mean", running_mean, node._version_running_mean)
-            self = node.kept_self
-            if self.alias is not None:
-                check_version(node, "self", self, node._version_self)
             weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
@@ -355,9 +434,6 @@ class NativeBatchNormBackward0(Node):
                 grad_self = share * invstd
         if needs[1]:
             invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
-            self = node.kept_self
-            if self.alias is not None:
-                check_version(node, "self", self, node._version_self)
             weight_shape = node._saved_weight_shape
             grad_weight = shape_ops.view(
                 shape_ops._sum_to_size(grad_result * ((self - mean) * invstd), mean.shape),
@@ -366,8 +442,11 @@ class NativeBatchNormBackward0(Node):
             )
         if needs[2]:
             bias_shape = node._saved_bias_shape
+            weight = node.kept_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
             grad_bias = shape_ops.view(
-                shape_ops._sum_to_size(grad_result, mean.shape), bias_shape, copy=True
+                _bias_gradient(grad_result, self, weight, mean.shape), bias_shape, copy=True
             )
         return (grad_self, grad_weight, grad_bias)
 
@@ -467,14 +546,14 @@ def _native_layer_norm(
         )
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         if bias is not None and bias.edge is not None:
             node._saved_bias_shape = None if bias is None else bias.array.shape
         if input.edge is not None or (weight is not None and weight.edge is not None):
             node.kept_invstd = invstd.array
             node.kept_mean = mean.array
-            node.kept_self = input
-            node._version_self = input.alias and input.alias.version
-        if input.edge is not None:
+        if input.edge is not None or (bias is not None and bias.edge is not None):
             node.kept_weight = weight
             node._version_weight = None if weight is None else weight.alias and weight.alias.version
         if weight is not None and weight.edge is not None:
@@ -521,6 +600,10 @@ class NativeLayerNormBackward0(Node):
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_result, grad_mean, grad_invstd = materialize(grad, node._outputs)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
         grad_self = grad_weight = grad_bias = None
         if needs[0]:
             invstd = node.kept_invstd
@@ -529,10 +612,6 @@ class NativeLayerNormBackward0(Node):
             mean = node.kept_mean
             if mean is FREED:
                 raise freed_graph()
-            self = node.kept_self
-            if self.alias is not None:
-                check_version(node, "self", self, node._version_self)
-            self = self.array
             weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
@@ -549,26 +628,26 @@ class NativeLayerNormBackward0(Node):
             mean = node.kept_mean
             if mean is FREED:
                 raise freed_graph()
-            self = node.kept_self
-            if self.alias is not None:
-                check_version(node, "self", self, node._version_self)
-            self = self.array
             weight_shape = node._saved_weight_shape
             grad_weight = kernels.sum_to_size(grad_result * ((self - mean) * invstd), weight_shape)
         if needs[2]:
             bias_shape = node._saved_bias_shape
+            weight = node.kept_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+                weight = weight.array
             grad_bias = kernels.sum_to_size(grad_result, bias_shape)
         return (grad_self, grad_weight, grad_bias)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_result, grad_mean, grad_invstd = materialize_tensors(grad, node._outputs)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
         grad_self = grad_weight = grad_bias = None
         if needs[0]:
             invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
             mean = output_of(OutputEdge(node, 1), node.kept_mean)
-            self = node.kept_self
-            if self.alias is not None:
-                check_version(node, "self", self, node._version_self)
             weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
@@ -578,16 +657,16 @@ class NativeLayerNormBackward0(Node):
         if needs[1]:
             invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
             mean = output_of(OutputEdge(node, 1), node.kept_mean)
-            self = node.kept_self
-            if self.alias is not None:
-                check_version(node, "self", self, node._version_self)
             weight_shape = node._saved_weight_shape
             grad_weight = shape_ops._sum_to_size(
                 grad_result * ((self - mean) * invstd), weight_shape
             )
         if needs[2]:
             bias_shape = node._saved_bias_shape
-            grad_bias = shape_ops._sum_to_size(grad_result, bias_shape)
+            weight = node.kept_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+            grad_bias = _bias_gradient(grad_result, self, weight, bias_shape)
         return (grad_self, grad_weight, grad_bias)
 
     def release(node) -> None:

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy import asanyarray, ndarray
+from numpy import zeros_like as np_zeros_like
 
+import gradspec.generated.arithmetic as arithmetic_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
@@ -72,7 +74,8 @@ def avg_pool2d(
         node._saved_divisor_override = divisor_override
         node._saved_kernel_size = kernel_size
         node._saved_padding = padding
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         node._saved_stride = stride
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -87,16 +90,18 @@ class AvgPool2DBackward0(Node):
         "_saved_divisor_override",
         "_saved_kernel_size",
         "_saved_padding",
-        "_saved_self_shape",
         "_saved_stride",
+        "_version_self",
+        "kept_self",
     )
     _saved_ceil_mode: Any
     _saved_count_include_pad: Any
     _saved_divisor_override: Any
     _saved_kernel_size: Any
     _saved_padding: Any
-    _saved_self_shape: Any
     _saved_stride: Any
+    _version_self: Any
+    kept_self: Any
     op = "avg_pool2d"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -105,12 +110,15 @@ class AvgPool2DBackward0(Node):
         divisor_override = node._saved_divisor_override
         kernel_size = node._saved_kernel_size
         padding = node._saved_padding
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
         stride = node._saved_stride
         return (
             kernels.avg_pool_backward(
                 grad,
-                self_shape,
+                self.shape,
                 kernel_size,
                 stride,
                 padding,
@@ -127,12 +135,14 @@ class AvgPool2DBackward0(Node):
         divisor_override = node._saved_divisor_override
         kernel_size = node._saved_kernel_size
         padding = node._saved_padding
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
         stride = node._saved_stride
         return (
             _avg_pool_backward(
                 grad,
-                self_shape,
+                self,
                 kernel_size,
                 stride,
                 padding,
@@ -142,6 +152,9 @@ class AvgPool2DBackward0(Node):
                 2,
             ),
         )
+
+    def release(node) -> None:
+        node.kept_self = FREED
 
 
 def avg_pool2d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -207,7 +220,8 @@ def avg_pool3d(
         node._saved_divisor_override = divisor_override
         node._saved_kernel_size = kernel_size
         node._saved_padding = padding
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         node._saved_stride = stride
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -222,16 +236,18 @@ class AvgPool3DBackward0(Node):
         "_saved_divisor_override",
         "_saved_kernel_size",
         "_saved_padding",
-        "_saved_self_shape",
         "_saved_stride",
+        "_version_self",
+        "kept_self",
     )
     _saved_ceil_mode: Any
     _saved_count_include_pad: Any
     _saved_divisor_override: Any
     _saved_kernel_size: Any
     _saved_padding: Any
-    _saved_self_shape: Any
     _saved_stride: Any
+    _version_self: Any
+    kept_self: Any
     op = "avg_pool3d"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -240,12 +256,15 @@ class AvgPool3DBackward0(Node):
         divisor_override = node._saved_divisor_override
         kernel_size = node._saved_kernel_size
         padding = node._saved_padding
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
         stride = node._saved_stride
         return (
             kernels.avg_pool_backward(
                 grad,
-                self_shape,
+                self.shape,
                 kernel_size,
                 stride,
                 padding,
@@ -262,12 +281,14 @@ class AvgPool3DBackward0(Node):
         divisor_override = node._saved_divisor_override
         kernel_size = node._saved_kernel_size
         padding = node._saved_padding
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
         stride = node._saved_stride
         return (
             _avg_pool_backward(
                 grad,
-                self_shape,
+                self,
                 kernel_size,
                 stride,
                 padding,
@@ -277,6 +298,9 @@ class AvgPool3DBackward0(Node):
                 3,
             ),
         )
+
+    def release(node) -> None:
+        node.kept_self = FREED
 
 
 def avg_pool3d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -294,7 +318,7 @@ def avg_pool3d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 def _avg_pool_backward(
     input: Tensor,
-    shape: Sequence[int],
+    x: Tensor,
     kernel_size: int | Sequence[int],
     stride: int | Sequence[int] | None,
     padding: int | Sequence[int],
@@ -304,11 +328,11 @@ def _avg_pool_backward(
     spatial: int,
 ) -> Tensor:
     """The gradient of means over windows."""
-    if type(input) is not Tensor:
+    if type(input) is not Tensor or type(x) is not Tensor:
         return dispatch(
             _avg_pool_backward,
             input,
-            shape,
+            x,
             kernel_size,
             stride,
             padding,
@@ -318,10 +342,11 @@ def _avg_pool_backward(
             spatial,
         )
     input_array = input.array
+    x_array = x.array
     try:
         array = kernels.avg_pool_backward(
             input_array,
-            shape,
+            x_array.shape,
             kernel_size,
             stride,
             padding,
@@ -331,24 +356,28 @@ def _avg_pool_backward(
             spatial,
         )
     except Exception as error:
-        raise failure("avg_pool_backward", error, input) from None
+        raise failure("avg_pool_backward", error, input, x) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_avg_pool_backward", input)
+    if input.edge is not None or x.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_avg_pool_backward", input, x)
         node = AvgPoolBackwardBackward0()
-        node.edges = (input.edge,)
+        node.edges = (input.edge, x.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_ceil_mode = ceil_mode
-        node._saved_count_include_pad = count_include_pad
-        node._saved_divisor_override = divisor_override
-        node._saved_kernel_size = kernel_size
-        node._saved_padding = padding
-        node._saved_spatial = spatial
-        node._saved_stride = stride
+        if input.edge is not None:
+            node._saved_ceil_mode = ceil_mode
+            node._saved_count_include_pad = count_include_pad
+            node._saved_divisor_override = divisor_override
+            node._saved_kernel_size = kernel_size
+            node._saved_padding = padding
+            node._saved_spatial = spatial
+            node._saved_stride = stride
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -375,68 +404,99 @@ class AvgPoolBackwardBackward0(Node):
     op = "_avg_pool_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        ceil_mode = node._saved_ceil_mode
-        count_include_pad = node._saved_count_include_pad
-        divisor_override = node._saved_divisor_override
-        kernel_size = node._saved_kernel_size
-        padding = node._saved_padding
-        spatial = node._saved_spatial
-        stride = node._saved_stride
-        return (
-            kernels.avg_pool(
-                grad,
-                kernel_size,
-                stride,
-                padding,
-                ceil_mode,
-                count_include_pad,
-                divisor_override,
-                2,
+        grad_self = grad_x = None
+        if needs[0]:
+            ceil_mode = node._saved_ceil_mode
+            count_include_pad = node._saved_count_include_pad
+            divisor_override = node._saved_divisor_override
+            kernel_size = node._saved_kernel_size
+            padding = node._saved_padding
+            spatial = node._saved_spatial
+            stride = node._saved_stride
+            grad_self = (
+                kernels.avg_pool(
+                    grad,
+                    kernel_size,
+                    stride,
+                    padding,
+                    ceil_mode,
+                    count_include_pad,
+                    divisor_override,
+                    2,
+                )
+                if spatial == 2
+                else kernels.avg_pool(
+                    grad,
+                    kernel_size,
+                    stride,
+                    padding,
+                    ceil_mode,
+                    count_include_pad,
+                    divisor_override,
+                    3,
+                )
             )
-            if spatial == 2
-            else kernels.avg_pool(
-                grad,
-                kernel_size,
-                stride,
-                padding,
-                ceil_mode,
-                count_include_pad,
-                divisor_override,
-                3,
-            ),
-        )
+        if needs[1]:
+            grad_x = np_zeros_like(grad)
+        return (grad_self, grad_x)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        ceil_mode = node._saved_ceil_mode
-        count_include_pad = node._saved_count_include_pad
-        divisor_override = node._saved_divisor_override
-        kernel_size = node._saved_kernel_size
-        padding = node._saved_padding
-        spatial = node._saved_spatial
-        stride = node._saved_stride
-        return (
-            avg_pool2d(
-                grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        grad_self = grad_x = None
+        if needs[0]:
+            ceil_mode = node._saved_ceil_mode
+            count_include_pad = node._saved_count_include_pad
+            divisor_override = node._saved_divisor_override
+            kernel_size = node._saved_kernel_size
+            padding = node._saved_padding
+            spatial = node._saved_spatial
+            stride = node._saved_stride
+            grad_self = (
+                avg_pool2d(
+                    grad,
+                    kernel_size,
+                    stride,
+                    padding,
+                    ceil_mode,
+                    count_include_pad,
+                    divisor_override,
+                )
+                if spatial == 2
+                else avg_pool3d(
+                    grad,
+                    kernel_size,
+                    stride,
+                    padding,
+                    ceil_mode,
+                    count_include_pad,
+                    divisor_override,
+                )
             )
-            if spatial == 2
-            else avg_pool3d(
-                grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-            ),
-        )
+        if needs[1]:
+            grad_x = arithmetic_ops._zero(grad)
+        return (grad_self, grad_x)
 
 
 def _avg_pool_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `_avg_pool_backward`."""
+    self_t = tangents["self"]
+    x_p = primals["x"]
+    kernel_size = primals["kernel_size"]
+    stride = primals["stride"]
+    padding = primals["padding"]
+    ceil_mode = primals["ceil_mode"]
+    count_include_pad = primals["count_include_pad"]
+    divisor_override = primals["divisor_override"]
+    spatial = primals["spatial"]
     return _avg_pool_backward(
-        tangents["self"],
-        primals["shape"],
-        primals["kernel_size"],
-        primals["stride"],
-        primals["padding"],
-        primals["ceil_mode"],
-        primals["count_include_pad"],
-        primals["divisor_override"],
-        primals["spatial"],
+        self_t,
+        x_p,
+        kernel_size,
+        stride,
+        padding,
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+        spatial,
     )
 
 
@@ -474,7 +534,8 @@ def avg_pool1d(
         node._saved_count_include_pad = count_include_pad
         node._saved_kernel_size = kernel_size
         node._saved_padding = padding
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         node._saved_stride = stride
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -488,15 +549,17 @@ class AvgPool1DBackward0(Node):
         "_saved_count_include_pad",
         "_saved_kernel_size",
         "_saved_padding",
-        "_saved_self_shape",
         "_saved_stride",
+        "_version_self",
+        "kept_self",
     )
     _saved_ceil_mode: Any
     _saved_count_include_pad: Any
     _saved_kernel_size: Any
     _saved_padding: Any
-    _saved_self_shape: Any
     _saved_stride: Any
+    _version_self: Any
+    kept_self: Any
     op = "avg_pool1d"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -504,12 +567,15 @@ class AvgPool1DBackward0(Node):
         count_include_pad = node._saved_count_include_pad
         kernel_size = node._saved_kernel_size
         padding = node._saved_padding
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
         stride = node._saved_stride
         return (
             kernels.avg_pool_backward(
                 grad,
-                self_shape,
+                self.shape,
                 kernel_size,
                 stride,
                 padding,
@@ -525,13 +591,18 @@ class AvgPool1DBackward0(Node):
         count_include_pad = node._saved_count_include_pad
         kernel_size = node._saved_kernel_size
         padding = node._saved_padding
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
         stride = node._saved_stride
         return (
             _avg_pool1d_backward(
-                grad, self_shape, kernel_size, stride, padding, ceil_mode, count_include_pad
+                grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad
             ),
         )
+
+    def release(node) -> None:
+        node.kept_self = FREED
 
 
 def avg_pool1d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -548,7 +619,7 @@ def avg_pool1d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 def _avg_pool1d_backward(
     input: Tensor,
-    shape: Sequence[int],
+    x: Tensor,
     kernel_size: int | Sequence[int],
     stride: int | Sequence[int] | None,
     padding: int | Sequence[int],
@@ -556,11 +627,11 @@ def _avg_pool1d_backward(
     count_include_pad: bool,
 ) -> Tensor:
     """The gradient of means over windows of one dimension."""
-    if type(input) is not Tensor:
+    if type(input) is not Tensor or type(x) is not Tensor:
         return dispatch(
             _avg_pool1d_backward,
             input,
-            shape,
+            x,
             kernel_size,
             stride,
             padding,
@@ -568,27 +639,40 @@ def _avg_pool1d_backward(
             count_include_pad,
         )
     input_array = input.array
+    x_array = x.array
     try:
         array = kernels.avg_pool_backward(
-            input_array, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, None, 1
+            input_array,
+            x_array.shape,
+            kernel_size,
+            stride,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            None,
+            1,
         )
     except Exception as error:
-        raise failure("avg_pool1d_backward", error, input) from None
+        raise failure("avg_pool1d_backward", error, input, x) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_avg_pool1d_backward", input)
+    if input.edge is not None or x.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_avg_pool1d_backward", input, x)
         node = AvgPool1DBackwardBackward0()
-        node.edges = (input.edge,)
+        node.edges = (input.edge, x.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_ceil_mode = ceil_mode
-        node._saved_count_include_pad = count_include_pad
-        node._saved_kernel_size = kernel_size
-        node._saved_padding = padding
-        node._saved_stride = stride
+        if input.edge is not None:
+            node._saved_ceil_mode = ceil_mode
+            node._saved_count_include_pad = count_include_pad
+            node._saved_kernel_size = kernel_size
+            node._saved_padding = padding
+            node._saved_stride = stride
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -611,36 +695,45 @@ class AvgPool1DBackwardBackward0(Node):
     op = "_avg_pool1d_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        ceil_mode = node._saved_ceil_mode
-        count_include_pad = node._saved_count_include_pad
-        kernel_size = node._saved_kernel_size
-        padding = node._saved_padding
-        stride = node._saved_stride
-        return (
-            kernels.avg_pool(
+        grad_self = grad_x = None
+        if needs[0]:
+            ceil_mode = node._saved_ceil_mode
+            count_include_pad = node._saved_count_include_pad
+            kernel_size = node._saved_kernel_size
+            padding = node._saved_padding
+            stride = node._saved_stride
+            grad_self = kernels.avg_pool(
                 grad, kernel_size, stride, padding, ceil_mode, count_include_pad, None, 1
-            ),
-        )
+            )
+        if needs[1]:
+            grad_x = np_zeros_like(grad)
+        return (grad_self, grad_x)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        ceil_mode = node._saved_ceil_mode
-        count_include_pad = node._saved_count_include_pad
-        kernel_size = node._saved_kernel_size
-        padding = node._saved_padding
-        stride = node._saved_stride
-        return (avg_pool1d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad),)
+        grad_self = grad_x = None
+        if needs[0]:
+            ceil_mode = node._saved_ceil_mode
+            count_include_pad = node._saved_count_include_pad
+            kernel_size = node._saved_kernel_size
+            padding = node._saved_padding
+            stride = node._saved_stride
+            grad_self = avg_pool1d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad)
+        if needs[1]:
+            grad_x = arithmetic_ops._zero(grad)
+        return (grad_self, grad_x)
 
 
 def _avg_pool1d_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `_avg_pool1d_backward`."""
+    self_t = tangents["self"]
+    x_p = primals["x"]
+    kernel_size = primals["kernel_size"]
+    stride = primals["stride"]
+    padding = primals["padding"]
+    ceil_mode = primals["ceil_mode"]
+    count_include_pad = primals["count_include_pad"]
     return _avg_pool1d_backward(
-        tangents["self"],
-        primals["shape"],
-        primals["kernel_size"],
-        primals["stride"],
-        primals["padding"],
-        primals["ceil_mode"],
-        primals["count_include_pad"],
+        self_t, x_p, kernel_size, stride, padding, ceil_mode, count_include_pad
     )
 
 
@@ -682,7 +775,8 @@ def max_pool1d_with_indices(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node.kept_indices = indices.array
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         result.edge = node
     return (
         finish(MaxPool1dWithIndicesResult(result, indices))
@@ -695,11 +789,13 @@ class MaxPool1DWithIndicesBackward0(Node):
     """Gradient of `max_pool1d_with_indices`."""
 
     __slots__ = (
-        "_saved_self_shape",
+        "_version_self",
         "kept_indices",
+        "kept_self",
     )
-    _saved_self_shape: Any
+    _version_self: Any
     kept_indices: Any
+    kept_self: Any
     op = "max_pool1d_with_indices"
     output_nrs = (("kept_indices", None),)
 
@@ -707,16 +803,21 @@ class MaxPool1DWithIndicesBackward0(Node):
         indices = node.kept_indices
         if indices is FREED:
             raise freed_graph()
-        self_shape = node._saved_self_shape
-        return (kernels.max_pool_backward(grad, self_shape, indices, 1),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.max_pool_backward(grad, self.shape, indices, 1),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         indices = output_of(None, node.kept_indices)
-        self_shape = node._saved_self_shape
-        return (_max_pool_backward(grad, self_shape, indices, 1),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_max_pool_backward(grad, self, indices, 1),)
 
     def release(node) -> None:
-        node.kept_indices = FREED
+        node.kept_indices = node.kept_self = FREED
 
 
 def max_pool1d_with_indices_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -777,7 +878,8 @@ def max_pool2d_with_indices(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node.kept_indices = indices.array
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         result.edge = node
     return (
         finish(MaxPool2dWithIndicesResult(result, indices))
@@ -790,11 +892,13 @@ class MaxPool2DWithIndicesBackward0(Node):
     """Gradient of `max_pool2d_with_indices`."""
 
     __slots__ = (
-        "_saved_self_shape",
+        "_version_self",
         "kept_indices",
+        "kept_self",
     )
-    _saved_self_shape: Any
+    _version_self: Any
     kept_indices: Any
+    kept_self: Any
     op = "max_pool2d_with_indices"
     output_nrs = (("kept_indices", None),)
 
@@ -802,16 +906,21 @@ class MaxPool2DWithIndicesBackward0(Node):
         indices = node.kept_indices
         if indices is FREED:
             raise freed_graph()
-        self_shape = node._saved_self_shape
-        return (kernels.max_pool_backward(grad, self_shape, indices, 2),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.max_pool_backward(grad, self.shape, indices, 2),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         indices = output_of(None, node.kept_indices)
-        self_shape = node._saved_self_shape
-        return (_max_pool_backward(grad, self_shape, indices, 2),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_max_pool_backward(grad, self, indices, 2),)
 
     def release(node) -> None:
-        node.kept_indices = FREED
+        node.kept_indices = node.kept_self = FREED
 
 
 def max_pool2d_with_indices_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -872,7 +981,8 @@ def max_pool3d_with_indices(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node.kept_indices = indices.array
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         result.edge = node
     return (
         finish(MaxPool3dWithIndicesResult(result, indices))
@@ -885,11 +995,13 @@ class MaxPool3DWithIndicesBackward0(Node):
     """Gradient of `max_pool3d_with_indices`."""
 
     __slots__ = (
-        "_saved_self_shape",
+        "_version_self",
         "kept_indices",
+        "kept_self",
     )
-    _saved_self_shape: Any
+    _version_self: Any
     kept_indices: Any
+    kept_self: Any
     op = "max_pool3d_with_indices"
     output_nrs = (("kept_indices", None),)
 
@@ -897,16 +1009,21 @@ class MaxPool3DWithIndicesBackward0(Node):
         indices = node.kept_indices
         if indices is FREED:
             raise freed_graph()
-        self_shape = node._saved_self_shape
-        return (kernels.max_pool_backward(grad, self_shape, indices, 3),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.max_pool_backward(grad, self.shape, indices, 3),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         indices = output_of(None, node.kept_indices)
-        self_shape = node._saved_self_shape
-        return (_max_pool_backward(grad, self_shape, indices, 3),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_max_pool_backward(grad, self, indices, 3),)
 
     def release(node) -> None:
-        node.kept_indices = FREED
+        node.kept_indices = node.kept_self = FREED
 
 
 def max_pool3d_with_indices_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -929,31 +1046,34 @@ def max_pool3d(
     return max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
 
-def _max_pool_backward(
-    input: Tensor, shape: Sequence[int], indices: Tensor, spatial: int
-) -> Tensor:
-    """Zeros of the given shape with `self` added at the places that a pooling picked."""
-    if type(input) is not Tensor or type(indices) is not Tensor:
-        return dispatch(_max_pool_backward, input, shape, indices, spatial)
+def _max_pool_backward(input: Tensor, x: Tensor, indices: Tensor, spatial: int) -> Tensor:
+    """Zeros of the shape of `x` with `self` added at the places that a pooling picked."""
+    if type(input) is not Tensor or type(x) is not Tensor or type(indices) is not Tensor:
+        return dispatch(_max_pool_backward, input, x, indices, spatial)
     input_array = input.array
+    x_array = x.array
     indices_array = indices.array
     try:
-        array = kernels.max_pool_backward(input_array, shape, indices_array, spatial)
+        array = kernels.max_pool_backward(input_array, x_array.shape, indices_array, spatial)
     except Exception as error:
-        raise failure("max_pool_backward", error, input, indices) from None
+        raise failure("max_pool_backward", error, input, x, indices) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_max_pool_backward", input, indices)
+    if input.edge is not None or x.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_max_pool_backward", input, x, indices)
         node = MaxPoolBackwardBackward0()
-        node.edges = (input.edge,)
+        node.edges = (input.edge, x.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node.kept_indices = indices
-        node._version_indices = indices.alias and indices.alias.version
-        node._saved_spatial = spatial
+        if input.edge is not None:
+            node.kept_indices = indices
+            node._version_indices = indices.alias and indices.alias.version
+            node._saved_spatial = spatial
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -972,19 +1092,29 @@ class MaxPoolBackwardBackward0(Node):
     op = "_max_pool_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node.kept_indices
-        if indices.alias is not None:
-            check_version(node, "indices", indices, node._version_indices)
-        indices = indices.array
-        spatial = node._saved_spatial
-        return (kernels.max_pool_take(grad, indices, spatial),)
+        grad_self = grad_x = None
+        if needs[0]:
+            indices = node.kept_indices
+            if indices.alias is not None:
+                check_version(node, "indices", indices, node._version_indices)
+            indices = indices.array
+            spatial = node._saved_spatial
+            grad_self = kernels.max_pool_take(grad, indices, spatial)
+        if needs[1]:
+            grad_x = np_zeros_like(grad)
+        return (grad_self, grad_x)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = node.kept_indices
-        if indices.alias is not None:
-            check_version(node, "indices", indices, node._version_indices)
-        spatial = node._saved_spatial
-        return (_max_pool_take(grad, indices, spatial),)
+        grad_self = grad_x = None
+        if needs[0]:
+            indices = node.kept_indices
+            if indices.alias is not None:
+                check_version(node, "indices", indices, node._version_indices)
+            spatial = node._saved_spatial
+            grad_self = _max_pool_take(grad, indices, spatial)
+        if needs[1]:
+            grad_x = arithmetic_ops._zero(grad)
+        return (grad_self, grad_x)
 
     def release(node) -> None:
         node.kept_indices = FREED
@@ -992,9 +1122,11 @@ class MaxPoolBackwardBackward0(Node):
 
 def _max_pool_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `_max_pool_backward`."""
-    return _max_pool_backward(
-        tangents["self"], primals["shape"], primals["indices"], primals["spatial"]
-    )
+    self_t = tangents["self"]
+    x_p = primals["x"]
+    indices = primals["indices"]
+    spatial = primals["spatial"]
+    return _max_pool_backward(self_t, x_p, indices, spatial)
 
 
 def _max_pool_take(input: Tensor, indices: Tensor, spatial: int) -> Tensor:
@@ -1019,7 +1151,8 @@ def _max_pool_take(input: Tensor, indices: Tensor, spatial: int) -> Tensor:
         node.hooks = None
         node.kept_indices = indices
         node._version_indices = indices.alias and indices.alias.version
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         node._saved_spatial = spatial
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -1029,15 +1162,17 @@ class MaxPoolTakeBackward0(Node):
     """Gradient of `_max_pool_take`."""
 
     __slots__ = (
-        "_saved_self_shape",
         "_saved_spatial",
         "_version_indices",
+        "_version_self",
         "kept_indices",
+        "kept_self",
     )
-    _saved_self_shape: Any
     _saved_spatial: Any
     _version_indices: Any
+    _version_self: Any
     kept_indices: Any
+    kept_self: Any
     op = "_max_pool_take"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -1045,20 +1180,25 @@ class MaxPoolTakeBackward0(Node):
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
         indices = indices.array
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
         spatial = node._saved_spatial
-        return (kernels.max_pool_backward(grad, self_shape, indices, spatial),)
+        return (kernels.max_pool_backward(grad, self.shape, indices, spatial),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         indices = node.kept_indices
         if indices.alias is not None:
             check_version(node, "indices", indices, node._version_indices)
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
         spatial = node._saved_spatial
-        return (_max_pool_backward(grad, self_shape, indices, spatial),)
+        return (_max_pool_backward(grad, self, indices, spatial),)
 
     def release(node) -> None:
-        node.kept_indices = FREED
+        node.kept_indices = node.kept_self = FREED
 
 
 def _max_pool_take_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1085,7 +1225,8 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int | None]) 
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -1093,17 +1234,29 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int | None]) 
 class AdaptiveAvgPool1DBackward0(Node):
     """Gradient of `adaptive_avg_pool1d`."""
 
-    __slots__ = ("_saved_self_shape",)
-    _saved_self_shape: Any
+    __slots__ = (
+        "_version_self",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_self: Any
     op = "adaptive_avg_pool1d"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self_shape = node._saved_self_shape
-        return (kernels.adaptive_avg_pool_backward(grad, self_shape, 1),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.adaptive_avg_pool_backward(grad, self.shape, 1),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self_shape = node._saved_self_shape
-        return (_adaptive_avg_pool_backward(grad, self_shape, 1),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_adaptive_avg_pool_backward(grad, self, 1),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
 
 
 def adaptive_avg_pool1d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1130,7 +1283,8 @@ def _adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None])
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -1138,17 +1292,29 @@ def _adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None])
 class AdaptiveAvgPool2DBackward0(Node):
     """Gradient of `_adaptive_avg_pool2d`."""
 
-    __slots__ = ("_saved_self_shape",)
-    _saved_self_shape: Any
+    __slots__ = (
+        "_version_self",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_self: Any
     op = "_adaptive_avg_pool2d"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self_shape = node._saved_self_shape
-        return (kernels.adaptive_avg_pool_backward(grad, self_shape, 2),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.adaptive_avg_pool_backward(grad, self.shape, 2),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self_shape = node._saved_self_shape
-        return (_adaptive_avg_pool_backward(grad, self_shape, 2),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_adaptive_avg_pool_backward(grad, self, 2),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
 
 
 def _adaptive_avg_pool2d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1180,7 +1346,8 @@ def _adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None])
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -1188,17 +1355,29 @@ def _adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None])
 class AdaptiveAvgPool3DBackward0(Node):
     """Gradient of `_adaptive_avg_pool3d`."""
 
-    __slots__ = ("_saved_self_shape",)
-    _saved_self_shape: Any
+    __slots__ = (
+        "_version_self",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_self: Any
     op = "_adaptive_avg_pool3d"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self_shape = node._saved_self_shape
-        return (kernels.adaptive_avg_pool_backward(grad, self_shape, 3),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.adaptive_avg_pool_backward(grad, self.shape, 3),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self_shape = node._saved_self_shape
-        return (_adaptive_avg_pool_backward(grad, self_shape, 3),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_adaptive_avg_pool_backward(grad, self, 3),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
 
 
 def _adaptive_avg_pool3d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1211,27 +1390,32 @@ def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None]) 
     return _adaptive_avg_pool3d(input, output_size)
 
 
-def _adaptive_avg_pool_backward(input: Tensor, shape: Sequence[int], spatial: int) -> Tensor:
+def _adaptive_avg_pool_backward(input: Tensor, x: Tensor, spatial: int) -> Tensor:
     """The gradient of means over nearly equal windows."""
-    if type(input) is not Tensor:
-        return dispatch(_adaptive_avg_pool_backward, input, shape, spatial)
+    if type(input) is not Tensor or type(x) is not Tensor:
+        return dispatch(_adaptive_avg_pool_backward, input, x, spatial)
     input_array = input.array
+    x_array = x.array
     try:
-        array = kernels.adaptive_avg_pool_backward(input_array, shape, spatial)
+        array = kernels.adaptive_avg_pool_backward(input_array, x_array.shape, spatial)
     except Exception as error:
-        raise failure("adaptive_avg_pool_backward", error, input) from None
+        raise failure("adaptive_avg_pool_backward", error, input, x) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_adaptive_avg_pool_backward", input)
+    if input.edge is not None or x.edge is not None:
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_adaptive_avg_pool_backward", input, x)
         node = AdaptiveAvgPoolBackwardBackward0()
-        node.edges = (input.edge,)
+        node.edges = (input.edge, x.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_self_shape = input.array.shape
-        node._saved_spatial = spatial
+        if input.edge is not None:
+            node._saved_self_shape = input.array.shape
+            node._saved_spatial = spatial
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -1248,28 +1432,41 @@ class AdaptiveAvgPoolBackwardBackward0(Node):
     op = "_adaptive_avg_pool_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self_shape = node._saved_self_shape
-        spatial = node._saved_spatial
-        return (
-            kernels.adaptive_avg_pool(grad, self_shape[-1:], 1)
-            if spatial == 1
-            else kernels.adaptive_avg_pool(grad, self_shape[-2:], 2)
-            if spatial == 2
-            else kernels.adaptive_avg_pool(grad, self_shape[-3:], 3),
-        )
+        grad_self = grad_x = None
+        if needs[0]:
+            self_shape = node._saved_self_shape
+            spatial = node._saved_spatial
+            grad_self = (
+                kernels.adaptive_avg_pool(grad, self_shape[-1:], 1)
+                if spatial == 1
+                else kernels.adaptive_avg_pool(grad, self_shape[-2:], 2)
+                if spatial == 2
+                else kernels.adaptive_avg_pool(grad, self_shape[-3:], 3)
+            )
+        if needs[1]:
+            grad_x = np_zeros_like(grad)
+        return (grad_self, grad_x)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        self_shape = node._saved_self_shape
-        spatial = node._saved_spatial
-        return (
-            adaptive_avg_pool1d(grad, self_shape[-1:])
-            if spatial == 1
-            else _adaptive_avg_pool2d(grad, self_shape[-2:])
-            if spatial == 2
-            else _adaptive_avg_pool3d(grad, self_shape[-3:]),
-        )
+        grad_self = grad_x = None
+        if needs[0]:
+            self_shape = node._saved_self_shape
+            spatial = node._saved_spatial
+            grad_self = (
+                adaptive_avg_pool1d(grad, self_shape[-1:])
+                if spatial == 1
+                else _adaptive_avg_pool2d(grad, self_shape[-2:])
+                if spatial == 2
+                else _adaptive_avg_pool3d(grad, self_shape[-3:])
+            )
+        if needs[1]:
+            grad_x = arithmetic_ops._zero(grad)
+        return (grad_self, grad_x)
 
 
 def _adaptive_avg_pool_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `_adaptive_avg_pool_backward`."""
-    return _adaptive_avg_pool_backward(tangents["self"], primals["shape"], primals["spatial"])
+    self_t = tangents["self"]
+    x_p = primals["x"]
+    spatial = primals["spatial"]
+    return _adaptive_avg_pool_backward(self_t, x_p, spatial)

@@ -1420,6 +1420,16 @@ OPS: tuple[Op, ...] = (
         jvp=shape.stack_jvp,
     ),
     Op(
+        "_stack_backward",
+        shape._stack_backward,
+        (
+            Param("input", "Tensor"),
+            Param("tensors", "Tensor[]"),
+            Param("dim", "int"),
+        ),
+        jvp=shape._stack_backward_jvp,
+    ),
+    Op(
         "unbind.int",
         shape.unbind,
         (
@@ -2051,7 +2061,7 @@ OPS: tuple[Op, ...] = (
         loss._nll_loss_backward,
         (
             Param("input", "Tensor"),
-            Param("shape", "int[]"),
+            Param("x", "Tensor"),
             Param("target", "Tensor"),
             Param("weight", "Tensor?"),
             Param("ignore_index", "int"),
@@ -2916,7 +2926,7 @@ OPS: tuple[Op, ...] = (
         (
             Param("grad_output", "Tensor"),
             Param("weight", "Tensor"),
-            Param("shape", "int[]"),
+            Param("input", "Tensor"),
             Param("stride", "int[1]"),
             Param("padding", "int[1]"),
             Param("dilation", "int[1]"),
@@ -2934,7 +2944,7 @@ OPS: tuple[Op, ...] = (
         (
             Param("grad_output", "Tensor"),
             Param("input", "Tensor"),
-            Param("shape", "int[]"),
+            Param("weight", "Tensor"),
             Param("stride", "int[1]"),
             Param("padding", "int[1]"),
             Param("dilation", "int[1]"),
@@ -2951,6 +2961,16 @@ OPS: tuple[Op, ...] = (
         conv._channel_sum,
         (Param("input", "Tensor"),),
         jvp=conv._channel_sum_jvp,
+    ),
+    Op(
+        "_convolution_bias",
+        conv._convolution_bias,
+        (
+            Param("input", "Tensor"),
+            Param("x", "Tensor"),
+            Param("weight", "Tensor"),
+        ),
+        jvp=conv._convolution_bias_jvp,
     ),
     Op(
         "_per_channel",
@@ -3129,7 +3149,7 @@ OPS: tuple[Op, ...] = (
         pooling._avg_pool_backward,
         (
             Param("input", "Tensor"),
-            Param("shape", "int[]"),
+            Param("x", "Tensor"),
             Param("kernel_size", "int[1]"),
             Param("stride", "int[1]?"),
             Param("padding", "int[1]"),
@@ -3158,7 +3178,7 @@ OPS: tuple[Op, ...] = (
         pooling._avg_pool1d_backward,
         (
             Param("input", "Tensor"),
-            Param("shape", "int[]"),
+            Param("x", "Tensor"),
             Param("kernel_size", "int[1]"),
             Param("stride", "int[1]?"),
             Param("padding", "int[1]"),
@@ -3247,7 +3267,7 @@ OPS: tuple[Op, ...] = (
         pooling._max_pool_backward,
         (
             Param("input", "Tensor"),
-            Param("shape", "int[]"),
+            Param("x", "Tensor"),
             Param("indices", "Tensor"),
             Param("spatial", "int"),
         ),
@@ -3311,7 +3331,7 @@ OPS: tuple[Op, ...] = (
         pooling._adaptive_avg_pool_backward,
         (
             Param("input", "Tensor"),
-            Param("shape", "int[]"),
+            Param("x", "Tensor"),
             Param("spatial", "int"),
         ),
         jvp=pooling._adaptive_avg_pool_backward_jvp,
@@ -3403,6 +3423,17 @@ OPS: tuple[Op, ...] = (
             Param("normalized", "Tensor"),
             Param("invstd", "Tensor"),
         ),
+    ),
+    Op(
+        "_bias_gradient",
+        normalization._bias_gradient,
+        (
+            Param("input", "Tensor"),
+            Param("x", "Tensor"),
+            Param("weight", "Tensor?"),
+            Param("shape", "int[]"),
+        ),
+        jvp=normalization._bias_gradient_jvp,
     ),
     Op(
         "_native_batch_norm",

@@ -15,16 +15,9 @@ from gradspec import kernels
 from gradspec.dispatch import all_tensors, any_edge, dispatch, edges_of
 from gradspec.errors import failure
 from gradspec.modes import current_mode, finish
-from gradspec.node import FREED, Node, next_sequence_nr
+from gradspec.node import Node, next_sequence_nr
 from gradspec.overloads import overloaded
-from gradspec.saved import (
-    arrays_of,
-    attach_outputs,
-    check_versions,
-    materialize,
-    materialize_tensors,
-    versions,
-)
+from gradspec.saved import arrays_of, attach_outputs, materialize, materialize_tensors, outlines
 from gradspec.tensor import Tensor, share_alias, share_alias_with_all, wrap
 from gradspec.types import Primals, Tangents
 
@@ -783,8 +776,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node.kept_tensors = tensors
-        node._version_tensors = versions(tensors)
+        node._saved_tensors_outline = outlines(tensors)
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -794,29 +786,21 @@ class CatBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_version_tensors",
-        "kept_tensors",
+        "_saved_tensors_outline",
     )
     _saved_dim: Any
-    _version_tensors: Any
-    kept_tensors: Any
+    _saved_tensors_outline: Any
     op = "cat"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        tensors = node.kept_tensors
-        check_versions(node, "tensors", tensors, node._version_tensors)
-        tensors = arrays_of(tensors)
-        return tuple(kernels.cat_backward(grad, tensors, dim))
+        tensors_outline = node._saved_tensors_outline
+        return tuple(kernels.cat_backward(grad, tensors_outline, dim))
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        tensors = node.kept_tensors
-        check_versions(node, "tensors", tensors, node._version_tensors)
-        return tuple(_cat_backward(grad, tensors, dim))
-
-    def release(node) -> None:
-        node.kept_tensors = FREED
+        tensors_outline = node._saved_tensors_outline
+        return tuple(_cat_backward(grad, tensors_outline, dim))
 
 
 def cat_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -893,6 +877,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
+        node._saved_tensors_outline = outlines(tensors)
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -900,22 +885,79 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 class StackBackward0(Node):
     """Gradient of `stack`."""
 
-    __slots__ = ("_saved_dim",)
+    __slots__ = (
+        "_saved_dim",
+        "_saved_tensors_outline",
+    )
     _saved_dim: Any
+    _saved_tensors_outline: Any
     op = "stack"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        return tuple(kernels.unbind(grad, dim))
+        tensors_outline = node._saved_tensors_outline
+        return tuple(kernels.stack_backward(grad, tensors_outline, dim))
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        return tuple(unbind(grad, dim))
+        tensors_outline = node._saved_tensors_outline
+        return tuple(_stack_backward(grad, tensors_outline, dim))
 
 
 def stack_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `stack`."""
     return stack(tangents["tensors"], primals["dim"])
+
+
+def _stack_backward(input: Tensor, tensors: Sequence[Tensor], dim: int) -> tuple[Tensor, ...]:
+    """The slices of a dimension, each in the dtype of the tensor that was put there."""
+    if type(input) is not Tensor or not all_tensors(tensors):
+        return dispatch(_stack_backward, input, tensors, dim)
+    input_array = input.array
+    tensors_array = arrays_of(tensors)
+    try:
+        array = kernels.stack_backward(input_array, tensors_array, dim)
+    except Exception as error:
+        raise failure("stack_backward", error, input, tensors) from None
+    out = tuple(map(wrap, array))
+    if input.edge is not None:
+        node = StackBackwardBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        attach_outputs(node, out)
+    return finish(out) if current_mode.flags else out
+
+
+class StackBackwardBackward0(Node):
+    """Gradient of `_stack_backward`."""
+
+    __slots__ = (
+        "_outputs",
+        "_saved_dim",
+        "output_count",
+    )
+    _outputs: Any
+    _saved_dim: Any
+    output_count: Any
+    op = "_stack_backward"
+    has_several_outputs = True
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grads = materialize(grad, node._outputs)
+        dim = node._saved_dim
+        return (kernels.stack(grads, dim),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grads = materialize_tensors(grad, node._outputs)
+        dim = node._saved_dim
+        return (stack(grads, dim),)
+
+
+def _stack_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_stack_backward`."""
+    return _stack_backward(tangents["self"], primals["tensors"], primals["dim"])
 
 
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:

@@ -89,6 +89,20 @@ def arrays_of(tensors: Sequence[Tensor | None]) -> list[Any]:
     return [None if t is None else t.array for t in tensors]
 
 
+_NO_ELEMENTS = bytes(np.dtype(np.complex128).itemsize)
+
+
+def outlines(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Tensors of the same shapes and dtypes that keep no elements, for gradients of that form."""
+    return [wrap(_outline(t.array)) for t in tensors]
+
+
+def _outline(array: Any) -> Any:
+    if array.dtype.hasobject:
+        return np.empty(array.shape, array.dtype)
+    return np.ndarray(array.shape, array.dtype, _NO_ELEMENTS, strides=(0,) * array.ndim)
+
+
 def output_of(edge: Node | None, array: Any) -> Tensor:
     """A saved output as a tensor with the history of the op that made it.
 

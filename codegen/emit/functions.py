@@ -325,7 +325,9 @@ def _save(op: OpSpec, saved: Saved) -> list[str]:
         case "attribute":
             of = next(p for p in op.signature.params if p.name == saved.of)
             value = f"{spelled(of.name)}.array.{saved.attribute}"
-            if of.type.is_list:
+            if saved.attribute == "outline":
+                value = f"outlines({spelled(of.name)})"
+            elif of.type.is_list:
                 value = f"[t.array.{saved.attribute} for t in {spelled(of.name)}]"
             elif of.type.is_optional:
                 value = f"None if {spelled(of.name)} is None else {value}"

@@ -122,7 +122,9 @@ class _Body:
             if outputs[0].type.is_list:
                 yield f"grads = {fill}(grad, node._outputs)"
             else:
-                names = ", ".join(f"grad_{name}" for name in differentiable_outputs(self.op))
+                read = set().union(*(free_names(rule.block) for _, rule in self.plan.formulas))
+                named = [f"grad_{name}" for name in differentiable_outputs(self.op)]
+                names = ", ".join(name if name in read else f"_{name}" for name in named)
                 yield f"{names} = {fill}(grad, node._outputs)"
 
     def _gradient(self, names: tuple[str, ...], formula: Formula) -> Iterator[str]:

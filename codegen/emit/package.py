@@ -57,6 +57,7 @@ _RUNTIME_NAMES = {
         "likeness",
         "materialize",
         "materialize_tensors",
+        "outlines",
         "output_of",
         "versions",
     ),

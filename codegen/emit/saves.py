@@ -29,7 +29,7 @@ class Saved:
     wanted_by: tuple[str, ...]
     """The arguments whose gradient reads it."""
     attribute: str = ""
-    """`shape`, `ndim` or `dtype`, for the source `attribute`."""
+    """`shape`, `ndim`, `dtype` or `outline`, for the source `attribute`."""
     of: str = ""
     """The argument whose attribute it is."""
     is_optional: bool = False
@@ -101,6 +101,7 @@ def _name_attributes(
     """`self.shape` becomes the name `self_shape` wherever the array itself is not read.
 
     `self.strides` always does: they are those of the array, and tensors do not have them.
+    So does `tensors.outline`: shapes and dtypes of a list, as tensors without elements.
     """
     read_whole = _read_whole(block, tensors)
     found: dict[str, tuple[str, str]] = {}
@@ -108,7 +109,7 @@ def _name_attributes(
     def rewrite(value: Any) -> Any:
         match value:
             case ir.Attribute(ir.Name(tensor), attribute) if tensor in tensors and (
-                tensor not in read_whole or attribute == "strides"
+                tensor not in read_whole or attribute in ("strides", "outline")
             ):
                 name = f"{tensor}_{attribute}"
                 found[name] = (tensor, attribute)

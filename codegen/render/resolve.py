@@ -127,6 +127,8 @@ class Resolver:
             case ir.Attribute(value, name):
                 if name == "shape" and self.kind(value, kinds) == "tensors":
                     return "any"
+                if name == "outline":
+                    return self.kind(value, kinds)
                 return {"shape": "ints", "strides": "ints", "ndim": "int", "dtype": "dtype"}[name]
             case ir.Subscript(value, index):
                 return self._kind_of_item(self.kind(value, kinds), index)

@@ -111,7 +111,9 @@ def _check_vjp_formulas(entry: Entry, report: Report) -> None:
         # A misspelt `grad_x` is reported where it stands.
         free = free_names(rule.block) - types.keys()
         used = {name for name in free if name.startswith("grad")}
-        if grads and not used:
+        # `None` is a promise that the derivative is zero, which is proved as any other.
+        nothing = rule.block.expression == Const(None)
+        if grads and not used and not nothing:
             message = f"the VJP of `{key}` does not use {' or '.join(f'`{g}`' for g in grads)}"
             help = "a VJP is linear in the gradient; for none write `non_differentiable`"
             report.error("GS045", rule.spans[0], message, help)

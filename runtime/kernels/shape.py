@@ -167,6 +167,16 @@ def cat_backward(self: Array, tensors: Sequence[Array], dim: int) -> list[Array]
     return parts
 
 
+def stack_backward(self: Array, tensors: Sequence[Array], dim: int) -> list[Array]:
+    """Views of the slices that were stacked, each in the dtype of its origin."""
+    slices = np.moveaxis(self, dim, 0)
+    parts = (slices[position, ...] for position in range(len(tensors)))
+    return [
+        part if part.dtype is tensor.dtype else to_copy(part, tensor.dtype)
+        for part, tensor in zip(parts, tensors, strict=True)
+    ]
+
+
 def stack(tensors: Sequence[Array], dim: int) -> Array:
     """Join arrays of one shape along a new dimension."""
     if not tensors:

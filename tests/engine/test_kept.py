@@ -118,3 +118,44 @@ def test_kept_tensors_are_those_of_pytorch(torch, op):
     common = ours.keys() & theirs.keys()
     assert common or op == "index"
     assert {name: ours[name] for name in common} == {name: theirs[name] for name in common}
+
+
+@pytest.mark.parametrize("join", [gs.cat, gs.stack, gs.hstack, gs.column_stack])
+def test_what_was_joined_may_change_and_the_pass_may_be_repeated(join, x):
+    part = x + 0
+    joined = join([part, x])
+    part.zero_()
+    joined.sum().backward()
+    joined.sum().backward()
+    assert x.grad.tolist() == [4, 4]
+
+
+@pytest.mark.parametrize("join", [gs.cat, gs.stack])
+@pytest.mark.parametrize("dtype", [gs.float64, gs.complex128])
+def test_the_gradient_of_a_part_has_its_dtype(join, dtype, x):
+    joined = join([x, gs.ones(2, dtype=dtype)])
+    (grad,) = gs.autograd.grad(abs(joined).sum(), x)
+    assert grad.dtype == gs.float32
+    assert grad.tolist() == [1, 1]
+
+
+def test_the_input_of_a_convolution_must_not_change_whoever_needs_it(x):
+    signal = (x * 1).reshape(1, 1, 2)
+    out = gs.conv1d(signal, gs.ones(1, 1, 1))
+    signal.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.sum().backward()
+
+
+def test_gradients_that_do_not_depend_on_their_tensor_require_grad_as_in_pytorch(x):
+    images = x.detach().reshape(1, 1, 1, 2).requires_grad_()
+    functional = gs.nn.functional
+    for out, second in [
+        (gs.conv2d(images, gs.ones(1, 1, 1, 1)), None),
+        (functional.avg_pool2d(images, (1, 2)), [[[[0, 0]]]]),
+        (functional.max_pool2d(images, (1, 2)), [[[[0, 0]]]]),
+    ]:
+        (grad,) = gs.autograd.grad(out.sum(), images, create_graph=True)
+        assert grad.requires_grad
+        (found,) = gs.autograd.grad(grad.sum(), images, allow_unused=True)
+        assert (found if found is None else found.tolist()) == second

@@ -230,7 +230,11 @@ def test_a_refusal_names_its_place(text: str, code: str, place: str) -> None:
         ("a.sum(0)", "a method call", "write `sum(a)`"),
         ("a += 1\nreturn a", "an augmented assignment", "write `x = x + ...`"),
         ("a < b < c", "a chained comparison", "join two with `&` or `and`"),
-        ("a.T", "the attribute `.T`", "there are only `.shape`, `.ndim`, `.dtype`, `.strides`"),
+        (
+            "a.T",
+            "the attribute `.T`",
+            "there are only `.shape`, `.ndim`, `.dtype`, `.strides`, `.outline`",
+        ),
     ],
 )
 def test_a_refusal_says_what_to_write(text: str, message: str, help: str) -> None:
