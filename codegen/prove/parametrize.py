@@ -84,14 +84,19 @@ def _eigh(make: _Parameters, rows: int, columns: int) -> Factors:
     return Factors(vectors * sympy.diag(*values) * vectors.T, (Matrix(values), vectors))
 
 
-def _svd(make: _Parameters, rows: int, columns: int) -> Factors:
+def _svd(make: _Parameters, rows: int, columns: int, least: Expr | None = None) -> Factors:
     count = min(rows, columns)
-    values = [make.make("s0", _POSITIVE)]
+    values = [make.make("s0", _POSITIVE) if least is None else least]
     for number in range(1, count):
         values.insert(0, values[0] + make.make(f"s{number}", _POSITIVE))
     left, right = make.rotation("u", rows), make.rotation("v", columns)
     product = left[:, :count] * sympy.diag(*values) * right[:, :count].T
     return Factors(product, (left, Matrix(values), right.T))
+
+
+def _singular(make: _Parameters, rows: int, columns: int) -> Factors:
+    """For `svd` as well; the smallest singular value is zero."""
+    return _svd(make, rows, columns, sympy.S.Zero)
 
 
 def _qr(make: _Parameters, rows: int, columns: int) -> Factors:
@@ -130,6 +135,7 @@ _FACTORIZATIONS: dict[str, Callable[[_Parameters, int, int], Factors]] = {
     "cholesky": _cholesky,
     "eigh": _eigh,
     "svd": _svd,
+    "singular": _singular,
     "qr": _qr,
     "lu": _lu,
     "jordan": _jordan,
@@ -151,7 +157,7 @@ def parametrized(
         label = "_".join([name, *map(str, place)])
         factors = _FACTORIZATIONS[kind](_Parameters(label, known), *shape[-2:])
         entries = tuple(factors.product)
-        _made[kind, entries] = factors
+        _made["svd" if kind == "singular" else kind, entries] = factors
         elements += entries
     return sym_array(elements, shape)
 

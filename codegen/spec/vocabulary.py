@@ -53,7 +53,7 @@ DTYPES = (
     "complex128",
 )
 
-FACTORIZATIONS = ("cholesky", "eigh", "lu", "qr", "svd", "jordan")
+FACTORIZATIONS = ("cholesky", "eigh", "lu", "qr", "svd", "singular", "jordan")
 """How an example may give matrices: by the factors that an op is to find, or one Jordan block."""
 
 DOMAINS = ("positive", "negative", "nonzero", "nonnegative", "unit")

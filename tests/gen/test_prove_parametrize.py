@@ -102,6 +102,15 @@ def test_the_input_is_the_product_of_the_factors(kind: str) -> None:
     assert set(known) == matrix.free_symbols
 
 
+def test_a_singular_matrix_is_one_of_svd() -> None:
+    matrix = sympy.Matrix(expressions(parametrized("singular", "a", (2, 2), {})))
+    left, values, right = factors_of("svd", matrix).parts
+    assert values[1] == 0
+    assert values[0].is_positive
+    assert sympy.simplify(left * sympy.diag(*values) * right - matrix) == sympy.zeros(2)
+    assert sympy.simplify(matrix.det()) == 0
+
+
 def test_factors_of_another_matrix_are_not_guessed() -> None:
     with pytest.raises(ProofError, match="factors of this matrix are not known"):
         factors_of("cholesky", sympy.Matrix([[2, 1], [1, 2]]))
