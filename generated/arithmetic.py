@@ -66,13 +66,17 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
             node._saved_alpha = alpha
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         out.edge = node
@@ -158,13 +162,17 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
             node._saved_alpha = alpha
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         out.edge = node
@@ -250,13 +258,17 @@ def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number
             node._saved_alpha = alpha
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         out.edge = node
@@ -384,7 +396,9 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node._version_other = other.alias and other.alias.version
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         if other.edge is not None:
@@ -392,7 +406,9 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node._version_self = input.alias and input.alias.version
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         out.edge = node
@@ -498,13 +514,17 @@ def div_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node.kept_result = out.array
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         out.edge = node
@@ -609,13 +629,17 @@ def div_tensor_mode(
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         out.edge = node
@@ -771,13 +795,17 @@ def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node._version_self = input.alias and input.alias.version
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         out.edge = node
@@ -951,13 +979,17 @@ def fmod_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node._version_self = input.alias and input.alias.version
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         out.edge = node
@@ -1494,13 +1526,17 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         out.edge = node
@@ -1617,13 +1653,17 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         out.edge = node
@@ -1759,16 +1799,29 @@ def clamp_tensor(
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and (min is None or min_array is min.array)
+                and (max is None or max_array is max.array)
                 else likeness(input)
             )
         if min is not None and min.edge is not None:
             node._like_min = (
-                None if min_array.shape == array.shape and min_array is min.array else likeness(min)
+                None
+                if min_array.shape == array.shape
+                and input_array is input.array
+                and (min is None or min_array is min.array)
+                and (max is None or max_array is max.array)
+                else likeness(min)
             )
         if max is not None and max.edge is not None:
             node._like_max = (
-                None if max_array.shape == array.shape and max_array is max.array else likeness(max)
+                None
+                if max_array.shape == array.shape
+                and input_array is input.array
+                and (min is None or min_array is min.array)
+                and (max is None or max_array is max.array)
+                else likeness(max)
             )
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -2106,12 +2159,18 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and min_array is min.array
                 else likeness(input)
             )
         if min.edge is not None:
             node._like_min = (
-                None if min_array.shape == array.shape and min_array is min.array else likeness(min)
+                None
+                if min_array.shape == array.shape
+                and input_array is input.array
+                and min_array is min.array
+                else likeness(min)
             )
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -2296,12 +2355,18 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and max_array is max.array
                 else likeness(input)
             )
         if max.edge is not None:
             node._like_max = (
-                None if max_array.shape == array.shape and max_array is max.array else likeness(max)
+                None
+                if max_array.shape == array.shape
+                and input_array is input.array
+                and max_array is max.array
+                else likeness(max)
             )
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -2406,13 +2471,17 @@ def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> 
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         out.edge = node

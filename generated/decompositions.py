@@ -944,13 +944,17 @@ def _quotient(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node.kept_result = out.array
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         out.edge = node

@@ -501,13 +501,17 @@ def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         out.edge = node
@@ -855,13 +859,17 @@ def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tens
             node.kept_result = out.array
             node._like_exponent = (
                 None
-                if exponent_array.shape == array.shape and exponent_array is exponent.array
+                if exponent_array.shape == array.shape
+                and input_array is input.array
+                and exponent_array is exponent.array
                 else likeness(exponent)
             )
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and exponent_array is exponent.array
                 else likeness(input)
             )
         out.edge = node
@@ -1166,13 +1174,17 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         out.edge = node

@@ -62,7 +62,10 @@ def addcmul(
             node._version_tensor1 = tensor1.alias and tensor1.alias.version
             node._like_tensor2 = (
                 None
-                if tensor2_array.shape == array.shape and tensor2_array is tensor2.array
+                if tensor2_array.shape == array.shape
+                and input_array is input.array
+                and tensor1_array is tensor1.array
+                and tensor2_array is tensor2.array
                 else likeness(tensor2)
             )
         if tensor1.edge is not None:
@@ -70,7 +73,10 @@ def addcmul(
             node._version_tensor2 = tensor2.alias and tensor2.alias.version
             node._like_tensor1 = (
                 None
-                if tensor1_array.shape == array.shape and tensor1_array is tensor1.array
+                if tensor1_array.shape == array.shape
+                and input_array is input.array
+                and tensor1_array is tensor1.array
+                and tensor2_array is tensor2.array
                 else likeness(tensor1)
             )
         if tensor1.edge is not None or tensor2.edge is not None:
@@ -78,7 +84,10 @@ def addcmul(
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and tensor1_array is tensor1.array
+                and tensor2_array is tensor2.array
                 else likeness(input)
             )
         out.edge = node
@@ -207,7 +216,10 @@ def addcdiv(
             node._version_tensor1 = tensor1.alias and tensor1.alias.version
             node._like_tensor2 = (
                 None
-                if tensor2_array.shape == array.shape and tensor2_array is tensor2.array
+                if tensor2_array.shape == array.shape
+                and input_array is input.array
+                and tensor1_array is tensor1.array
+                and tensor2_array is tensor2.array
                 else likeness(tensor2)
             )
         if tensor1.edge is not None or tensor2.edge is not None:
@@ -217,13 +229,19 @@ def addcdiv(
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and tensor1_array is tensor1.array
+                and tensor2_array is tensor2.array
                 else likeness(input)
             )
         if tensor1.edge is not None:
             node._like_tensor1 = (
                 None
-                if tensor1_array.shape == array.shape and tensor1_array is tensor1.array
+                if tensor1_array.shape == array.shape
+                and input_array is input.array
+                and tensor1_array is tensor1.array
+                and tensor2_array is tensor2.array
                 else likeness(tensor1)
             )
         out.edge = node
@@ -354,12 +372,18 @@ def lerp_scalar(input: Tensor | Number, end: Tensor | Number, weight: Number) ->
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and end_array is end.array
                 else likeness(input)
             )
         if end.edge is not None:
             node._like_end = (
-                None if end_array.shape == array.shape and end_array is end.array else likeness(end)
+                None
+                if end_array.shape == array.shape
+                and input_array is input.array
+                and end_array is end.array
+                else likeness(end)
             )
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -443,7 +467,10 @@ def lerp_tensor(input: Tensor | Number, end: Tensor | Number, weight: Tensor | N
             node._version_self = input.alias and input.alias.version
             node._like_weight = (
                 None
-                if weight_array.shape == array.shape and weight_array is weight.array
+                if weight_array.shape == array.shape
+                and input_array is input.array
+                and end_array is end.array
+                and weight_array is weight.array
                 else likeness(weight)
             )
         if input.edge is not None or end.edge is not None:
@@ -452,12 +479,20 @@ def lerp_tensor(input: Tensor | Number, end: Tensor | Number, weight: Tensor | N
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and end_array is end.array
+                and weight_array is weight.array
                 else likeness(input)
             )
         if end.edge is not None:
             node._like_end = (
-                None if end_array.shape == array.shape and end_array is end.array else likeness(end)
+                None
+                if end_array.shape == array.shape
+                and input_array is input.array
+                and end_array is end.array
+                and weight_array is weight.array
+                else likeness(end)
             )
         out.edge = node
     return finish(out) if current_mode.flags else out
@@ -1135,7 +1170,9 @@ def linalg_cross(input: Tensor | Number, other: Tensor | Number, *, dim: int = -
             node._version_other = other.alias and other.alias.version
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         if other.edge is not None:
@@ -1143,7 +1180,9 @@ def linalg_cross(input: Tensor | Number, other: Tensor | Number, *, dim: int = -
             node._version_self = input.alias and input.alias.version
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         out.edge = node

@@ -178,13 +178,17 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
                 else likeness(input)
             )
         if target.edge is not None:
             node._like_target = (
                 None
-                if target_array.shape == array.shape and target_array is target.array
+                if target_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
                 else likeness(target)
             )
         out.edge = node
@@ -401,25 +405,41 @@ def _binary_cross_entropy_with_logits(
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
+                and (weight is None or weight_array is weight.array)
+                and (pos_weight is None or pos_weight_array is pos_weight.array)
                 else likeness(input)
             )
         if target.edge is not None:
             node._like_target = (
                 None
-                if target_array.shape == array.shape and target_array is target.array
+                if target_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
+                and (weight is None or weight_array is weight.array)
+                and (pos_weight is None or pos_weight_array is pos_weight.array)
                 else likeness(target)
             )
         if weight is not None and weight.edge is not None:
             node._like_weight = (
                 None
-                if weight_array.shape == array.shape and weight_array is weight.array
+                if weight_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
+                and (weight is None or weight_array is weight.array)
+                and (pos_weight is None or pos_weight_array is pos_weight.array)
                 else likeness(weight)
             )
         if pos_weight is not None and pos_weight.edge is not None:
             node._like_pos_weight = (
                 None
-                if pos_weight_array.shape == array.shape and pos_weight_array is pos_weight.array
+                if pos_weight_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
+                and (weight is None or weight_array is weight.array)
+                and (pos_weight is None or pos_weight_array is pos_weight.array)
                 else likeness(pos_weight)
             )
         out.edge = node

@@ -93,19 +93,28 @@ def _binary_cross_entropy(
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
+                and (weight is None or weight_array is weight.array)
                 else likeness(input)
             )
         if target.edge is not None:
             node._like_target = (
                 None
-                if target_array.shape == array.shape and target_array is target.array
+                if target_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
+                and (weight is None or weight_array is weight.array)
                 else likeness(target)
             )
         if weight is not None and weight.edge is not None:
             node._like_weight = (
                 None
-                if weight_array.shape == array.shape and weight_array is weight.array
+                if weight_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
+                and (weight is None or weight_array is weight.array)
                 else likeness(weight)
             )
         out.edge = node
@@ -314,13 +323,17 @@ def _smooth_l1_loss(
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
                 else likeness(input)
             )
         if target.edge is not None:
             node._like_target = (
                 None
-                if target_array.shape == array.shape and target_array is target.array
+                if target_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
                 else likeness(target)
             )
         out.edge = node
@@ -498,13 +511,17 @@ def _huber_loss(
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
                 else likeness(input)
             )
         if target.edge is not None:
             node._like_target = (
                 None
-                if target_array.shape == array.shape and target_array is target.array
+                if target_array.shape == array.shape
+                and input_array is input.array
+                and target_array is target.array
                 else likeness(target)
             )
         out.edge = node

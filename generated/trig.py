@@ -453,13 +453,17 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         if input.edge is not None:
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         out.edge = node
@@ -572,7 +576,9 @@ def hypot(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node._version_other = other.alias and other.alias.version
             node._like_other = (
                 None
-                if other_array.shape == array.shape and other_array is other.array
+                if other_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(other)
             )
         if input.edge is not None:
@@ -580,7 +586,9 @@ def hypot(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node._version_self = input.alias and input.alias.version
             node._like_self = (
                 None
-                if input_array.shape == array.shape and input_array is input.array
+                if input_array.shape == array.shape
+                and input_array is input.array
+                and other_array is other.array
                 else likeness(input)
             )
         out.edge = node

@@ -260,7 +260,7 @@ def _saves(op: OpSpec, plan: SavedFormulas, wanted: list[Param]) -> list[str]:
         by_condition.setdefault(_condition(asked, wanted), []).extend(_save(op, saved))
     for name in reduced_params(op):
         asked = [p for p in wanted if p.name == name]
-        by_condition.setdefault(_condition(asked, wanted), []).append(_save_like(name))
+        by_condition.setdefault(_condition(asked, wanted), []).append(_save_like(op, name))
     lines = by_condition.pop("", [])
     for condition, saves in by_condition.items():
         lines += [f"if {condition}:", *("    " + line for line in saves)]
@@ -334,11 +334,24 @@ def _save(op: OpSpec, saved: Saved) -> list[str]:
             return [f"node.{saved.slot} = {value}"]
 
 
-def _save_like(name: str) -> str:
-    """Whether a gradient must be summed down or cast: decided here, once, in the forward."""
-    tensor = spelled(name)
-    fits = f"{tensor}_array.shape == array.shape and {tensor}_array is {tensor}.array"
-    return f"node._like_{name} = None if {fits} else likeness({tensor})"
+def _save_like(op: OpSpec, name: str) -> str:
+    """Whether a gradient must be summed down or cast: decided here, once, in the forward.
+
+    What is kept of any argument is not what it was cast to, and gradients that it takes part in
+    are of its dtype, so all of them have to be as they came.
+    """
+    promoted = [p for p in op.signature.tensor_params if p.name in op.promotes]
+    fits = " and ".join(
+        [f"{spelled(name)}_array.shape == array.shape", *(_is_uncast(p) for p in promoted)]
+    )
+    return f"node._like_{name} = None if {fits} else likeness({spelled(name)})"
+
+
+def _is_uncast(param: Param) -> str:
+    """Whether an op computes with the array of an argument itself."""
+    tensor = spelled(param.name)
+    same = f"{tensor}_array is {tensor}.array"
+    return f"({tensor} is None or {same})" if param.type.is_optional else same
 
 
 def reduced_params(op: OpSpec) -> tuple[str, ...]:

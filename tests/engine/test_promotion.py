@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec.promotion import (
     can_cast,
     check_inplace_dtype,
@@ -157,3 +158,20 @@ def test_in_place_error_is_torchs(torch):
 def test_type_names():
     words = {"bool": "Bool", "uint8": "Byte", "int64": "Long", "complex128": "ComplexDouble"}
     assert {dtype: type_name(np.dtype(dtype)) for dtype in words} == words
+
+
+@pytest.mark.parametrize(
+    "other", [gs.tensor(2), gs.tensor([2, 3]), gs.tensor(2.0, dtype=gs.float64)]
+)
+@pytest.mark.parametrize("op", [gs.mul, gs.div, gs.pow, gs.atan2, gs.remainder, gs.hypot])
+def test_a_gradient_has_the_dtype_of_its_tensor_whatever_stands_beside_it(op, other):
+    x = gs.tensor([1.0, 2.5], requires_grad=True)
+    for first, second in ((x, other), (other, x)):
+        result = op(first, second)
+        assert result.dtype == gs.float32
+        (grad,) = gs.autograd.grad(result.sum(), x)
+        assert grad.dtype == gs.float32
+        (kept,) = gs.autograd.grad(op(first, second).sum(), x, create_graph=True)
+        if kept.requires_grad:
+            (second_grad,) = gs.autograd.grad(kept.sum(), x)
+            assert second_grad.dtype == gs.float32
