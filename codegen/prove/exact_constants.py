@@ -23,7 +23,7 @@ def exact_number(number: Any) -> sympy.Expr:
 
     A float is taken for the simplest rational that rounds to it: `0.1` for 1/10, `1 / 3` for 1/3.
     """
-    if isinstance(number, ExactConstant):
+    if isinstance(number, ExactConstant | ExactComplex):
         return number.expr
     if isinstance(number, complex):
         return exact_number(number.real) + sympy.I * exact_number(number.imag)
@@ -39,7 +39,19 @@ def exact_number(number: Any) -> sympy.Expr:
     return sympy.Rational(simple.numerator, simple.denominator)
 
 
-class ExactConstant(float):
+class _Exact:
+    """What both kinds of exact constants do among arrays."""
+
+    __slots__ = ()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Arrays of floats meet a plain number, and so keep their dtype."""
+        if any(getattr(getattr(x, "dtype", None), "kind", "") == "O" for x in inputs):
+            return NotImplemented
+        return getattr(ufunc, method)(*map(_plain, inputs), **options)
+
+
+class ExactConstant(_Exact, float):
     """A float that remembers the exact number it was rounded from."""
 
     expr: sympy.Expr
@@ -53,22 +65,40 @@ class ExactConstant(float):
         """Itself; a plain float's would be plain."""
         return self
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """Arrays of floats meet a plain float, and so keep their dtype."""
-        if any(getattr(getattr(x, "dtype", None), "kind", "") == "O" for x in inputs):
-            return NotImplemented
-        plain = (float(x) if isinstance(x, ExactConstant) else x for x in inputs)
-        return getattr(ufunc, method)(*plain, **options)
-
     def __reduce__(self) -> Any:
         return (ExactConstant, (self.expr,))
 
 
+class ExactComplex(_Exact, complex):
+    """The same for a complex number."""
+
+    expr: sympy.Expr
+
+    def __new__(cls, expr: sympy.Expr) -> ExactComplex:
+        made = super().__new__(cls, complex(expr))
+        made.expr = expr
+        return made
+
+    def conjugate(self) -> ExactComplex:
+        """Exact, too."""
+        return ExactComplex(sympy.conjugate(self.expr))
+
+    def __reduce__(self) -> Any:
+        return (ExactComplex, (self.expr,))
+
+
+def _plain(operand: Any) -> Any:
+    if isinstance(operand, ExactComplex):
+        return complex(operand)
+    return float(operand) if isinstance(operand, ExactConstant) else operand
+
+
 def _operator(combine: Callable[..., sympy.Expr]) -> Callable[..., Any]:
     def method(*operands: Any) -> Any:
-        if not all(isinstance(operand, int | float) for operand in operands):
+        if not all(isinstance(operand, int | float | complex) for operand in operands):
             return NotImplemented
-        return ExactConstant(combine(*map(exact_number, operands)))
+        found = combine(*map(exact_number, operands))
+        return ExactConstant(found) if found.is_real is not False else ExactComplex(found)
 
     return method
 
@@ -90,6 +120,7 @@ _OPERATORS: dict[str, Callable[..., sympy.Expr]] = {
 }
 for _name, _combine in _OPERATORS.items():
     setattr(ExactConstant, _name, _operator(_combine))
+    setattr(ExactComplex, _name, _operator(_combine))
 
 
 _VALUES: dict[str, sympy.Expr] = {"pi": sympy.pi, "e": sympy.E}

@@ -21,7 +21,7 @@ def _with(self: Array, *numbers: Number | None) -> Array:
 
 def times(self: Array, alpha: Number) -> Any:
     """`alpha * self`; RuntimeError for a complex `alpha` that would leave the dtype."""
-    if isinstance(alpha, complex) and self.dtype.kind != "c":
+    if isinstance(alpha, complex) and self.dtype.kind not in "cO":
         raise RuntimeError(
             "For non-complex input tensors, argument alpha must not be a complex number."
         )

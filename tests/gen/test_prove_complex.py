@@ -68,6 +68,24 @@ SPECS = """
     - {self: [2], flag: true}
     - {self: [2], flag: false}
 
+- name: complex_factor(Tensor self, Scalar factor) -> Tensor
+  doc: Right unless the number is complex.
+  forward: kernels.times(self, factor)
+  self: grad * factor
+  result: self_t * factor
+  complex: true
+  examples:
+    - {self: [2], factor: 3}
+
+- name: complex_base(Tensor self, Scalar base) -> Tensor
+  doc: The same of its logarithm, which is exact and complex.
+  forward: kernels.times_log(self, base)
+  self: _times_log(grad, base)
+  result: _times_log(self_t, base)
+  complex: true
+  examples:
+    - {self: [2], base: 3}
+
 - name: half_a_size(Tensor self) -> Tensor
   doc: The same with half of the gradient.
   forward: self * conj(self)
@@ -77,7 +95,10 @@ SPECS = """
   complex: true
 """
 
-REFUTED = ("without_conj", "conj_of_one", "conj_in_the_tangent", "half_a_size")
+REFUTED = (
+    *("without_conj", "conj_of_one", "conj_in_the_tangent", "half_a_size"),
+    *("complex_factor", "complex_base"),
+)
 
 
 @pytest.fixture(scope="module")
