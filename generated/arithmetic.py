@@ -22,6 +22,8 @@ from numpy import zeros_like as np_zeros_like
 
 import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.exp_log as exp_log_ops
+import gradspec.generated.shape as shape_ops
+import gradspec.generated.sorting as sorting_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
@@ -1593,11 +1595,11 @@ class MaximumBackward0(Node):
             check_version(node, "self", self, node._version_self)
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = where(self == other, grad / 2, where(self < other, 0, grad))
+            grad_self = where_self(self == other, grad / 2, where_self(self < other, 0, grad))
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            grad_other = where(self == other, grad / 2, where(self > other, 0, grad))
+            grad_other = where_self(self == other, grad / 2, where_self(self > other, 0, grad))
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -1612,8 +1614,8 @@ def maximum_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_t = tangents["self"]
     other_p = primals["other"]
     other_t = tangents["other"]
-    return where(
-        self_p == other_p, (self_t + other_t) / 2, where(self_p > other_p, self_t, other_t)
+    return where_self(
+        self_p == other_p, (self_t + other_t) / 2, where_self(self_p > other_p, self_t, other_t)
     )
 
 
@@ -1720,11 +1722,11 @@ class MinimumBackward0(Node):
             check_version(node, "self", self, node._version_self)
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = where(self == other, grad / 2, where(self > other, 0, grad))
+            grad_self = where_self(self == other, grad / 2, where_self(self > other, 0, grad))
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            grad_other = where(self == other, grad / 2, where(self < other, 0, grad))
+            grad_other = where_self(self == other, grad / 2, where_self(self < other, 0, grad))
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -1739,8 +1741,8 @@ def minimum_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_t = tangents["self"]
     other_p = primals["other"]
     other_t = tangents["other"]
-    return where(
-        self_p == other_p, (self_t + other_t) / 2, where(self_p < other_p, self_t, other_t)
+    return where_self(
+        self_p == other_p, (self_t + other_t) / 2, where_self(self_p < other_p, self_t, other_t)
     )
 
 
@@ -1896,15 +1898,19 @@ class ClampBackward0(Node):
             check_version(node, "self", self, node._version_self)
         grad_self = grad_min = grad_max = None
         if needs[0]:
-            grad_self = where(_within_tensor(self, min, max), grad, 0)
+            grad_self = where_self(_within_tensor(self, min, max), grad, 0)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            grad_min = where(self < min if max is None else (self < min) & (min < max), grad, 0)
+            grad_min = where_self(
+                self < min if max is None else (self < min) & (min < max), grad, 0
+            )
             if node._like_min is not None:
                 grad_min = reduce_to_differentiable(grad_min, node._like_min)
         if needs[2]:
-            grad_max = where(self > max if min is None else (self > max) | (max < min), grad, 0)
+            grad_max = where_self(
+                self > max if min is None else (self > max) | (max < min), grad, 0
+            )
             if node._like_max is not None:
                 grad_max = reduce_to_differentiable(grad_max, node._like_max)
         return (grad_self, grad_min, grad_max)
@@ -1923,14 +1929,16 @@ def clamp_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     max = primals["max"]
     max_p = primals["max"]
     max_t = tangents["max"]
-    return where(
+    return where_self(
         _within_tensor(self_p, min, max),
         self_t,
         max_t
         if min is None
         else min_t
         if max is None
-        else where((self_p > max_p) | (max_p < min_p), max_t, where(min_p < max_p, min_t, 0)),
+        else where_self(
+            (self_p > max_p) | (max_p < min_p), max_t, where_self(min_p < max_p, min_t, 0)
+        ),
     )
 
 
@@ -1999,7 +2007,7 @@ class ClampBackward1(Node):
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (where(_within_default(self, min, max), grad, 0),)
+        return (where_self(_within_default(self, min, max), grad, 0),)
 
     def release(node) -> None:
         node.kept_self = FREED
@@ -2011,7 +2019,7 @@ def clamp_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_t = tangents["self"]
     min = primals["min"]
     max = primals["max"]
-    return where(_within_default(self, min, max), self_t, 0)
+    return where_self(_within_default(self, min, max), self_t, 0)
 
 
 def _within_tensor(input: Tensor, min: Tensor | None, max: Tensor | None) -> Tensor:
@@ -2109,7 +2117,7 @@ class ClampMinBackward0(Node):
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (where(self >= min, grad, 0),)
+        return (where_self(self >= min, grad, 0),)
 
     def release(node) -> None:
         node.kept_self = FREED
@@ -2120,7 +2128,7 @@ def clamp_min_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
     self = primals["self"]
     self_t = tangents["self"]
     min = primals["min"]
-    return where(self >= min, self_t, 0)
+    return where_self(self >= min, self_t, 0)
 
 
 def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
@@ -2224,11 +2232,11 @@ class ClampMinBackward1(Node):
             check_version(node, "self", self, node._version_self)
         grad_self = grad_min = None
         if needs[0]:
-            grad_self = where(self >= min, grad, 0)
+            grad_self = where_self(self >= min, grad, 0)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            grad_min = where(self < min, grad, 0)
+            grad_min = where_self(self < min, grad, 0)
             if node._like_min is not None:
                 grad_min = reduce_to_differentiable(grad_min, node._like_min)
         return (grad_self, grad_min)
@@ -2243,7 +2251,7 @@ def clamp_min_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> A
     self_t = tangents["self"]
     min_p = primals["min"]
     min_t = tangents["min"]
-    return where(self_p >= min_p, self_t, min_t)
+    return where_self(self_p >= min_p, self_t, min_t)
 
 
 def clamp_max_default(input: Tensor, max: Number) -> Tensor:
@@ -2305,7 +2313,7 @@ class ClampMaxBackward0(Node):
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        return (where(self <= max, grad, 0),)
+        return (where_self(self <= max, grad, 0),)
 
     def release(node) -> None:
         node.kept_self = FREED
@@ -2316,7 +2324,7 @@ def clamp_max_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
     self = primals["self"]
     self_t = tangents["self"]
     max = primals["max"]
-    return where(self <= max, self_t, 0)
+    return where_self(self <= max, self_t, 0)
 
 
 def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
@@ -2420,11 +2428,11 @@ class ClampMaxBackward1(Node):
             check_version(node, "self", self, node._version_self)
         grad_self = grad_max = None
         if needs[0]:
-            grad_self = where(self <= max, grad, 0)
+            grad_self = where_self(self <= max, grad, 0)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            grad_max = where(self > max, grad, 0)
+            grad_max = where_self(self > max, grad, 0)
             if node._like_max is not None:
                 grad_max = reduce_to_differentiable(grad_max, node._like_max)
         return (grad_self, grad_max)
@@ -2439,15 +2447,15 @@ def clamp_max_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> A
     self_t = tangents["self"]
     max_p = primals["max"]
     max_t = tangents["max"]
-    return where(self_p <= max_p, self_t, max_t)
+    return where_self(self_p <= max_p, self_t, max_t)
 
 
-def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor:
+def where_self(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Elements of `self` where `condition` is true, of `other` elsewhere."""
     if type(condition) is not Tensor or type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
         if lifted is None or type(input) is not Tensor:
-            return dispatch(where, condition, input, other)
+            return dispatch(where_self, condition, input, other)
         other = lifted
     condition_array = condition.array
     input_array = input.array
@@ -2525,11 +2533,11 @@ class WhereBackward0(Node):
             check_version(node, "condition", condition, node._version_condition)
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = where(condition, grad, 0)
+            grad_self = where_self(condition, grad, 0)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            grad_other = where(condition, 0, grad)
+            grad_other = where_self(condition, 0, grad)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -2538,12 +2546,19 @@ class WhereBackward0(Node):
         node.kept_condition = FREED
 
 
-def where_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+def where_self_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `where.self`."""
     condition = primals["condition"]
     self_t = tangents["self"]
     other_t = tangents["other"]
-    return where(condition, self_t, other_t)
+    return where_self(condition, self_t, other_t)
+
+
+def where_default(condition: Tensor) -> tuple[Tensor, ...]:
+    """The places where a condition is true, as an index for each dimension."""
+    return shape_ops.unbind(
+        sorting_ops._nonzero(condition if condition.ndim else shape_ops.unsqueeze(condition, 0)), 1
+    )
 
 
 def clone(input: Tensor) -> Tensor:
@@ -2649,3 +2664,5 @@ _within = overloaded("_within", _within_tensor, _within_default)
 clamp_min = overloaded("clamp_min", clamp_min_default, clamp_min_tensor)
 
 clamp_max = overloaded("clamp_max", clamp_max_default, clamp_max_tensor)
+
+where = overloaded("where", where_self, where_default)

@@ -287,15 +287,13 @@ class AngleBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (
-            kernels.to_copy(
-                kernels.where(
-                    self == 0,
-                    0,
-                    kernels.complex(np_zeros_like(grad.real), grad.real) / self.conjugate(),
-                ),
-                self.dtype,
-                None,
-            ),
+            kernels.where(
+                self == 0,
+                0,
+                kernels.complex(np_zeros_like(grad.real), grad.real) / self.conjugate(),
+            )
+            if is_complex(self)
+            else np_zeros_like(grad),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -303,12 +301,11 @@ class AngleBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (
-            arithmetic_ops._to_copy(
-                arithmetic_ops.where(
-                    self == 0, 0, complex(arithmetic_ops._zero(real(grad)), real(grad)) / conj(self)
-                ),
-                dtype=self.dtype,
-            ),
+            arithmetic_ops.where_self(
+                self == 0, 0, complex(arithmetic_ops._zero(real(grad)), real(grad)) / conj(self)
+            )
+            if is_complex(self)
+            else arithmetic_ops._zero(grad),
         )
 
     def release(node) -> None:
@@ -320,7 +317,7 @@ def angle_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_p = primals["self"]
     self_t = tangents["self"]
     return (
-        arithmetic_ops.where(self_p == 0, 0, real(imag(self_t / self_p)))
+        arithmetic_ops.where_self(self_p == 0, 0, real(imag(self_t / self_p)))
         if is_complex(self_p)
         else arithmetic_ops._zero(self_t)
     )
@@ -392,7 +389,7 @@ class SgnBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         return (
-            arithmetic_ops.where(
+            arithmetic_ops.where_self(
                 self == 0,
                 0,
                 (grad - result * real(conj(result) * grad)) / real(conj(result) * self),
@@ -410,7 +407,7 @@ def sgn_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_p = primals["self"]
     self_t = tangents["self"]
     return (
-        arithmetic_ops.where(
+        arithmetic_ops.where_self(
             self_p == 0,
             0,
             (self_t - result * real(conj(result) * self_t)) / real(conj(result) * self_p),

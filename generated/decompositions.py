@@ -377,7 +377,7 @@ def slogdet(input: Tensor) -> tuple[Tensor, ...]:
 def logdet(input: Tensor) -> Tensor:
     """Logarithms of determinants; nan for negative ones."""
     sign_of_det, logabsdet = linalg_slogdet(input)
-    return arithmetic_ops.where(sign_of_det == -1, NAN, logabsdet)
+    return arithmetic_ops.where_self(sign_of_det == -1, NAN, logabsdet)
 
 
 class LinalgSolveExResult(Result):

@@ -937,7 +937,7 @@ class PowBackward1(Node):
             check_version(node, "self", self, node._version_self)
         grad_self = grad_exponent = None
         if needs[0]:
-            grad_self = arithmetic_ops.where(
+            grad_self = arithmetic_ops.where_self(
                 comparison_ops.eq(exponent, 0),
                 0,
                 grad * complex_numbers_ops.conj(exponent * self ** (exponent - 1)),
@@ -949,7 +949,7 @@ class PowBackward1(Node):
             grad_exponent = grad * complex_numbers_ops.conj(
                 result
                 * log(
-                    arithmetic_ops.where(
+                    arithmetic_ops.where_self(
                         comparison_ops.eq(self, 0) & (complex_numbers_ops.real(exponent) >= 0),
                         1,
                         self,
@@ -970,12 +970,12 @@ def pow_tensor_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
     self_t = tangents["self"]
     exponent_p = primals["exponent"]
     exponent_t = tangents["exponent"]
-    return arithmetic_ops.where(
+    return arithmetic_ops.where_self(
         comparison_ops.eq(exponent_p, 0), 0, self_t * (exponent_p * self_p ** (exponent_p - 1))
     ) + exponent_t * (
         result
         * log(
-            arithmetic_ops.where(
+            arithmetic_ops.where_self(
                 comparison_ops.eq(self_p, 0) & (complex_numbers_ops.real(exponent_p) >= 0),
                 1,
                 self_p,
@@ -1050,7 +1050,7 @@ class PowBackward2(Node):
         return (
             _times_log(grad * complex_numbers_ops.conj(result), self.conjugate())
             if self != 0
-            else arithmetic_ops.where(
+            else arithmetic_ops.where_self(
                 complex_numbers_ops.real(exponent) >= 0,
                 0,
                 _times_log(grad * complex_numbers_ops.conj(result), self),
@@ -1072,7 +1072,7 @@ def pow_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
             self.conjugate(),
         )
         if self != 0
-        else arithmetic_ops.where(
+        else arithmetic_ops.where_self(
             complex_numbers_ops.real(exponent) >= 0,
             0,
             _times_log(
@@ -1242,7 +1242,7 @@ class XlogyBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             grad_self = grad * log(
-                arithmetic_ops.where(comparison_ops.eq(self, 0) & (other <= 0), 1, other)
+                arithmetic_ops.where_self(comparison_ops.eq(self, 0) & (other <= 0), 1, other)
             )
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
@@ -1264,7 +1264,7 @@ def xlogy_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     other_t = tangents["other"]
     return (
         self_t
-        * log(arithmetic_ops.where(comparison_ops.eq(self_p, 0) & (other_p <= 0), 1, other_p))
+        * log(arithmetic_ops.where_self(comparison_ops.eq(self_p, 0) & (other_p <= 0), 1, other_p))
         + other_t * self_p / other_p
     )
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy import asanyarray, ndarray
-from numpy import zeros_like as np_zeros_like
 
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.reduction as reduction_ops
@@ -1047,7 +1046,8 @@ class MaskedFillBackward1(Node):
         if needs[1]:
             value_dtype = node._saved_value_dtype
             grad_value = arithmetic_ops._to_copy(
-                reduction_ops.sum_default(arithmetic_ops.where(mask, grad, 0)), dtype=value_dtype
+                reduction_ops.sum_default(arithmetic_ops.where_self(mask, grad, 0)),
+                dtype=value_dtype,
             )
         return (grad_self, grad_value)
 
@@ -1061,7 +1061,64 @@ def masked_fill_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) ->
     self_t = tangents["self"]
     mask = primals["mask"]
     value_t = tangents["value"]
-    return arithmetic_ops.where(mask, arithmetic_ops._to_copy(value_t, dtype=self_p.dtype), self_t)
+    return arithmetic_ops.where_self(
+        mask, arithmetic_ops._to_copy(value_t, dtype=self_p.dtype), self_t
+    )
+
+
+def _index_clear(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """A copy with zeros at the places an index picks."""
+    if type(input) is not Tensor or not all_tensors(indices):
+        return dispatch(_index_clear, input, indices)
+    input_array = input.array
+    indices_array = arrays_of(indices)
+    try:
+        array = kernels.index_put(input_array, indices_array, 0, False)
+    except Exception as error:
+        raise failure("index_clear", error, input, indices) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = IndexClearBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_indices = indices
+        node._version_indices = versions(indices)
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class IndexClearBackward0(Node):
+    """Gradient of `_index_clear`."""
+
+    __slots__ = (
+        "_version_indices",
+        "kept_indices",
+    )
+    _version_indices: Any
+    kept_indices: Any
+    op = "_index_clear"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node.kept_indices
+        check_versions(node, "indices", indices, node._version_indices)
+        indices = arrays_of(indices)
+        return (kernels.index_put(grad, indices, 0, False),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node.kept_indices
+        check_versions(node, "indices", indices, node._version_indices)
+        return (_index_clear(grad, indices),)
+
+    def release(node) -> None:
+        node.kept_indices = FREED
+
+
+def _index_clear_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_index_clear`."""
+    return _index_clear(tangents["self"], primals["indices"])
 
 
 def index_put(
@@ -1089,8 +1146,6 @@ def index_put(
         node._version_indices = versions(indices)
         if input.edge is not None:
             node._saved_accumulate = accumulate
-            node.kept_values = values
-            node._version_values = values.alias and values.alias.version
         if values.edge is not None:
             node._saved_values_shape = values.array.shape
         out.edge = node
@@ -1104,16 +1159,12 @@ class IndexPutBackward0(Node):
         "_saved_accumulate",
         "_saved_values_shape",
         "_version_indices",
-        "_version_values",
         "kept_indices",
-        "kept_values",
     )
     _saved_accumulate: Any
     _saved_values_shape: Any
     _version_indices: Any
-    _version_values: Any
     kept_indices: Any
-    kept_values: Any
     op = "index_put"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -1123,15 +1174,7 @@ class IndexPutBackward0(Node):
         grad_self = grad_values = None
         if needs[0]:
             accumulate = node._saved_accumulate
-            values = node.kept_values
-            if values.alias is not None:
-                check_version(node, "values", values, node._version_values)
-            values = values.array
-            grad_self = (
-                grad
-                if accumulate
-                else kernels.index_put(grad, indices, np_zeros_like(values), False)
-            )
+            grad_self = grad if accumulate else kernels.index_put(grad, indices, 0, False)
         if needs[1]:
             values_shape = node._saved_values_shape
             grad_values = kernels.sum_to_size(kernels.index(grad, indices), values_shape)
@@ -1143,19 +1186,14 @@ class IndexPutBackward0(Node):
         grad_self = grad_values = None
         if needs[0]:
             accumulate = node._saved_accumulate
-            values = node.kept_values
-            if values.alias is not None:
-                check_version(node, "values", values, node._version_values)
-            grad_self = (
-                grad if accumulate else index_put(grad, indices, arithmetic_ops._zero(values))
-            )
+            grad_self = grad if accumulate else _index_clear(grad, indices)
         if needs[1]:
             values_shape = node._saved_values_shape
             grad_values = shape_ops._sum_to_size(index(grad, indices), values_shape)
         return (grad_self, grad_values)
 
     def release(node) -> None:
-        node.kept_indices = node.kept_values = FREED
+        node.kept_indices = FREED
 
 
 def index_put_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

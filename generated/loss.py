@@ -1104,14 +1104,14 @@ def _smoothed_cross_entropy(
     dim = 0 if input.ndim == 1 else 1
     likelihood = _nll_loss_nd(input, target, weight, ignore_index, reduction)
     ignored = comparison_ops.eq(target, ignore_index)
-    uniform = arithmetic_ops.where(
+    uniform = arithmetic_ops.where_self(
         ignored, 0, -reduction_ops.sum_dim_intlist(_times_class_weight(input, weight, dim), dim)
     )
     if reduction == "sum":
         uniform = reduction_ops.sum_default(uniform)
     if reduction == "mean":
-        classes = arithmetic_ops.where(ignored, 0, target)
-        kept = arithmetic_ops.where(
+        classes = arithmetic_ops.where_self(ignored, 0, target)
+        kept = arithmetic_ops.where_self(
             ignored, 0, 1 if weight is None else indexing_ops.index(weight, (classes,))
         )
         uniform = reduction_ops.sum_default(uniform) / reduction_ops.sum_default(

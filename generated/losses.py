@@ -448,7 +448,7 @@ def _smooth_l1_slope(input: Tensor, beta: float) -> Tensor:
     return (
         arithmetic_ops.sign(input)
         if beta == 0
-        else arithmetic_ops.where(
+        else arithmetic_ops.where_self(
             arithmetic_ops.abs(input) < beta, input / beta, arithmetic_ops.sign(input)
         )
     )

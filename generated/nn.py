@@ -641,7 +641,9 @@ class SoftplusBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         threshold = node._saved_threshold
-        return (arithmetic_ops.where(self * beta > threshold, grad, grad * sigmoid(self * beta)),)
+        return (
+            arithmetic_ops.where_self(self * beta > threshold, grad, grad * sigmoid(self * beta)),
+        )
 
     def release(node) -> None:
         node.kept_self = FREED
@@ -653,7 +655,7 @@ def softplus_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_t = tangents["self"]
     beta = primals["beta"]
     threshold = primals["threshold"]
-    return arithmetic_ops.where(self * beta > threshold, self_t, self_t * sigmoid(self * beta))
+    return arithmetic_ops.where_self(self * beta > threshold, self_t, self_t * sigmoid(self * beta))
 
 
 def softmax(input: Tensor, dim: int, dtype: DTypeLike | None = None) -> Tensor:

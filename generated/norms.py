@@ -176,7 +176,7 @@ def _norm_slope(
             return arithmetic_ops.sign(input)
         else:
             if ord == 2:
-                return arithmetic_ops.where(norm == 0, 0, input / norm)
+                return arithmetic_ops.where_self(norm == 0, 0, input / norm)
             else:
                 if ord == INF or ord == MINUS_INF:
                     ties = arithmetic_ops._to_copy(
@@ -188,12 +188,12 @@ def _norm_slope(
                         / reduction_ops.sum_dim_intlist(ties, dim, True)
                     )
                 else:
-                    size = arithmetic_ops.where(
+                    size = arithmetic_ops.where_self(
                         input == 0,
                         1,
-                        arithmetic_ops.abs(input) / arithmetic_ops.where(norm == 0, 1, norm),
+                        arithmetic_ops.abs(input) / arithmetic_ops.where_self(norm == 0, 1, norm),
                     )
-                    return arithmetic_ops.where(
+                    return arithmetic_ops.where_self(
                         (input == 0) | (norm == 0),
                         0,
                         arithmetic_ops.sign(input) * size ** (ord - 1),

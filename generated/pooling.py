@@ -12,6 +12,7 @@ from numpy import asanyarray, ndarray
 from numpy import zeros_like as np_zeros_like
 
 import gradspec.generated.arithmetic as arithmetic_ops
+import gradspec.generated.reduction as reduction_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
@@ -1324,7 +1325,10 @@ def _adaptive_avg_pool2d_jvp(primals: Primals, tangents: Tangents, result: Any) 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
     """Means over so many windows in each of the last two dimensions, nearly equal."""
-    return _adaptive_avg_pool2d(input, output_size)
+    if output_size == 1 or output_size == (1, 1):
+        return reduction_ops.mean_dim(input, (-1, -2), True)
+    else:
+        return _adaptive_avg_pool2d(input, output_size)
 
 
 def _adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
@@ -1387,7 +1391,10 @@ def _adaptive_avg_pool3d_jvp(primals: Primals, tangents: Tangents, result: Any) 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:
     """Means over so many windows in each of the last three dimensions, nearly equal."""
-    return _adaptive_avg_pool3d(input, output_size)
+    if output_size == 1 or output_size == (1, 1, 1):
+        return reduction_ops.mean_dim(input, (-1, -2, -3), True)
+    else:
+        return _adaptive_avg_pool3d(input, output_size)
 
 
 def _adaptive_avg_pool_backward(input: Tensor, x: Tensor, spatial: int) -> Tensor:

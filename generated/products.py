@@ -70,28 +70,40 @@ class ProdBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        flat = kernels.view(
-            self if dtype is None else kernels.to_copy(self, dtype, None), (-1,), True
-        )
-        others = kernels.delay(kernels.cumprod(flat, 0, None), 0, 1, 1) * kernels.delay(
-            kernels.flip(kernels.cumprod(kernels.flip(flat, 0), 0, None), 0), 0, -1, 1
-        )
-        return (kernels.to_copy(kernels.view(grad * others, self.shape, False), self.dtype, None),)
+        if self.ndim == 0:
+            return (kernels.to_copy(grad, self.dtype, None),)
+        else:
+            flat = kernels.view(
+                self if dtype is None else kernels.to_copy(self, dtype, None), (-1,), True
+            )
+            others = kernels.delay(kernels.cumprod(flat, 0, None), 0, 1, 1) * kernels.delay(
+                kernels.flip(kernels.cumprod(kernels.flip(flat, 0), 0, None), 0), 0, -1, 1
+            )
+            return (
+                kernels.to_copy(kernels.view(grad * others, self.shape, False), self.dtype, None),
+            )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dtype = node._saved_dtype
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        flat = shape_ops.view(
-            self if dtype is None else arithmetic_ops._to_copy(self, dtype=dtype), (-1,), copy=True
-        )
-        others = _delay(cumprod(flat, 0), 0, 1, 1) * _delay(
-            shape_ops.flip(cumprod(shape_ops.flip(flat, 0), 0), 0), 0, -1, 1
-        )
-        return (
-            arithmetic_ops._to_copy(shape_ops.view(grad * others, self.shape), dtype=self.dtype),
-        )
+        if self.ndim == 0:
+            return (arithmetic_ops._to_copy(grad, dtype=self.dtype),)
+        else:
+            flat = shape_ops.view(
+                self if dtype is None else arithmetic_ops._to_copy(self, dtype=dtype),
+                (-1,),
+                copy=True,
+            )
+            others = _delay(cumprod(flat, 0), 0, 1, 1) * _delay(
+                shape_ops.flip(cumprod(shape_ops.flip(flat, 0), 0), 0), 0, -1, 1
+            )
+            return (
+                arithmetic_ops._to_copy(
+                    shape_ops.view(grad * others, self.shape), dtype=self.dtype
+                ),
+            )
 
     def release(node) -> None:
         node.kept_self = FREED
@@ -169,16 +181,24 @@ class ProdBackward1(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        factors = self if dtype is None else kernels.to_copy(self, dtype, None)
-        before = kernels.delay(kernels.cumprod(factors, dim, None), dim, 1, 1)
-        after = kernels.delay(
-            kernels.flip(kernels.cumprod(kernels.flip(factors, dim), dim, None), dim), dim, -1, 1
-        )
-        return (
-            kernels.to_copy(
-                kernels.unreduce(grad, self.shape, dim, keepdim) * before * after, self.dtype, None
-            ),
-        )
+        if self.ndim == 0:
+            return (kernels.to_copy(grad, self.dtype, None),)
+        else:
+            factors = self if dtype is None else kernels.to_copy(self, dtype, None)
+            before = kernels.delay(kernels.cumprod(factors, dim, None), dim, 1, 1)
+            after = kernels.delay(
+                kernels.flip(kernels.cumprod(kernels.flip(factors, dim), dim, None), dim),
+                dim,
+                -1,
+                1,
+            )
+            return (
+                kernels.to_copy(
+                    kernels.unreduce(grad, self.shape, dim, keepdim) * before * after,
+                    self.dtype,
+                    None,
+                ),
+            )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
@@ -187,15 +207,20 @@ class ProdBackward1(Node):
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        factors = self if dtype is None else arithmetic_ops._to_copy(self, dtype=dtype)
-        before = _delay(cumprod(factors, dim), dim, 1, 1)
-        after = _delay(shape_ops.flip(cumprod(shape_ops.flip(factors, dim), dim), dim), dim, -1, 1)
-        return (
-            arithmetic_ops._to_copy(
-                reduction_ops._unreduce(grad, self.shape, dim, keepdim) * before * after,
-                dtype=self.dtype,
-            ),
-        )
+        if self.ndim == 0:
+            return (arithmetic_ops._to_copy(grad, dtype=self.dtype),)
+        else:
+            factors = self if dtype is None else arithmetic_ops._to_copy(self, dtype=dtype)
+            before = _delay(cumprod(factors, dim), dim, 1, 1)
+            after = _delay(
+                shape_ops.flip(cumprod(shape_ops.flip(factors, dim), dim), dim), dim, -1, 1
+            )
+            return (
+                arithmetic_ops._to_copy(
+                    reduction_ops._unreduce(grad, self.shape, dim, keepdim) * before * after,
+                    dtype=self.dtype,
+                ),
+            )
 
     def release(node) -> None:
         node.kept_self = FREED
@@ -271,9 +296,12 @@ class CumprodBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        factors = self if dtype is None else kernels.to_copy(self, dtype, None)
-        back = kernels.recurrence(grad, factors, dim, True) * kernels.delay(result, dim, 1, 1)
-        return (back if dtype is None else kernels.to_copy(back, self.dtype, None),)
+        if self.ndim == 0 or self.shape[dim] == 1:
+            return (kernels.to_copy(grad, self.dtype, None),)
+        else:
+            factors = self if dtype is None else kernels.to_copy(self, dtype, None)
+            back = kernels.recurrence(grad, factors, dim, True) * kernels.delay(result, dim, 1, 1)
+            return (back if dtype is None else kernels.to_copy(back, self.dtype, None),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
@@ -282,9 +310,12 @@ class CumprodBackward0(Node):
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        factors = self if dtype is None else arithmetic_ops._to_copy(self, dtype=dtype)
-        back = _recurrence(grad, factors, dim, True) * _delay(result, dim, 1, 1)
-        return (back if dtype is None else arithmetic_ops._to_copy(back, dtype=self.dtype),)
+        if self.ndim == 0 or self.shape[dim] == 1:
+            return (arithmetic_ops._to_copy(grad, dtype=self.dtype),)
+        else:
+            factors = self if dtype is None else arithmetic_ops._to_copy(self, dtype=dtype)
+            back = _recurrence(grad, factors, dim, True) * _delay(result, dim, 1, 1)
+            return (back if dtype is None else arithmetic_ops._to_copy(back, dtype=self.dtype),)
 
     def release(node) -> None:
         node.kept_result = node.kept_self = FREED

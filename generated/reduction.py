@@ -722,7 +722,7 @@ class StdBackward0(Node):
         return (
             _unreduce(
                 _over_freedom(
-                    grad / arithmetic_ops.where(comparison_ops.eq(result, 0), INF, result),
+                    grad / arithmetic_ops.where_self(comparison_ops.eq(result, 0), INF, result),
                     self.shape,
                     dim,
                     correction,
@@ -750,7 +750,7 @@ def std_correction_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any
         self_p.shape,
         dim,
         correction,
-    ) / arithmetic_ops.where(comparison_ops.eq(result, 0), INF, result)
+    ) / arithmetic_ops.where_self(comparison_ops.eq(result, 0), INF, result)
 
 
 def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) -> Tensor:
@@ -821,7 +821,7 @@ class AmaxBackward0(Node):
             check_version(node, "self", self, node._version_self)
         largest = self == _unreduce(result, self.shape, dim, keepdim)
         share = grad / sum_dim_intlist(largest, dim, keepdim, dtype=grad.dtype)
-        return (arithmetic_ops.where(largest, _unreduce(share, self.shape, dim, keepdim), 0),)
+        return (arithmetic_ops.where_self(largest, _unreduce(share, self.shape, dim, keepdim), 0),)
 
     def release(node) -> None:
         node.kept_result = node.kept_self = FREED
@@ -835,7 +835,7 @@ def amax_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     keepdim = primals["keepdim"]
     largest = self_p == _unreduce(result, self_p.shape, dim, keepdim)
     return sum_dim_intlist(
-        arithmetic_ops.where(largest, self_t, 0), dim, keepdim
+        arithmetic_ops.where_self(largest, self_t, 0), dim, keepdim
     ) / sum_dim_intlist(largest, dim, keepdim, dtype=self_t.dtype)
 
 
@@ -907,7 +907,7 @@ class AminBackward0(Node):
             check_version(node, "self", self, node._version_self)
         smallest = self == _unreduce(result, self.shape, dim, keepdim)
         share = grad / sum_dim_intlist(smallest, dim, keepdim, dtype=grad.dtype)
-        return (arithmetic_ops.where(smallest, _unreduce(share, self.shape, dim, keepdim), 0),)
+        return (arithmetic_ops.where_self(smallest, _unreduce(share, self.shape, dim, keepdim), 0),)
 
     def release(node) -> None:
         node.kept_result = node.kept_self = FREED
@@ -921,7 +921,7 @@ def amin_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     keepdim = primals["keepdim"]
     smallest = self_p == _unreduce(result, self_p.shape, dim, keepdim)
     return sum_dim_intlist(
-        arithmetic_ops.where(smallest, self_t, 0), dim, keepdim
+        arithmetic_ops.where_self(smallest, self_t, 0), dim, keepdim
     ) / sum_dim_intlist(smallest, dim, keepdim, dtype=self_t.dtype)
 
 
@@ -1065,7 +1065,9 @@ class MaxBackward1(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         largest = self == result
-        return (arithmetic_ops.where(largest, grad / sum_default(largest, dtype=grad.dtype), 0),)
+        return (
+            arithmetic_ops.where_self(largest, grad / sum_default(largest, dtype=grad.dtype), 0),
+        )
 
     def release(node) -> None:
         node.kept_result = node.kept_self = FREED
@@ -1076,7 +1078,7 @@ def max_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_p = primals["self"]
     self_t = tangents["self"]
     largest = self_p == result
-    return sum_default(arithmetic_ops.where(largest, self_t, 0)) / sum_default(
+    return sum_default(arithmetic_ops.where_self(largest, self_t, 0)) / sum_default(
         largest, dtype=self_t.dtype
     )
 
@@ -1226,7 +1228,9 @@ class MinBackward1(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         smallest = self == result
-        return (arithmetic_ops.where(smallest, grad / sum_default(smallest, dtype=grad.dtype), 0),)
+        return (
+            arithmetic_ops.where_self(smallest, grad / sum_default(smallest, dtype=grad.dtype), 0),
+        )
 
     def release(node) -> None:
         node.kept_result = node.kept_self = FREED
@@ -1237,7 +1241,7 @@ def min_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_p = primals["self"]
     self_t = tangents["self"]
     smallest = self_p == result
-    return sum_default(arithmetic_ops.where(smallest, self_t, 0)) / sum_default(
+    return sum_default(arithmetic_ops.where_self(smallest, self_t, 0)) / sum_default(
         smallest, dtype=self_t.dtype
     )
 

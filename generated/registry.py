@@ -407,7 +407,7 @@ OPS: tuple[Op, ...] = (
     ),
     Op(
         "where.self",
-        arithmetic.where,
+        arithmetic.where_self,
         (
             Param("condition", "Tensor"),
             Param("input", "Tensor"),
@@ -417,7 +417,12 @@ OPS: tuple[Op, ...] = (
             "input",
             "other",
         ),
-        jvp=arithmetic.where_jvp,
+        jvp=arithmetic.where_self_jvp,
+    ),
+    Op(
+        "where",
+        arithmetic.where_default,
+        (Param("condition", "Tensor"),),
     ),
     Op(
         "clone",
@@ -1802,6 +1807,15 @@ OPS: tuple[Op, ...] = (
         ),
         promotes=("input",),
         jvp=indexing.masked_fill_tensor_jvp,
+    ),
+    Op(
+        "_index_clear",
+        indexing._index_clear,
+        (
+            Param("input", "Tensor"),
+            Param("indices", "Tensor?[]"),
+        ),
+        jvp=indexing._index_clear_jvp,
     ),
     Op(
         "index_put",

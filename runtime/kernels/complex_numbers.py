@@ -16,19 +16,24 @@ def view_as_real(self: Array) -> Array:
         return np.stack([self.real, self.imag], -1)
     if self.dtype.kind != "c":
         raise RuntimeError("view_as_real and imag are only supported for complex tensors")
-    part = self.real
-    return np.ndarray((*self.shape, 2), part.dtype, self, 0, (*self.strides, part.itemsize))
+    return self[..., np.newaxis].view(self.real.dtype)
 
 
 def view_as_complex(self: Array) -> Array:
-    """Pairs of real numbers as complex ones; the same memory, if each pair is in one place."""
+    """Pairs of real numbers as complex ones in the same memory; each pair must be in one place."""
     if not self.ndim or self.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
     if self.dtype.kind == "O":
         return self[..., 0].real + 1j * self[..., 1].real
     if self.dtype.kind != "f":
         raise RuntimeError("view_as_complex is only supported for floating point tensors")
-    return np.ascontiguousarray(self).view(complex_of(self.dtype))[..., 0]
+    if not self.size:
+        return np.empty(self.shape[:-1], complex_of(self.dtype))
+    if self.strides[-1] != self.itemsize:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(stride % (2 * self.itemsize) for stride in self.strides[:-1]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    return self.view(complex_of(self.dtype))[..., 0]
 
 
 def complex(real: Array, imag: Array) -> Any:

@@ -16,14 +16,16 @@ _min_reduce: Any = np.minimum.reduce
 
 def amax(self: Array, dim: Dims, keepdim: bool) -> Any:
     """The largest elements over some dimensions."""
-    _not_empty("amax", self)
-    return _max_reduce(self, axes(dim), None, None, keepdim)
+    chosen = axes(dim)
+    _not_empty("amax", self, chosen)
+    return _max_reduce(self, chosen, None, None, keepdim)
 
 
 def amin(self: Array, dim: Dims, keepdim: bool) -> Any:
     """The smallest elements over some dimensions."""
-    _not_empty("amin", self)
-    return _min_reduce(self, axes(dim), None, None, keepdim)
+    chosen = axes(dim)
+    _not_empty("amin", self, chosen)
+    return _min_reduce(self, chosen, None, None, keepdim)
 
 
 def max(self: Array) -> Any:
@@ -65,7 +67,7 @@ def argmin(self: Array, dim: int | None, keepdim: bool) -> Any:
 def _position(position: Any, self: Array, dim: int | None, keepdim: bool) -> Any:
     if dim is not None:
         dim = normalize_dim(dim, self.ndim)
-    _not_empty(position.__name__, self)
+    _not_empty(position.__name__, self, tuple(range(self.ndim)) if dim is None else dim)
     if not self.ndim:
         return np.zeros((), np.int64)
     return position(self, dim, keepdims=keepdim)
@@ -105,8 +107,13 @@ def _not_bool(name: str, self: Array) -> None:
         raise RuntimeError(f"{name}(): does not support bool input")
 
 
-def _not_empty(name: str, self: Array) -> None:
-    if not self.size:
+def _not_empty(name: str, self: Array, dims: int | tuple[int, ...] | None) -> None:
+    """Raise unless there is an element to find in each of the reduced dimensions."""
+    if self.size:
+        return
+    if dims is None:
+        raise _nothing_to_reduce(name)
+    if not all(self.shape[dim] for dim in (dims if isinstance(dims, tuple) else (dims,))):
         raise IndexError(f"{name}(): Expected reduction dim to have non-zero size.")
 
 

@@ -131,6 +131,6 @@ def roll(
             f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(axes)}"
         )
     if not self.ndim:
-        return self.copy()
+        raise IndexError(f"Dimension specified as {axes[0]} but tensor has no dimensions")
     places = tuple(normalize_dim(dim, self.ndim) for dim in axes)
     return np.roll(self, tuple(direction * step for step in steps), places)

@@ -38,6 +38,8 @@ def topk(self: Array, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
 def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """The `k`-th smallest element, counted from one."""
     dim = normalize_dim(dim, self.ndim)
+    if self.ndim and not self.shape[dim]:
+        raise IndexError(f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
     if not 1 <= k <= (self.shape[dim] if self.ndim else 1):
         raise RuntimeError("kthvalue(): selected number k out of range for dimension")
     values, indices = sort(self, dim, False)

@@ -205,4 +205,6 @@ def outputs(op: OpSpec, result: Any) -> list[Any]:
     if not isinstance(result, tuple | list):
         return [result]
     flags = op.output_differentiability or (True,) * len(result)
+    if op.signature.outputs[0].type.is_list:
+        flags = (all(flags),) * len(result)
     return [item for item, flag in zip(result, flags, strict=True) if flag]

@@ -46,8 +46,6 @@ DIFFERENT = {
         ),
         "one node instead of two dimensions and a squeeze",
     ),
-    "adaptive_avg_pool2d-0": "PyTorch takes a mean where one window is left",
-    "adaptive_avg_pool3d-0": "PyTorch takes a mean where one window is left",
     "pad-1": "one op for all that continue a tensor by its own elements",
 }
 """Calls that make other nodes than PyTorch's, and why."""
