@@ -44,7 +44,14 @@ def between_borders(
 
 
 def at_border(site: sympy.Expr, point: Point) -> Iterator[Point]:
-    """The point moved along one symbol to where `site` is zero, where that can be said exactly."""
+    """The point moved to where `site` is zero, where that can be said exactly.
+
+    It is moved along one symbol; for the size of a complex number, which is zero where both of its
+    parts are, along as many as it takes.
+    """
+    if site.is_Pow and site.exp == sympy.Rational(1, 2):
+        yield from _at_zero_of_squares(site.base, point)
+        return
     for symbol in sorted(site.free_symbols, key=str):
         others = {s: point.values[s] for s in site.free_symbols if s != symbol}
         alone = site.subs(others)
@@ -52,6 +59,16 @@ def at_border(site: sympy.Expr, point: Point) -> Iterator[Point]:
             (border,) = sympy.solve(alone, symbol)
             if border.is_Rational:
                 yield point.moved({symbol: border})
+
+
+def _at_zero_of_squares(total: sympy.Expr, point: Point) -> Iterator[Point]:
+    """Where a sum of squares of linear terms is zero: there it is least."""
+    symbols = sorted(total.free_symbols, key=str)
+    if not total.is_polynomial(*symbols) or sympy.Poly(total, *symbols).total_degree() != 2:
+        return
+    for found in sympy.solve([total.diff(s) for s in symbols], symbols, dict=True):
+        if total.subs(found) == 0 and all(value.is_Rational for value in found.values()):
+            yield point.moved(found)
 
 
 def _zeros(site: sympy.Expr, symbol: sympy.Symbol, point: Point) -> list[float]:

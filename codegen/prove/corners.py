@@ -22,7 +22,7 @@ from .slopes import Answer, by_differences, by_engine, directions
 
 _FILLS = (0.0, 1.0)
 
-_DATA = frozenset({"int", "bool", "float"})
+_DATA = frozenset({"int", "bool", "float", "complex"})
 
 _TOLERANCE = 1e-6
 _DIFFERENCE_TOLERANCE = 1e-4
@@ -59,20 +59,26 @@ def _corners(spec: OpSpec, example: Example) -> Iterator[tuple[dict[str, Any], l
         for name, place in leaves:
             given = values[name]
             if isinstance(given, list):
-                given[place] = np.full(given[place].shape, fill)
+                given[place] = np.full_like(given[place], fill)
             else:
-                values[name] = np.full(given.shape, fill)
+                values[name] = np.full_like(given, fill)
         yield values, leaves
 
 
 def _check_transposed(answer: Answer, leaves: list[Leaf]) -> None:
-    """The cotangent times the tangent, summed, is the same by either mode."""
+    """The cotangent times the tangent, summed, is the same by either mode.
+
+    Of complex numbers the real part is, with the conjugate of the first.
+    """
     tangents = [array for name, array in answer.items() if name.startswith("JVP")]
     gradients = [array for name, array in answer.items() if name.startswith("VJP")]
     if not tangents or any(array is None for array in (*tangents, *gradients)):
         return
     forward, backward = (
-        sum(float((a * b).sum()) for a, b in zip(directions(arrays), arrays, strict=True))
+        sum(
+            float((weight.conj() * array).sum().real)
+            for weight, array in zip(directions(arrays), arrays, strict=True)
+        )
         for arrays in (tangents, gradients)
     )
     if np.isfinite(forward) != np.isfinite(backward) or (

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from ..spec.model import OpSpec
+from .complex_numbers import complex_examples, complex_numbers_given
 from .deadline import TimeUp, time_limit
 from .inputs import Inputs, build, examples_of
 from .larger_matrices import SYMMETRIC
@@ -59,7 +61,8 @@ def _calls(spec: OpSpec) -> Iterator[tuple[dict[str, Any], list[Leaf]]]:
     """Calls with numbers, and the arguments that gradients flow to."""
     rng = random.Random(spec.name)
     examples = examples_of(spec)
-    for example in (*examples, *varied(spec, examples)):
+    with_complex = chain(complex_examples(spec, examples), complex_numbers_given(spec, examples))
+    for example in chain(examples, with_complex, varied(spec, examples)):
         try:
             inputs = build(spec, example)
             leaves = differentiable_leaves(spec, inputs)
@@ -85,6 +88,7 @@ def _with_ties(
         given = tied[name]
         array = given[place] if isinstance(given, list) else given
         drawn = np.array([rng.choice(choice) for _ in range(array.size)]).reshape(array.shape)
+        drawn = drawn.astype(array.dtype)
         if isinstance(given, list):
             given[place] = drawn
         else:

@@ -33,7 +33,8 @@ def isolated_identities(spec: OpSpec, run: Run) -> Iterator[tuple[Run, Identity]
     points = ((site, point) for site in sites for point in at_border(site, run.point))
     for site, point in islice(points, MOST_POINTS):
         values = run.point.values
-        moved = next(s for s in values if point.values[s] != values[s])
+        changed = {s: point.values[s] for s in values if point.values[s] != values[s]}
+        moved = next(iter(changed))
         sides = [point.moved({moved: point.values[moved] + step}) for step in (_STEP, -_STEP)]
         if not all(map(run.inputs.allows, (point, *sides))):
             continue
@@ -41,7 +42,7 @@ def isolated_identities(spec: OpSpec, run: Run) -> Iterator[tuple[Run, Identity]
             here, above, below = (_run_at(spec, run, place) for place in (point, *sides))
         except ProofError:
             continue  # the op or its gradient is not defined there
-        for identity in _agreeing(here, above, below, moved):
+        for identity in _agreeing(here, above, below, changed):
             yield here, replace(identity, label=f"{identity.label} where {site} == 0")
 
 
@@ -50,15 +51,17 @@ def _run_at(spec: OpSpec, run: Run, point: Point) -> Run:
     return execute(spec, run.inputs, point, partial(run.inputs.complete, point, rng), tie=True)
 
 
-def _agreeing(here: Run, above: Run, below: Run, moved: sympy.Symbol) -> Iterator[Identity]:
+def _agreeing(
+    here: Run, above: Run, below: Run, at: dict[sympy.Symbol, sympy.Rational]
+) -> Iterator[Identity]:
     """What was found here, beside what is expected on both sides, if that is the same."""
-    at = {moved: here.point.values[moved]}
     found = _first_order(here)
     one_side, other_side = _first_order(above), _first_order(below)
     for label in found.keys() & one_side.keys() & other_side.keys():
         expected, other = (side[label].expected.xreplace(at) for side in (one_side, other_side))
-        difference = expected - other
-        if is_nan(here.point.value(difference)) or here.point.sign(difference) != 0:
+        if is_nan(here.point.value(expected)) or is_nan(here.point.value(other)):
+            continue
+        if here.point.sign(expected - other) != 0:
             continue
         yield Identity(label, found[label].key, found[label].got.xreplace(at), expected)
 

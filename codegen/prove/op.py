@@ -83,7 +83,8 @@ class _Proof:
                 self._statuses.add(Status.TESTED)
                 return
             examples = examples_of(self._spec)
-            for example in (*examples, *complex_examples(self._spec, examples)):
+            with_complex = complex_examples(self._spec, examples)
+            for example in (*examples, *with_complex):
                 self._example(example)
             for example in chain(
                 special_examples(self._spec, examples), complex_numbers_given(self._spec, examples)
@@ -91,7 +92,7 @@ class _Proof:
                 self._extra_example(example)
             for example in suspicious_calls(self._spec, examples):
                 self._unseen_call(example)
-            self._identities += check_corners(self._spec, examples)
+            self._identities += check_corners(self._spec, (*examples, *with_complex))
             self._identities += check_larger_matrices(self._spec, examples)
             if is_elementwise(self._spec):
                 self._sweep(examples)

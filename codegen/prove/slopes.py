@@ -96,7 +96,10 @@ def _slope(
 def directions(arrays: Iterable[Array]) -> Iterator[Array]:
     """Cotangents or tangents for some arrays, the same ones every time."""
     rng = np.random.default_rng(0)
-    return (np.asarray(rng.uniform(0.5, 2, array.shape)) for array in arrays)
+    for array in arrays:
+        real = np.asarray(rng.uniform(0.5, 2, array.shape))
+        is_complex = array.dtype.kind == "c"
+        yield np.asarray(real + 1j * rng.uniform(0.5, 2, array.shape)) if is_complex else real
 
 
 def agree(wanted: Answer, found: Answer, tolerance: float, *, with_dtypes: bool = True) -> bool:
