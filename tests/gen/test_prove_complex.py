@@ -86,6 +86,24 @@ SPECS = """
   examples:
     - {self: [2], base: 3}
 
+- name: wrong_at_one(Tensor self) -> Tensor
+  doc: A single complex point at which the gradient is another.
+  forward: self * self
+  self: where(eq(self, 1), grad, grad * conj(2 * self)) if is_complex(self) else grad * (2 * self)
+  result: self_t * (2 * self_p)
+  promotes: self
+  complex: true
+
+- name: unguarded_size(Tensor self) -> Tensor
+  doc: Undefined at the complex zero, where the VJP says that it is zero.
+  forward: np.abs(self)
+  self: grad * sgn(self)
+  result: real(self_t * conj(self_p)) / result if is_complex(self_p) else self_t * sgn(self_p)
+  kinks: {"self == 0": 0}
+  complex: true
+  examples:
+    - {self: [2]}
+
 - name: half_a_size(Tensor self) -> Tensor
   doc: The same with half of the gradient.
   forward: self * conj(self)
@@ -97,7 +115,7 @@ SPECS = """
 
 REFUTED = (
     *("without_conj", "conj_of_one", "conj_in_the_tangent", "half_a_size"),
-    *("complex_factor", "complex_base"),
+    *("complex_factor", "complex_base", "wrong_at_one", "unguarded_size"),
 )
 
 
