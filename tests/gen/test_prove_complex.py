@@ -86,10 +86,10 @@ SPECS = """
   examples:
     - {self: [2], base: 3}
 
-- name: wrong_at_one(Tensor self) -> Tensor
+- name: wrong_at_three(Tensor self) -> Tensor
   doc: A single complex point at which the gradient is another.
   forward: self * self
-  self: where(eq(self, 1), grad, grad * conj(2 * self)) if is_complex(self) else grad * (2 * self)
+  self: where(eq(self, 3), grad, grad * conj(2 * self)) if is_complex(self) else grad * (2 * self)
   result: self_t * (2 * self_p)
   promotes: self
   complex: true
@@ -115,7 +115,7 @@ SPECS = """
 
 REFUTED = (
     *("without_conj", "conj_of_one", "conj_in_the_tangent", "half_a_size"),
-    *("complex_factor", "complex_base", "wrong_at_one", "unguarded_size"),
+    *("complex_factor", "complex_base", "wrong_at_three", "unguarded_size"),
 )
 
 
