@@ -652,7 +652,9 @@ def array_matmul(self: Any, other: Any) -> Any:
                 return kernels.mv(self, other)
             else:
                 if self.ndim == 1 and other.ndim == 2:
-                    return kernels.squeeze(kernels.mm(kernels.unsqueeze(self, 0), other, None), 0)
+                    return np_reshape(
+                        kernels.mm(kernels.unsqueeze(self, 0), other, None), other.shape[1:]
+                    )
                 else:
                     if self.ndim > 2 and other.ndim == 2 and self.shape[-1] != 0:
                         rows = kernels.view(self, (-1, self.shape[-1]), True)
@@ -673,20 +675,23 @@ def array_matmul(self: Any, other: Any) -> Any:
                                 return np_reshape(product, product.shape)
                             else:
                                 if self.ndim == 1:
-                                    return kernels.squeeze(
-                                        kernels.broadcast_matmul(kernels.unsqueeze(self, 0), other),
-                                        -2,
+                                    product = kernels.broadcast_matmul(
+                                        kernels.unsqueeze(self, 0), other
                                     )
+                                    return np_reshape(product, (*other.shape[:-2], other.shape[-1]))
                                 else:
                                     if other.ndim == 1:
-                                        return kernels.squeeze(
-                                            kernels.broadcast_matmul(
-                                                self, kernels.unsqueeze(other, 1)
-                                            ),
-                                            -1,
+                                        product = kernels.broadcast_matmul(
+                                            self, kernels.unsqueeze(other, 1)
                                         )
+                                        return np_reshape(product, self.shape[:-1])
                                     else:
-                                        return kernels.broadcast_matmul(self, other)
+                                        product = kernels.broadcast_matmul(self, other)
+                                        return (
+                                            np_reshape(product, product.shape)
+                                            if self.shape[:-2] == other.shape[:-2]
+                                            else product
+                                        )
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
@@ -701,7 +706,9 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
                 return mv(input, other)
             else:
                 if input.ndim == 1 and other.ndim == 2:
-                    return shape_ops.squeeze_dim(mm(shape_ops.unsqueeze(input, 0), other), 0)
+                    return shape_ops._unsafe_view(
+                        mm(shape_ops.unsqueeze(input, 0), other), other.shape[1:]
+                    )
                 else:
                     if input.ndim > 2 and other.ndim == 2 and input.shape[-1] != 0:
                         rows = shape_ops.view(input, (-1, input.shape[-1]), copy=True)
@@ -722,17 +729,25 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
                                 return shape_ops._unsafe_view(product, product.shape)
                             else:
                                 if input.ndim == 1:
-                                    return shape_ops.squeeze_dim(
-                                        _broadcast_matmul(shape_ops.unsqueeze(input, 0), other), -2
+                                    product = _broadcast_matmul(
+                                        shape_ops.unsqueeze(input, 0), other
+                                    )
+                                    return shape_ops._unsafe_view(
+                                        product, (*other.shape[:-2], other.shape[-1])
                                     )
                                 else:
                                     if other.ndim == 1:
-                                        return shape_ops.squeeze_dim(
-                                            _broadcast_matmul(input, shape_ops.unsqueeze(other, 1)),
-                                            -1,
+                                        product = _broadcast_matmul(
+                                            input, shape_ops.unsqueeze(other, 1)
                                         )
+                                        return shape_ops._unsafe_view(product, input.shape[:-1])
                                     else:
-                                        return _broadcast_matmul(input, other)
+                                        product = _broadcast_matmul(input, other)
+                                        return (
+                                            shape_ops._unsafe_view(product, product.shape)
+                                            if input.shape[:-2] == other.shape[:-2]
+                                            else product
+                                        )
 
 
 def _rmatmul(input: Tensor, other: Tensor) -> Tensor:

@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy import asanyarray, ndarray
+from numpy import zeros_like as np_zeros_like
 
+import gradspec.generated.arithmetic as arithmetic_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import failure
 from gradspec.modes import current_mode, finish
-from gradspec.node import Node, next_sequence_nr
+from gradspec.node import FREED, Node, next_sequence_nr
+from gradspec.saved import check_version
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
 
@@ -126,7 +129,8 @@ def _pad_by_index(input: Tensor, pad: Sequence[int], kind: str) -> Tensor:
         node.hooks = None
         node._saved_kind = kind
         node._saved_pad = pad
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -137,24 +141,34 @@ class PadByIndexBackward0(Node):
     __slots__ = (
         "_saved_kind",
         "_saved_pad",
-        "_saved_self_shape",
+        "_version_self",
+        "kept_self",
     )
     _saved_kind: Any
     _saved_pad: Any
-    _saved_self_shape: Any
+    _version_self: Any
+    kept_self: Any
     op = "_pad_by_index"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         kind = node._saved_kind
         pad = node._saved_pad
-        self_shape = node._saved_self_shape
-        return (kernels.pad_by_index_backward(grad, self_shape, pad, kind),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.pad_by_index_backward(grad, self.shape, pad, kind),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         kind = node._saved_kind
         pad = node._saved_pad
-        self_shape = node._saved_self_shape
-        return (_pad_by_index_backward(grad, self_shape, pad, kind),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_pad_by_index_backward(grad, self, pad, kind),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
 
 
 def _pad_by_index_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -162,27 +176,27 @@ def _pad_by_index_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return _pad_by_index(tangents["self"], primals["pad"], primals["kind"])
 
 
-def _pad_by_index_backward(
-    input: Tensor, shape: Sequence[int], pad: Sequence[int], kind: str
-) -> Tensor:
+def _pad_by_index_backward(input: Tensor, x: Tensor, pad: Sequence[int], kind: str) -> Tensor:
     """Each element of a padded tensor added to the one that it repeats."""
-    if type(input) is not Tensor:
-        return dispatch(_pad_by_index_backward, input, shape, pad, kind)
+    if type(input) is not Tensor or type(x) is not Tensor:
+        return dispatch(_pad_by_index_backward, input, x, pad, kind)
     input_array = input.array
+    x_array = x.array
     try:
-        array = kernels.pad_by_index_backward(input_array, shape, pad, kind)
+        array = kernels.pad_by_index_backward(input_array, x_array.shape, pad, kind)
     except Exception as error:
-        raise failure("pad_by_index_backward", error, input) from None
+        raise failure("pad_by_index_backward", error, input, x) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    if input.edge is not None or x.edge is not None:
         node = PadByIndexBackwardBackward0()
-        node.edges = (input.edge,)
+        node.edges = (input.edge, x.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_kind = kind
-        node._saved_pad = pad
+        if input.edge is not None:
+            node._saved_kind = kind
+            node._saved_pad = pad
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -199,21 +213,33 @@ class PadByIndexBackwardBackward0(Node):
     op = "_pad_by_index_backward"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        kind = node._saved_kind
-        pad = node._saved_pad
-        return (kernels.pad_by_index(grad, pad, kind),)
+        grad_self = grad_x = None
+        if needs[0]:
+            kind = node._saved_kind
+            pad = node._saved_pad
+            grad_self = kernels.pad_by_index(grad, pad, kind)
+        if needs[1]:
+            grad_x = np_zeros_like(grad)
+        return (grad_self, grad_x)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        kind = node._saved_kind
-        pad = node._saved_pad
-        return (_pad_by_index(grad, pad, kind),)
+        grad_self = grad_x = None
+        if needs[0]:
+            kind = node._saved_kind
+            pad = node._saved_pad
+            grad_self = _pad_by_index(grad, pad, kind)
+        if needs[1]:
+            grad_x = arithmetic_ops._zero(grad)
+        return (grad_self, grad_x)
 
 
 def _pad_by_index_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `_pad_by_index_backward`."""
-    return _pad_by_index_backward(
-        tangents["self"], primals["shape"], primals["pad"], primals["kind"]
-    )
+    self_t = tangents["self"]
+    x_p = primals["x"]
+    pad = primals["pad"]
+    kind = primals["kind"]
+    return _pad_by_index_backward(self_t, x_p, pad, kind)
 
 
 def pad(

@@ -3384,7 +3384,7 @@ OPS: tuple[Op, ...] = (
         padding._pad_by_index_backward,
         (
             Param("input", "Tensor"),
-            Param("shape", "int[]"),
+            Param("x", "Tensor"),
             Param("pad", "int[]"),
             Param("kind", "str"),
         ),

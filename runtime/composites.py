@@ -99,6 +99,8 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
     }
     if len(moved) < len(sources) or len(set(moved.values())) < len(sources):
         raise RuntimeError(f"movedim: repeated dim in {sources} or in {destinations}")
+    if not input.ndim:
+        return table_op("alias")(input)
     rest = (dim for dim in range(input.ndim) if dim not in moved.values())
     order = [moved[dim] if dim in moved else next(rest) for dim in range(input.ndim)]
     return table_op("permute")(input, order)
@@ -228,10 +230,12 @@ class CompositeMethods:
             raise RuntimeError(
                 f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
             )
-        return table_op("conj")(table_op("transpose")(self, 0, -1))
+        return table_op("conj")(table_op("transpose")(self, 0, -1) if self.ndim else self)
 
 
-def _transposed(tensor: Any, name: str) -> Tensor:
+def _transposed(tensor: Any, name: str) -> Any:
+    if not tensor.ndim:
+        return tensor
     if tensor.ndim < 2:
         raise RuntimeError(
             f"tensor.{name} is only supported on matrices or batches of matrices. Got "
