@@ -163,9 +163,11 @@ def share_alias(base: Tensor, view: Tensor) -> None:
     if alias is None:
         alias = base.alias = Alias(base.edge)
         view._view_base = base
+    elif (root := base_of(base)) is None:
+        view._view_base = base
     else:
-        view._view_base = getattr(base, "_view_base", base)
-        kind = getattr(base, "_view_kind", None)
+        view._view_base = root
+        kind = view_kind(base)
         if kind is not None:
             view._view_kind = kind
     view.alias = alias
