@@ -148,21 +148,25 @@ def _standardized_pullback(
     return input * invstd - normalized * factor - shift
 
 
-def _bias_gradient(input: Tensor, x: Tensor, weight: Tensor | None, shape: Sequence[int]) -> Tensor:
+def _bias_gradient(
+    input: Tensor, x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Sequence[int]
+) -> Tensor:
     """The gradient of what was added to normalised numbers; PyTorch's depends on all of its node."""
     if (
         type(input) is not Tensor
         or type(x) is not Tensor
         or (weight is not None and type(weight) is not Tensor)
+        or (bias is not None and type(bias) is not Tensor)
     ):
-        return dispatch(_bias_gradient, input, x, weight, shape)
+        return dispatch(_bias_gradient, input, x, weight, bias, shape)
     input_array = input.array
     x_array = x.array
     weight_array = None if weight is None else weight.array
+    bias_array = None if bias is None else bias.array
     try:
         array = kernels.sum_to_size(input_array, shape)
     except Exception as error:
-        raise failure("bias_gradient", error, input, x, weight) from None
+        raise failure("bias_gradient", error, input, x, weight, bias) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -170,6 +174,7 @@ def _bias_gradient(input: Tensor, x: Tensor, weight: Tensor | None, shape: Seque
         input.edge is not None
         or x.edge is not None
         or (weight is not None and weight.edge is not None)
+        or (bias is not None and bias.edge is not None)
     ):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
@@ -177,10 +182,16 @@ def _bias_gradient(input: Tensor, x: Tensor, weight: Tensor | None, shape: Seque
             or (
                 weight_array is not None and FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
             )
+            or (bias_array is not None and FIRST_COMPLEX <= bias_array.dtype.num <= LAST_COMPLEX)
         ):
-            raise complex_gradient("_bias_gradient", input, x, weight)
+            raise complex_gradient("_bias_gradient", input, x, weight, bias)
         node = BiasGradientBackward0()
-        node.edges = (input.edge, x.edge, None if weight is None else weight.edge)
+        node.edges = (
+            input.edge,
+            x.edge,
+            None if weight is None else weight.edge,
+            None if bias is None else bias.edge,
+        )
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         if input.edge is not None:
@@ -197,7 +208,7 @@ class BiasGradientBackward0(Node):
     op = "_bias_gradient"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        grad_self = grad_x = grad_weight = None
+        grad_self = grad_x = grad_weight = grad_bias = None
         if needs[0]:
             self_shape = node._saved_self_shape
             grad_self = kernels.expand(grad, self_shape)
@@ -205,10 +216,12 @@ class BiasGradientBackward0(Node):
             grad_x = None
         if needs[2]:
             grad_weight = None
-        return (grad_self, grad_x, grad_weight)
+        if needs[3]:
+            grad_bias = None
+        return (grad_self, grad_x, grad_weight, grad_bias)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        grad_self = grad_x = grad_weight = None
+        grad_self = grad_x = grad_weight = grad_bias = None
         if needs[0]:
             self_shape = node._saved_self_shape
             grad_self = shape_ops.expand(grad, self_shape)
@@ -216,7 +229,9 @@ class BiasGradientBackward0(Node):
             grad_x = None
         if needs[2]:
             grad_weight = None
-        return (grad_self, grad_x, grad_weight)
+        if needs[3]:
+            grad_bias = None
+        return (grad_self, grad_x, grad_weight, grad_bias)
 
 
 def _bias_gradient_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -446,7 +461,7 @@ class NativeBatchNormBackward0(Node):
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
             grad_bias = shape_ops.view(
-                _bias_gradient(grad_result, self, weight, mean.shape), bias_shape, copy=True
+                _bias_gradient(grad_result, self, weight, None, mean.shape), bias_shape, copy=True
             )
         return (grad_self, grad_weight, grad_bias)
 
@@ -549,7 +564,8 @@ def _native_layer_norm(
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         if bias is not None and bias.edge is not None:
-            node._saved_bias_shape = None if bias is None else bias.array.shape
+            node.kept_bias = bias
+            node._version_bias = None if bias is None else bias.alias and bias.alias.version
         if input.edge is not None or (weight is not None and weight.edge is not None):
             node.kept_invstd = invstd.array
             node.kept_mean = mean.array
@@ -571,10 +587,11 @@ class NativeLayerNormBackward0(Node):
 
     __slots__ = (
         "_outputs",
-        "_saved_bias_shape",
         "_saved_weight_shape",
+        "_version_bias",
         "_version_self",
         "_version_weight",
+        "kept_bias",
         "kept_invstd",
         "kept_mean",
         "kept_self",
@@ -582,10 +599,11 @@ class NativeLayerNormBackward0(Node):
         "output_count",
     )
     _outputs: Any
-    _saved_bias_shape: Any
     _saved_weight_shape: Any
+    _version_bias: Any
     _version_self: Any
     _version_weight: Any
+    kept_bias: Any
     kept_invstd: Any
     kept_mean: Any
     kept_self: Any
@@ -631,12 +649,15 @@ class NativeLayerNormBackward0(Node):
             weight_shape = node._saved_weight_shape
             grad_weight = kernels.sum_to_size(grad_result * ((self - mean) * invstd), weight_shape)
         if needs[2]:
-            bias_shape = node._saved_bias_shape
+            bias = node.kept_bias
+            if bias is not None:
+                check_version(node, "bias", bias, node._version_bias)
+                bias = bias.array
             weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
-            grad_bias = kernels.sum_to_size(grad_result, bias_shape)
+            grad_bias = kernels.sum_to_size(grad_result, bias.shape)
         return (grad_self, grad_weight, grad_bias)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -662,15 +683,19 @@ class NativeLayerNormBackward0(Node):
                 grad_result * ((self - mean) * invstd), weight_shape
             )
         if needs[2]:
-            bias_shape = node._saved_bias_shape
+            bias = node.kept_bias
+            if bias is not None:
+                check_version(node, "bias", bias, node._version_bias)
             weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
-            grad_bias = _bias_gradient(grad_result, self, weight, bias_shape)
+            grad_bias = _bias_gradient(grad_result, self, weight, bias, bias.shape)
         return (grad_self, grad_weight, grad_bias)
 
     def release(node) -> None:
-        node.kept_invstd = node.kept_mean = node.kept_self = node.kept_weight = FREED
+        node.kept_bias = node.kept_invstd = node.kept_mean = node.kept_self = node.kept_weight = (
+            FREED
+        )
 
 
 def _native_layer_norm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

@@ -3445,6 +3445,7 @@ OPS: tuple[Op, ...] = (
             Param("input", "Tensor"),
             Param("x", "Tensor"),
             Param("weight", "Tensor?"),
+            Param("bias", "Tensor?"),
             Param("shape", "int[]"),
         ),
         jvp=normalization._bias_gradient_jvp,

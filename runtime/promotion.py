@@ -176,13 +176,19 @@ def promote(*arrays: Array | None) -> tuple[Any, ...]:
 
     An absent argument takes no part and stays absent.
     """
-    return _cast(arrays, result_dtype(*(array for array in arrays if array is not None)))
+    return _cast(arrays, result_dtype(*_operands(arrays)))
 
 
 def promote_to_float(*arrays: Array | None) -> tuple[Any, ...]:
     """`promote`, with integers and bools computed in the default dtype."""
-    dtype = result_dtype(*(array for array in arrays if array is not None))
+    dtype = result_dtype(*_operands(arrays))
     return _cast(arrays, dtype if dtype.num > LAST_INTEGER else _default.float)
+
+
+def _operands(arrays: Iterable[Array | None]) -> list[Array]:
+    """The arrays that are there; what NumPy made a scalar of is a 0-dim array, not a number."""
+    present = [array for array in arrays if array is not None]
+    return [np.asarray(array) if isinstance(array, np.generic) else array for array in present]
 
 
 def _cast(arrays: tuple[Array | None, ...], dtype: DType) -> tuple[Any, ...]:

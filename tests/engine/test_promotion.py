@@ -175,3 +175,11 @@ def test_a_gradient_has_the_dtype_of_its_tensor_whatever_stands_beside_it(op, ot
         if kept.requires_grad:
             (second_grad,) = gs.autograd.grad(kept.sum(), x)
             assert second_grad.dtype == gs.float32
+
+
+def test_gradients_of_the_elements_of_a_vector_keep_its_dtype():
+    x = gs.tensor([0.5, -0.75], dtype=gs.float64, requires_grad=True)
+    first, second = x.unbind()
+    (first.sin() + second.sin()).backward()
+    assert x.grad.dtype == gs.float64
+    np.testing.assert_array_equal(x.grad.numpy(), np.cos([0.5, -0.75]))
