@@ -46,7 +46,7 @@ class World:
         try:
             exec(line, self.names)
         except Exception as error:
-            return type(error).__name__
+            return type(error).__name__.lstrip("_")
         return None
 
     def results(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class Run:
             # Where an op that writes fails half-way is nobody's promise.
             return line.startswith("g")
         # Doubles may have been computed from floats.
-        rough = any("float" in each.replace("float64", "") for each in self.text)
+        rough = any("float32" in each or "int64" in each for each in self.text)
         results, expected = self.ours.results(), self.theirs.results()
         for name in expected:
             with_name = name[0] in "xr" and name not in self.unnamed
