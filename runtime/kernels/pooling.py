@@ -164,6 +164,9 @@ def adaptive_avg_pool(
 
 def adaptive_avg_pool_backward(self: Array, shape: Sequence[int], spatial: int) -> Any:
     """The gradient of such means, shared among the elements of their windows."""
+    unpooled = self.ndim - spatial
+    if unpooled < 1 or self.shape[:unpooled] != tuple(shape[:unpooled]):
+        raise RuntimeError(f"a gradient of shape {self.shape} for an input of shape {shape}")
     for dim in range(self.ndim - spatial, self.ndim):
         if self.shape[dim] != shape[dim]:
             members, lengths = _adaptive_windows(self, shape[dim], self.shape[dim])
