@@ -44,7 +44,7 @@ class Node:
 
     op: ClassVar[str] = ""
     """The entry of the table that the node was generated from."""
-    has_several_outputs: ClassVar[bool] = False
+    has_several_outputs: bool = False
     """Whether `apply` takes a list with the gradient of each of `output_count` outputs."""
 
     output_nrs: ClassVar[tuple[tuple[str, int | None], ...]] = ()

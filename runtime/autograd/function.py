@@ -24,17 +24,19 @@ from .context import ContextNode, FunctionCtx
 class FunctionNode(ContextNode):
     """The node of a custom function; attributes of its ctx can be read from it."""
 
-    __slots__ = ("_input_likes", "_output_edges", "_output_likes", "ctx", "output_count")
+    __slots__ = (
+        "_input_likes", "_output_edges", "_output_likes", "ctx", "output_count",
+        "has_several_outputs",
+    )  # fmt: skip
 
     function: ClassVar[type[Function]]
-    output_count: int
 
     def __init__(self, ctx: FunctionCtx, args: tuple[Any, ...], outputs: Sequence[object]) -> None:
         self.ctx = ctx
         self.edges = tuple(arg.edge for arg in args if isinstance(arg, Tensor))
         self.hooks = None
         self.sequence_nr = next_sequence_nr()
-        self.output_count = len(outputs)
+        self.output_count, self.has_several_outputs = len(outputs), len(outputs) > 1
         self._input_likes = [_like(arg) for arg in args]
         self._output_likes = [_like(output) for output in outputs]
         self._output_edges: dict[int, ref[OutputEdge]] = {}
@@ -188,9 +190,8 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raise RuntimeError: functions have no instances that could be called."""
-        raise RuntimeError(
-            f"{type(self).__name__} is not called as an instance: use {type(self).__name__}.apply"
-        )
+        name = type(self).__name__
+        raise RuntimeError(f"{name} is not called as an instance: use {name}.apply")
 
     @classmethod
     def _backward(cls, ctx: FunctionCtx, *grads: Tensor | None) -> Any:

@@ -82,3 +82,24 @@ def test_node_hooks_see_both_sides():
     y.backward()
     assert seen == [([[4.0], [4.0]], [[2.0]])]
     assert x.grad.tolist() == [8.0]
+
+
+class _Both(gs.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2, x * 3
+
+    @staticmethod
+    def backward(ctx, first, second):
+        return first * 2 + second * 3
+
+
+def test_node_hooks_of_a_custom_function_see_the_gradient_of_each_output():
+    x = leaf(2.0)
+    seen = []
+    result = _Both.apply(x)[1]
+    result.grad_fn.register_prehook(lambda arriving: seen.append([g is None for g in arriving]))
+    result.grad_fn.register_hook(lambda leaving, arriving: (leaving[0] * 10,))
+    result.backward()
+    assert seen == [[True, False]]
+    assert x.grad.tolist() == [30.0]
