@@ -25,8 +25,8 @@ class FunctionNode(ContextNode):
     """The node of a custom function; attributes of its ctx can be read from it."""
 
     __slots__ = (
-        "_input_likes", "_output_edges", "_output_likes", "ctx", "output_count",
-        "has_several_outputs",
+        "_input_likes", "_output_edges", "_output_likes", "ctx", "has_several_outputs",
+        "output_count",
     )  # fmt: skip
 
     function: ClassVar[type[Function]]
