@@ -29,10 +29,10 @@ from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
-from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
+from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
-from gradspec.saved import check_version, likeness, output_of
+from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.types import DTypeLike, Number, Primals, Tangents
 
@@ -513,7 +513,8 @@ def div_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node.kept_other = other
         node._version_other = other.alias and other.alias.version
         if other.edge is not None:
-            node.kept_result = out.array
+            node.kept_self = input
+            node._version_self = input.alias and input.alias.version
             node._like_other = (
                 None
                 if other_array.shape == array.shape
@@ -540,14 +541,16 @@ class DivBackward0(Node):
         "_like_other",
         "_like_self",
         "_version_other",
+        "_version_self",
         "kept_other",
-        "kept_result",
+        "kept_self",
     )
     _like_other: Any
     _like_self: Any
     _version_other: Any
+    _version_self: Any
     kept_other: Any
-    kept_result: Any
+    kept_self: Any
     op = "div.Tensor"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -561,10 +564,11 @@ class DivBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            result = node.kept_result
-            if result is FREED:
-                raise freed_graph()
-            grad_other = -grad * (result / other).conjugate()
+            self = node.kept_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            self = self.array
+            grad_other = -grad * (self / other / other).conjugate()
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -579,14 +583,16 @@ class DivBackward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            result = output_of(node, node.kept_result)
-            grad_other = -grad * complex_numbers_ops.conj(result / other)
+            self = node.kept_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            grad_other = -grad * complex_numbers_ops.conj(self / other / other)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node.kept_other = node.kept_result = FREED
+        node.kept_other = node.kept_self = FREED
 
 
 def div_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -792,7 +798,6 @@ def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         if other.edge is not None:
             node.kept_other = other
             node._version_other = other.alias and other.alias.version
-            node.kept_result = out.array
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
@@ -823,7 +828,6 @@ class RemainderBackward1(Node):
         "_version_other",
         "_version_self",
         "kept_other",
-        "kept_result",
         "kept_self",
     )
     _like_other: Any
@@ -831,7 +835,6 @@ class RemainderBackward1(Node):
     _version_other: Any
     _version_self: Any
     kept_other: Any
-    kept_result: Any
     kept_self: Any
     op = "remainder.Tensor"
 
@@ -846,14 +849,11 @@ class RemainderBackward1(Node):
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
-            result = node.kept_result
-            if result is FREED:
-                raise freed_graph()
             self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_other = grad * -kernels.round((self - result) / other)
+            grad_other = grad * -kernels.round((self - np_remainder(self, other)) / other)
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -868,17 +868,16 @@ class RemainderBackward1(Node):
             other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
-            result = output_of(node, node.kept_result)
             self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            grad_other = grad * -round_default((self - result) / other)
+            grad_other = grad * -round_default((self - remainder_tensor(self, other)) / other)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node.kept_other = node.kept_result = node.kept_self = FREED
+        node.kept_other = node.kept_self = FREED
 
 
 def remainder_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -976,7 +975,6 @@ def fmod_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         if other.edge is not None:
             node.kept_other = other
             node._version_other = other.alias and other.alias.version
-            node.kept_result = out.array
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
@@ -1007,7 +1005,6 @@ class FmodBackward1(Node):
         "_version_other",
         "_version_self",
         "kept_other",
-        "kept_result",
         "kept_self",
     )
     _like_other: Any
@@ -1015,7 +1012,6 @@ class FmodBackward1(Node):
     _version_other: Any
     _version_self: Any
     kept_other: Any
-    kept_result: Any
     kept_self: Any
     op = "fmod.Tensor"
 
@@ -1030,14 +1026,11 @@ class FmodBackward1(Node):
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
-            result = node.kept_result
-            if result is FREED:
-                raise freed_graph()
             self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_other = grad * -kernels.round((self - result) / other)
+            grad_other = grad * -kernels.round((self - kernels.fmod(self, other)) / other)
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -1052,17 +1045,16 @@ class FmodBackward1(Node):
             other = node.kept_other
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
-            result = output_of(node, node.kept_result)
             self = node.kept_self
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
-            grad_other = grad * -round_default((self - result) / other)
+            grad_other = grad * -round_default((self - fmod_tensor(self, other)) / other)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
 
     def release(node) -> None:
-        node.kept_other = node.kept_result = node.kept_self = FREED
+        node.kept_other = node.kept_self = FREED
 
 
 def fmod_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

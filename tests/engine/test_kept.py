@@ -159,3 +159,16 @@ def test_gradients_that_do_not_depend_on_their_tensor_require_grad_as_in_pytorch
         assert grad.requires_grad
         (found,) = gs.autograd.grad(grad.sum(), images, allow_unused=True)
         assert (found if found is None else found.tolist()) == second
+
+
+@pytest.mark.parametrize("op", [gs.div, gs.remainder, gs.fmod])
+def test_a_quotient_may_be_written_to_and_its_operands_may_not(op, x):
+    divisor = gs.tensor([2.0, 3.0], requires_grad=True)
+    result = op(x, divisor)
+    result.mul_(2)
+    result.sum().backward()
+    part = x * 1
+    result = op(part, divisor)
+    part.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        result.sum().backward()
