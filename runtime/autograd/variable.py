@@ -40,6 +40,10 @@ class ImperativeEngine:
             return ()
         vertices = [_target(place) for place in inputs]
         targets = list(dict.fromkeys(vertices))
+        if accumulate_grad:
+            for place in inputs:
+                if isinstance(place, Tensor):
+                    place.retain_grad()  # by which a result keeps its gradient from now on
         found = engine.run_backward(
             roots, keep_graph=keep_graph, create_graph=create_graph, targets=targets
         )
@@ -102,7 +106,7 @@ def _target(place: TensorOrEdge) -> Node:
 
 
 def _accumulate(place: TensorOrEdge, grads: dict[Node, Tensor | None], create_graph: bool) -> None:
-    """Add to a tensor's `grad` what arrived at its vertex, once."""
+    """Add to a leaf's `grad` what arrived at its vertex, once; a result has kept it by itself."""
     vertex = _target(place)
     arrived = grads.pop(vertex, None)
     if arrived is None:
@@ -110,10 +114,6 @@ def _accumulate(place: TensorOrEdge, grads: dict[Node, Tensor | None], create_gr
     if isinstance(vertex, AccumulateGrad):
         accumulate = vertex.apply_differentiable if create_graph else vertex.apply
         accumulate(arrived if create_graph else arrived.array, ())
-    elif isinstance(place, Tensor) and create_graph:
-        place._grad = arrived if place.grad is None else place.grad + arrived
-    elif isinstance(place, Tensor):
-        place.add_to_grad(arrived.array)
 
 
 class VariableMeta(type):

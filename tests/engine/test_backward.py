@@ -182,3 +182,14 @@ def test_old_names_warn(ours):
 def test_cotangents_that_are_no_tensors(ours):
     with pytest.raises(TypeError, match="either Tensors or None, but got float"):
         backward((ours.y,), (1.0,))
+
+
+def test_a_result_among_the_inputs_keeps_its_gradient_from_then_on() -> None:
+    x = wrap(np.array([1.0, 2.0])).requires_grad_()
+    y = x * 3
+    z = (y * y).sum()
+    z.backward(inputs=[y], retain_graph=True)
+    assert y.retains_grad
+    assert (y.grad.tolist(), x.grad) == ([6, 12], None)
+    z.backward()
+    assert (y.grad.tolist(), x.grad.tolist()) == ([12, 24], [18, 36])
