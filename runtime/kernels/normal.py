@@ -18,6 +18,9 @@ that computes one element after another, in float64."""
 _BLOCK: Final = 16384
 """Elements worked on at a time, so that all the steps find them in the cache."""
 
+_FARTHEST: Final = 50
+"""From here on the density is zero; times infinity it would not be a number."""
+
 _HEIGHT: Final = np.float32((2 * np.pi) ** -0.5)
 _SIGN_BIT: Final = np.uint32(1 << 31)
 _BITS_OF_HALF: Final = np.float32(0.5).view(np.uint32)
@@ -54,7 +57,8 @@ def gelu_slope(self: Array, share: Array, height: Number) -> Any:
     """`share + x * density(x)`; `height` is the density at zero, 1 / sqrt(2 pi)."""
     if _is_large_float32(self) and _is_large_float32(share):
         return in_threads(_in_blocks, _into_slope, share, self)
-    return share + self * (np.exp(self * self * -0.5) * height)
+    far = np.clip(self, -_FARTHEST, _FARTHEST) if self.dtype.kind == "f" else self
+    return share + far * (np.exp(self * self * -0.5) * height)
 
 
 def _is_large_float32(self: Array) -> bool:
@@ -72,10 +76,10 @@ def _in_blocks(step: Callable[..., None], *arrays: Array) -> Array:
     return out
 
 
-def _into_slope(share: Array, x: Array, out: Array, z: Array, _: Array) -> None:
+def _into_slope(share: Array, x: Array, out: Array, z: Array, t: Array) -> None:
     _density(x, z)
     z *= _HEIGHT
-    z *= x
+    z *= np.clip(x, -_FARTHEST, _FARTHEST, out=t)
     np.add(share, z, out=out)
 
 

@@ -111,3 +111,12 @@ def test_the_gradient_of_a_tall_linear_model(rows: int, dtype: str) -> None:
     for column, found in zip(x.T, product, strict=True):  # sums of whole numbers are exact
         pairs = zip(column.tolist(), y.tolist(), strict=True)
         assert found == sum(a * b for a, b in pairs)
+
+
+@pytest.mark.parametrize("size", [3, 5001])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_slope_of_gelu_at_infinity(size: int, dtype: str) -> None:
+    x = gs.tensor(np.resize([np.inf, -np.inf, 0.0], size).astype(dtype)).requires_grad_()
+    F.gelu(x).sum().backward()
+    assert x.grad is not None
+    assert x.grad.numpy()[:3].tolist() == [1, 0, 0.5]
