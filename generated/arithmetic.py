@@ -27,7 +27,7 @@ import gradspec.generated.sorting as sorting_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.errors import complex_gradient, failure
+from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
@@ -1178,6 +1178,8 @@ def sign(input: Tensor) -> Tensor:
     if type(input) is not Tensor:
         return dispatch(sign, input)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("sign", input)
     try:
         array = np_sign(input_array)
     except Exception as error:
@@ -1186,8 +1188,6 @@ def sign(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("sign", input)
         node = SignBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1355,6 +1355,8 @@ def round_default(input: Tensor) -> Tensor:
     if type(input) is not Tensor:
         return dispatch(round_default, input)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("round", input)
     try:
         array = kernels.round(input_array)
     except Exception as error:
@@ -1363,8 +1365,6 @@ def round_default(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("round_default", input)
         node = RoundBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1499,6 +1499,8 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("maximum", input, other)
     try:
         array = np_maximum(input_array, other_array)
     except Exception as error:
@@ -1507,8 +1509,6 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or other.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("maximum", input, other)
         node = MaximumBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1626,6 +1626,8 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("minimum", input, other)
     try:
         array = np_minimum(input_array, other_array)
     except Exception as error:
@@ -1634,8 +1636,6 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or other.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("minimum", input, other)
         node = MinimumBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1758,6 +1758,12 @@ def clamp_tensor(
     min_array = None if min is None else min.array
     max_array = None if max is None else max.array
     input_array, min_array, max_array = promote(input_array, min_array, max_array)
+    if (
+        FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+        or (min_array is not None and FIRST_COMPLEX <= min_array.dtype.num <= LAST_COMPLEX)
+        or (max_array is not None and FIRST_COMPLEX <= max_array.dtype.num <= LAST_COMPLEX)
+    ):
+        raise complex_refused("clamp", input, min, max)
     try:
         array = kernels.clamp(input_array, min_array, max_array)
     except Exception as error:
@@ -1770,12 +1776,6 @@ def clamp_tensor(
         or (min is not None and min.edge is not None)
         or (max is not None and max.edge is not None)
     ):
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or (min_array is not None and FIRST_COMPLEX <= min_array.dtype.num <= LAST_COMPLEX)
-            or (max_array is not None and FIRST_COMPLEX <= max_array.dtype.num <= LAST_COMPLEX)
-        ):
-            raise complex_gradient("clamp_tensor", input, min, max)
         node = ClampBackward0()
         node.edges = (
             input.edge,
@@ -1944,6 +1944,8 @@ def clamp_default(input: Tensor, min: Number | None = None, max: Number | None =
     if type(input) is not Tensor:
         return dispatch(clamp_default, input, min, max)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("clamp", input)
     try:
         array = kernels.clamp(input_array, min, max)
     except Exception as error:
@@ -1952,11 +1954,6 @@ def clamp_default(input: Tensor, min: Number | None = None, max: Number | None =
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("clamp_default", input)
         node = ClampBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -2059,6 +2056,8 @@ def clamp_min_default(input: Tensor, min: Number) -> Tensor:
     if type(input) is not Tensor:
         return dispatch(clamp_min_default, input, min)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("clamp_min", input)
     try:
         array = kernels.clamp(input_array, min, None)
     except Exception as error:
@@ -2067,11 +2066,6 @@ def clamp_min_default(input: Tensor, min: Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("clamp_min_default", input)
         node = ClampMinBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -2138,6 +2132,8 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
     min_array = min.array
     if input_array.dtype is not min_array.dtype:
         input_array, min_array = promote(input_array, min_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("clamp_min", input, min)
     try:
         array = np_maximum(input_array, min_array)
     except Exception as error:
@@ -2146,8 +2142,6 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or min.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("clamp_min_tensor", input, min)
         node = ClampMinBackward1()
         node.edges = (input.edge, min.edge)
         node.sequence_nr = next_sequence_nr()
@@ -2255,6 +2249,8 @@ def clamp_max_default(input: Tensor, max: Number) -> Tensor:
     if type(input) is not Tensor:
         return dispatch(clamp_max_default, input, max)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("clamp_max", input)
     try:
         array = kernels.clamp(input_array, None, max)
     except Exception as error:
@@ -2263,11 +2259,6 @@ def clamp_max_default(input: Tensor, max: Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("clamp_max_default", input)
         node = ClampMaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -2334,6 +2325,8 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
     max_array = max.array
     if input_array.dtype is not max_array.dtype:
         input_array, max_array = promote(input_array, max_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("clamp_max", input, max)
     try:
         array = np_minimum(input_array, max_array)
     except Exception as error:
@@ -2342,8 +2335,6 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or max.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("clamp_max_tensor", input, max)
         node = ClampMaxBackward1()
         node.edges = (input.edge, max.edge)
         node.sequence_nr = next_sequence_nr()

@@ -22,10 +22,10 @@ from numpy import logical_xor as np_logical_xor
 
 from gradspec import kernels
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.errors import failure
+from gradspec.errors import complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.overloads import overloaded
-from gradspec.promotion import promote
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.tensor import Tensor
 from gradspec.types import Number
 
@@ -83,6 +83,8 @@ def lt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("lt", input, other)
     try:
         array = input_array < other_array
     except Exception as error:
@@ -104,6 +106,8 @@ def le(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("le", input, other)
     try:
         array = input_array <= other_array
     except Exception as error:
@@ -125,6 +129,8 @@ def gt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("gt", input, other)
     try:
         array = input_array > other_array
     except Exception as error:
@@ -146,6 +152,8 @@ def ge(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("ge", input, other)
     try:
         array = input_array >= other_array
     except Exception as error:

@@ -27,7 +27,7 @@ import gradspec.generated.nn as nn_ops
 from gradspec import constants, kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.errors import complex_gradient, failure
+from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
@@ -1151,6 +1151,8 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     other_array = other.array
     if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
         input_array, other_array = promote_to_float(input_array, other_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("xlogy", input, other)
     try:
         array = input_array * in_threads(
             np_log, kernels.where((input_array == 0) & (other_array <= 0), 1, other_array)
@@ -1161,8 +1163,6 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or other.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("xlogy", input, other)
         node = XlogyBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()

@@ -381,7 +381,11 @@ def dot_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """All products of an element of one vector and an element of another."""
-    return shape_ops.unsqueeze(input, 1) * vec2
+    return (
+        shape_ops.unsqueeze(input, 1) * vec2
+        if input.ndim == 1 and vec2.ndim == 1
+        else dot(input, vec2)
+    )
 
 
 def addmm(

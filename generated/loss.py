@@ -23,7 +23,7 @@ import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.errors import complex_gradient, failure
+from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
@@ -156,6 +156,8 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
     target_array = target.array
     if input_array.dtype is not target_array.dtype:
         input_array, target_array = promote(input_array, target_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("mse_loss", input, target)
     try:
         array = kernels.reduced(np_square(input_array - target_array), reduction)
     except Exception as error:
@@ -164,8 +166,6 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or target.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_mse_loss", input, target)
         node = MseLossBackward0()
         node.edges = (input.edge, target.edge)
         node.sequence_nr = next_sequence_nr()
@@ -337,6 +337,15 @@ def _binary_cross_entropy_with_logits(
     input_array, target_array, weight_array, pos_weight_array = promote(
         input_array, target_array, weight_array, pos_weight_array
     )
+    if (
+        FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+        or (weight_array is not None and FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX)
+        or (
+            pos_weight_array is not None
+            and FIRST_COMPLEX <= pos_weight_array.dtype.num <= LAST_COMPLEX
+        )
+    ):
+        raise complex_refused("binary_cross_entropy_with_logits", input, target, weight, pos_weight)
     try:
         array = kernels.binary_cross_entropy_with_logits(
             input_array, target_array, weight_array, pos_weight_array, reduction
@@ -354,19 +363,6 @@ def _binary_cross_entropy_with_logits(
         or (weight is not None and weight.edge is not None)
         or (pos_weight is not None and pos_weight.edge is not None)
     ):
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or (
-                weight_array is not None and FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
-            )
-            or (
-                pos_weight_array is not None
-                and FIRST_COMPLEX <= pos_weight_array.dtype.num <= LAST_COMPLEX
-            )
-        ):
-            raise complex_gradient(
-                "_binary_cross_entropy_with_logits", input, target, weight, pos_weight
-            )
         node = BinaryCrossEntropyWithLogitsBackward0()
         node.edges = (
             input.edge,

@@ -21,7 +21,7 @@ import gradspec.generated.reduction as reduction_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.errors import complex_gradient, failure
+from gradspec.errors import complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
@@ -61,6 +61,10 @@ def _binary_cross_entropy(
     target_array = target.array
     weight_array = None if weight is None else weight.array
     input_array, target_array, weight_array = promote(input_array, target_array, weight_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX or (
+        weight_array is not None and FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
+    ):
+        raise complex_refused("binary_cross_entropy", input, target, weight)
     try:
         array = kernels.binary_cross_entropy(input_array, target_array, weight_array, reduction)
     except Exception as error:
@@ -73,10 +77,6 @@ def _binary_cross_entropy(
         or target.edge is not None
         or (weight is not None and weight.edge is not None)
     ):
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX or (
-            weight_array is not None and FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("_binary_cross_entropy", input, target, weight)
         node = BinaryCrossEntropyBackward0()
         node.edges = (input.edge, target.edge, None if weight is None else weight.edge)
         node.sequence_nr = next_sequence_nr()
@@ -300,6 +300,8 @@ def _smooth_l1_loss(
     target_array = target.array
     if input_array.dtype is not target_array.dtype:
         input_array, target_array = promote(input_array, target_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("smooth_l1_loss", input, target)
     try:
         array = kernels.smooth_l1_loss(input_array, target_array, reduction, beta)
     except Exception as error:
@@ -308,8 +310,6 @@ def _smooth_l1_loss(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or target.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_smooth_l1_loss", input, target)
         node = SmoothL1LossBackward0()
         node.edges = (input.edge, target.edge)
         node.sequence_nr = next_sequence_nr()
@@ -488,6 +488,8 @@ def _huber_loss(
     target_array = target.array
     if input_array.dtype is not target_array.dtype:
         input_array, target_array = promote(input_array, target_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("huber_loss", input, target)
     try:
         array = kernels.huber_loss(input_array, target_array, reduction, delta)
     except Exception as error:
@@ -496,8 +498,6 @@ def _huber_loss(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None or target.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_huber_loss", input, target)
         node = HuberLossBackward0()
         node.edges = (input.edge, target.edge)
         node.sequence_nr = next_sequence_nr()

@@ -26,7 +26,7 @@ import gradspec.generated.special as special_ops
 import gradspec.generated.trig as trig_ops
 from gradspec import constants, kernels
 from gradspec.dispatch import dispatch
-from gradspec.errors import complex_gradient, failure
+from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
@@ -48,6 +48,8 @@ def relu(input: Tensor) -> Tensor:
     if type(input) is not Tensor:
         return dispatch(relu, input)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("relu", input)
     try:
         array = np_maximum(input_array, 0)
     except Exception as error:
@@ -56,8 +58,6 @@ def relu(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("relu", input)
         node = ReluBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -458,6 +458,8 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     if type(input) is not Tensor:
         return dispatch(gelu, input, approximate=approximate)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("gelu", input)
     try:
         share_array = (
             kernels.normal_cdf(input_array)
@@ -481,8 +483,6 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("gelu", input)
         node = GeluBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -668,6 +668,8 @@ def _softmax(input: Tensor, dim: int) -> Tensor:
     if type(input) is not Tensor:
         return dispatch(_softmax, input, dim)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("softmax", input)
     try:
         array = kernels.softmax(input_array, dim)
     except Exception as error:
@@ -676,8 +678,6 @@ def _softmax(input: Tensor, dim: int) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_softmax", input)
         node = SoftmaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -734,6 +734,8 @@ def _log_softmax(input: Tensor, dim: int) -> Tensor:
     if type(input) is not Tensor:
         return dispatch(_log_softmax, input, dim)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("log_softmax", input)
     try:
         array = kernels.log_softmax(input_array, dim)
     except Exception as error:
@@ -742,8 +744,6 @@ def _log_softmax(input: Tensor, dim: int) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_log_softmax", input)
         node = LogSoftmaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

@@ -19,7 +19,7 @@ import gradspec.generated.exp_log as exp_log_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import constants, kernels
 from gradspec.dispatch import dispatch
-from gradspec.errors import complex_gradient, failure
+from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
@@ -758,6 +758,8 @@ def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
     if type(input) is not Tensor:
         return dispatch(amax, input, dim, keepdim)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("amax", input)
     try:
         array = kernels.amax(input_array, dim, keepdim)
     except Exception as error:
@@ -766,8 +768,6 @@ def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("amax", input)
         node = AmaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -844,6 +844,8 @@ def amin(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
     if type(input) is not Tensor:
         return dispatch(amin, input, dim, keepdim)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("amin", input)
     try:
         array = kernels.amin(input_array, dim, keepdim)
     except Exception as error:
@@ -852,8 +854,6 @@ def amin(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("amin", input)
         node = AminBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -938,6 +938,8 @@ def max_dim(input: Tensor, dim: int, keepdim: bool = False) -> MaxDimResult:
     if type(input) is not Tensor:
         return dispatch(max_dim, input, dim, keepdim)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("max", input)
     try:
         values_array, indices_array = kernels.max_with_indices(input_array, dim, keepdim)
     except Exception as error:
@@ -945,8 +947,6 @@ def max_dim(input: Tensor, dim: int, keepdim: bool = False) -> MaxDimResult:
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("max_dim", input)
         node = MaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1014,6 +1014,8 @@ def max_default(input: Tensor) -> Tensor:
     if type(input) is not Tensor:
         return dispatch(max_default, input)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("max", input)
     try:
         array = kernels.max(input_array)
     except Exception as error:
@@ -1022,8 +1024,6 @@ def max_default(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("max_default", input)
         node = MaxBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1101,6 +1101,8 @@ def min_dim(input: Tensor, dim: int, keepdim: bool = False) -> MinDimResult:
     if type(input) is not Tensor:
         return dispatch(min_dim, input, dim, keepdim)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("min", input)
     try:
         values_array, indices_array = kernels.min_with_indices(input_array, dim, keepdim)
     except Exception as error:
@@ -1108,8 +1110,6 @@ def min_dim(input: Tensor, dim: int, keepdim: bool = False) -> MinDimResult:
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("min_dim", input)
         node = MinBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1177,6 +1177,8 @@ def min_default(input: Tensor) -> Tensor:
     if type(input) is not Tensor:
         return dispatch(min_default, input)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("min", input)
     try:
         array = kernels.min(input_array)
     except Exception as error:
@@ -1185,8 +1187,6 @@ def min_default(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("min_default", input)
         node = MinBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1403,6 +1403,8 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     if type(input) is not Tensor:
         return dispatch(argmax, input, dim, keepdim)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("argmax", input)
     try:
         array = kernels.argmax(input_array, dim, keepdim)
     except Exception as error:
@@ -1418,6 +1420,8 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     if type(input) is not Tensor:
         return dispatch(argmin, input, dim, keepdim)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("argmin", input)
     try:
         array = kernels.argmin(input_array, dim, keepdim)
     except Exception as error:

@@ -13,7 +13,7 @@ from numpy import asanyarray, ndarray
 import gradspec.generated.reduction as reduction_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
-from gradspec.errors import complex_gradient, failure
+from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
@@ -37,6 +37,8 @@ def sort_default(input: Tensor, dim: int = -1, descending: bool = False) -> Sort
     if type(input) is not Tensor:
         return dispatch(sort_default, input, dim, descending)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("sort", input)
     try:
         values_array, indices_array = kernels.sort(input_array, dim, descending)
     except Exception as error:
@@ -44,8 +46,6 @@ def sort_default(input: Tensor, dim: int = -1, descending: bool = False) -> Sort
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("sort_default", input)
         node = SortBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -115,6 +115,8 @@ def sort_stable(
     if type(input) is not Tensor:
         return dispatch(sort_stable, input, stable=stable, dim=dim, descending=descending)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("sort", input)
     try:
         values_array, indices_array = kernels.sort(input_array, dim, descending)
     except Exception as error:
@@ -122,8 +124,6 @@ def sort_stable(
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("sort_stable", input)
         node = SortBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -200,6 +200,8 @@ def topk(
     if type(input) is not Tensor:
         return dispatch(topk, input, k, dim, largest, sorted)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("topk", input)
     try:
         values_array, indices_array = kernels.topk(input_array, k, dim, largest)
     except Exception as error:
@@ -207,8 +209,6 @@ def topk(
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("topk", input)
         node = TopkBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -352,6 +352,8 @@ def argsort_default(input: Tensor, dim: int = -1, descending: bool = False) -> T
     if type(input) is not Tensor:
         return dispatch(argsort_default, input, dim, descending)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("argsort", input)
     try:
         array = kernels.sort(input_array, dim, descending)[1]
     except Exception as error:
@@ -369,6 +371,8 @@ def argsort_stable(
     if type(input) is not Tensor:
         return dispatch(argsort_stable, input, stable=stable, dim=dim, descending=descending)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("argsort", input)
     try:
         array = kernels.sort(input_array, dim, descending)[1]
     except Exception as error:

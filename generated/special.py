@@ -15,7 +15,7 @@ import gradspec.generated.exp_log as exp_log_ops
 from gradspec import constants, kernels
 from gradspec import scipy_special as sp
 from gradspec.dispatch import dispatch
-from gradspec.errors import complex_gradient, failure
+from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
@@ -36,6 +36,8 @@ def erf(input: Tensor | Number) -> Tensor:
     input_array = input.array
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("erf", input)
     try:
         array = sp.erf(input_array) if input_array.size < LARGE else in_threads(sp.erf, input_array)
     except Exception as error:
@@ -44,8 +46,6 @@ def erf(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("erf", input)
         node = ErfBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -98,6 +98,8 @@ def erfc(input: Tensor | Number) -> Tensor:
     input_array = input.array
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("erfc", input)
     try:
         array = (
             sp.erfc(input_array) if input_array.size < LARGE else in_threads(sp.erfc, input_array)
@@ -108,8 +110,6 @@ def erfc(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("erfc", input)
         node = ErfcBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -375,6 +375,8 @@ def digamma(input: Tensor | Number) -> Tensor:
     input_array = input.array
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("digamma", input)
     try:
         array = (
             sp.digamma(input_array)
@@ -387,8 +389,6 @@ def digamma(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("digamma", input)
         node = DigammaBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

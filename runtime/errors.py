@@ -55,6 +55,14 @@ def complex_gradient(op_name: str, *args: object) -> RuntimeError:
     )
 
 
+def complex_refused(op_name: str, *args: object) -> RuntimeError:
+    """The error of an op of real numbers that is given complex ones."""
+    return RuntimeError(
+        f"{op_name} is not defined for complex numbers, in {describe_call(op_name, args)}. Take "
+        "their real(), imag() or abs()."
+    )
+
+
 def describe_call(op_name: str, args: Sequence[object]) -> str:
     """The call as `mul([2, 3] float32, 2.0)`."""
     return f"{op_name}({', '.join(map(_describe, args))})"

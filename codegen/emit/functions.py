@@ -152,7 +152,16 @@ def _prepare(op: OpSpec) -> tuple[list[str], dict[str, str]]:
             lines.append(f"{name}_array = None if {name} is None else {name}.array")
         else:
             lines.append(f"{name}_array = {name}.array")
-    return lines + _promotion(op), spelling
+    return [*lines, *_promotion(op), *_refusal(op)], spelling
+
+
+def _refusal(op: OpSpec) -> Iterator[str]:
+    """Lines that refuse complex arguments, of an op of real numbers."""
+    if op.real_only:
+        given = [p for p in op.signature.params if p.type.base == "Tensor"]
+        described = ", ".join(spelled(p.name) for p in given)
+        yield f"if {' or '.join(_is_complex(op, given))}:"
+        yield f'    raise complex_refused("{op.signature.name.lstrip("_")}", {described})'
 
 
 def _promotion(op: OpSpec) -> list[str]:
@@ -228,7 +237,7 @@ def differentiable_outputs(op: OpSpec) -> tuple[str, ...]:
 def _record(op: OpSpec, node: NodeView, plan: SavedFormulas) -> RecordView:
     wanted = [p for p in op.signature.params if p.name in op.differentiable_params]
     return RecordView(
-        refuses="" if op.complex else " or ".join(_is_complex(op, wanted)),
+        refuses="" if op.complex or op.real_only else " or ".join(_is_complex(op, wanted)),
         any_edge=" or ".join(_has_edge(p) for p in wanted),
         edges=_edges(wanted),
         saves=tuple(_saves(op, plan, wanted)),
@@ -238,7 +247,7 @@ def _record(op: OpSpec, node: NodeView, plan: SavedFormulas) -> RecordView:
 
 def _is_complex(op: OpSpec, wanted: list[Param]) -> Iterator[str]:
     """Tests for complex arguments; those that are brought to one dtype are tested by the first."""
-    promoted = [name for name in op.promotes if name in op.differentiable_params]
+    promoted = [p.name for p in wanted if p.name in op.promotes]
     for param in wanted:
         name = spelled(param.name)
         test = f"FIRST_COMPLEX <= {name}_array.dtype.num <= LAST_COMPLEX"
@@ -248,7 +257,8 @@ def _is_complex(op: OpSpec, wanted: list[Param]) -> Iterator[str]:
             yield f"({name}_array is not None and {test})"
         elif param.name not in promoted[1:]:
             yield test
-    if len(op.signature.outputs) == 1 and any(p.type.base == "Scalar" for p in op.signature.params):
+    has_number = any(p.type.base == "Scalar" for p in op.signature.params)
+    if len(op.signature.outputs) == 1 and has_number and not op.real_only:
         yield "FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX"  # by a complex number
 
 

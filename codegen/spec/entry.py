@@ -120,6 +120,7 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         promotes=reader.words("promotes"),
         int_to_float=reader.flag("int_to_float"),
         complex=reader.flag("complex"),
+        real_only=reader.flag("real_only"),
         inplace=reader.flag("inplace"),
         domain=reader.domain(),
         output_differentiability=reader.output_differentiability(),

@@ -42,6 +42,7 @@ _DESCRIPTIONS = {
     "promotes": "The tensor arguments that are brought to one dtype, and that broadcast.",
     "int_to_float": "Integers and bools are computed in the default float dtype.",
     "complex": "The formulas hold for complex tensors too, and are proved for them.",
+    "real_only": "Complex tensors are refused.",
     "inplace": "The op has an in-place twin: `mul_` to `mul`.",
     "proof": "How the op is proved: symbolic, or `numeric: why`.",
 }
@@ -107,6 +108,7 @@ def _entry() -> dict[str, Any]:
         "promotes": _words([_NAME], are_patterns=True),
         "int_to_float": {"type": "boolean"},
         "complex": {"type": "boolean"},
+        "real_only": {"type": "boolean"},
         "inplace": {"type": "boolean"},
         "proof": {
             "anyOf": [

@@ -18,6 +18,7 @@ ENTRY_KEYS = (
     "promotes",
     "int_to_float",
     "complex",
+    "real_only",
     "inplace",
     "proof",
 )

@@ -88,3 +88,23 @@ def test_a_complex_factor_needs_complex_tensors() -> None:
 def test_compositions_against_differences(function: Any) -> None:
     assert gradcheck(function, (leaf(Z),), check_forward_ad=True)
     assert gradgradcheck(function, (leaf(Z),))
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        lambda z: z < z,
+        lambda z: z.max(),
+        lambda z: z.max(0),
+        lambda z: gs.maximum(z, z),
+        lambda z: z.clamp(0, 1),
+        lambda z: z.sort(),
+        lambda z: z.sign(),
+        lambda z: z.relu(),
+        lambda z: gs.nn.functional.mse_loss(z, z),
+        lambda z: gs.special.erf(z),
+    ],
+)
+def test_what_is_not_defined_for_complex_numbers_is_refused(op):
+    with pytest.raises(RuntimeError, match="not defined for complex numbers"):
+        op(gs.tensor([1 + 2j, 2 - 1j]))
