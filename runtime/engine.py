@@ -97,6 +97,12 @@ class BackwardPass:
             self.buffers[vertex] = np.asanyarray(before + grad)
             self.owned.add(vertex)
 
+    def wants(self, vertex: Node) -> bool:
+        """Whether a gradient is wanted at a vertex: not so at a root that leads to no target."""
+        if self.needs is None or self.targets is None:
+            return True
+        return vertex in self.needs or vertex in self.targets
+
     def visited(self) -> Iterable[Node]:
         """The vertices at which a gradient is wanted in this pass."""
         if self.needs is None or self.targets is None:
@@ -295,6 +301,8 @@ def visit(vertex: Node, grad: Gradient | None, state: BackwardPass) -> Sequence[
 def _apply(vertex: Node, grad: Gradient, state: BackwardPass) -> Sequence[Gradient]:
     """Capture and the VJP of one vertex, and its hooks before and after."""
     if vertex.hooks is not None:
+        if not state.wants(vertex):
+            return (None,) * len(vertex.edges)
         grad = call_tensor_hooks(vertex.hooks, grad, state.on_tensors)
     needs: Sequence[object] | None = vertex.edges
     if state.needs is not None and state.targets is not None:

@@ -193,3 +193,16 @@ def test_a_result_among_the_inputs_keeps_its_gradient_from_then_on() -> None:
     assert (y.grad.tolist(), x.grad) == ([6, 12], None)
     z.backward()
     assert (y.grad.tolist(), x.grad.tolist()) == ([12, 24], [18, 36])
+
+
+def test_hooks_of_a_root_that_leads_to_no_input_do_not_run() -> None:
+    x = wrap(np.array([1.0, 2.0])).requires_grad_()
+    other = wrap(np.array(3.0)).requires_grad_()
+    seen = []
+    other.register_hook(lambda g: seen.append(g))
+    y = (x * x).sum()
+    (found,) = grad([y, other], [x])
+    assert found is not None
+    assert (found.tolist(), seen) == ([2, 4], [])
+    other.backward()
+    assert len(seen) == 1
