@@ -77,7 +77,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         _write_recorded(tensor, plan, value)
         return
     refuse_inference(tensor, "Inplace update")
-    if plan.gather and isinstance(value, Tensor):
+    if plan.gather and isinstance(value, Tensor) and (value is not tensor or not plan.steps):
         refuse_any_overlap(tensor, value)
     view = tensor.array
     for step in plan.steps:

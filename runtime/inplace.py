@@ -84,8 +84,8 @@ def refuse_part(written: Any, read: Any) -> None:
 
 def refuse_any_overlap(written: Tensor, read: Tensor) -> None:
     """Raise RuntimeError if what is read lies on what is written, even if it is the same."""
-    shared = read is written or (read.alias is not None and read.alias is written.alias)
-    if shared and _overlap_of(written.array, read.array) != "none":
+    shared = read.alias is not None and read.alias is written.alias
+    if read is written or (shared and _overlap_of(written.array, read.array) != "none"):
         raise _overlap()
 
 

@@ -216,3 +216,9 @@ def test_a_write_into_a_leaf_that_requires_grad_is_refused():
     with no_grad():
         setitem(leaf, 0, 1.0)
     assert leaf.array[0].tolist() == np.ones((3, 4)).tolist()
+
+
+def test_a_strided_tensor_is_not_written_to_itself_by_an_index():
+    x = wrap(np.arange(6.0).reshape(2, 3))[..., 0]
+    with pytest.raises(RuntimeError, match="single memory location"):
+        x[wrap(np.array([0, 1]))] = x
