@@ -38,19 +38,8 @@ BINARY = [
     *(
         f"T.{name}({{x}}, {{y}})"
         for name in (
-            *(
-                "add",
-                "sub",
-                "mul",
-                "maximum",
-                "minimum",
-                "eq",
-                "lt",
-                "ge",
-                "logical_and",
-                "logaddexp",
-            ),
-            "atan2",
+            *("add", "sub", "mul", "maximum", "minimum", "eq", "lt", "ge", "logical_and"),
+            *("logaddexp", "atan2"),
         )
     ),
     *(f"T.{name}({{x+}}, {{y+}})" for name in ("div", "pow", "remainder", "fmod", "xlogy")),

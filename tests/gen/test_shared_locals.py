@@ -135,12 +135,6 @@ def test_the_second_derivative_computes_it_anew() -> None:
     np.testing.assert_allclose(bend.numpy(), wanted, rtol=1e-12)
 
 
-def test_nothing_is_kept_where_no_gradient_is_wanted() -> None:
-    with gs.no_grad():
-        y = gs.nn.functional.silu(gs.tensor([0.5], requires_grad=True))
-    assert y.grad_fn is None
-
-
 def test_gelu_refuses_an_unknown_form() -> None:
     with pytest.raises(RuntimeError, match="either none or tanh"):
         gs.nn.functional.gelu(gs.tensor([0.5]), approximate="erf")
