@@ -43,6 +43,10 @@ class Point:
         """The point with some of its values replaced."""
         return Point(self.values | dict(values), self.digits)
 
+    def rounded_to_floats(self) -> Point:
+        """The point that floats hold: each value rounded to the nearest."""
+        return Point({s: sympy.Rational(float(v)) for s, v in self.values.items()}, self.digits)
+
     def value(self, expr: sympy.Expr) -> Any:
         """The value of `expr`, an mpmath number; nan where it has none."""
         found = self._known.get(expr)

@@ -48,8 +48,10 @@ def _floor(x: Expr) -> Expr:
     """A constant near the witness, which lies between it and the next integer."""
     if x.is_number:
         return sympy.floor(x)
-    whole = Integer(sympy.floor(value(x)))
-    if sign(x - whole, branches=False) < 0 or sign(whole + 1 - x, branches=False) < 0:
+    whole = Integer(round(value(x)))  # a float: the whole number may be just above
+    if sign(x - whole, branches=False) < 0:
+        whole -= 1
+    if sign(x - whole, branches=False) < 0 or sign(whole + 1 - x, branches=False) <= 0:
         raise ProofError(f"cannot tell on which side of an integer {x} lies")
     return whole
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -11,13 +12,15 @@ import sympy
 
 import gradspec  # noqa: F401  (registers the ops)
 from gradspec import constants
+from gradspec_codegen.prove import symbols, twins
 from gradspec_codegen.prove.agreement import check_agreement
 from gradspec_codegen.prove.chambers import Chambers
+from gradspec_codegen.prove.evaluate import Point
 from gradspec_codegen.prove.exact_constants import ExactConstant, exact_module
 from gradspec_codegen.prove.identity import Mismatch
 from gradspec_codegen.prove.inputs import build, examples_of
-from gradspec_codegen.prove.run import Run
-from gradspec_codegen.spec.model import OpSpec
+from gradspec_codegen.prove.run import Run, execute
+from gradspec_codegen.spec.model import Example, OpSpec
 
 from .proving import own_table
 
@@ -28,34 +31,53 @@ def run_of(name: str) -> tuple[OpSpec, Run]:
     return spec, next(Chambers(spec, inputs, random.Random(0)).runs())
 
 
+@pytest.fixture
+def set_twin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, twins.Twin], None]]:
+    """Lets something else stand for a function of NumPy while symbols are computed with."""
+
+    def set_twin(name: str, twin: twins.Twin) -> None:
+        monkeypatch.setitem(twins.NUMBERS, name, twin)
+        symbols._twin_ufunc.cache_clear()
+
+    yield set_twin
+    symbols._twin_ufunc.cache_clear()
+
+
 def test_floats_agree() -> None:
     spec, run = run_of("exp")
     assert check_agreement(spec, run) == 3  # the result, its gradient, its tangent
 
 
-def test_another_value_is_noticed() -> None:
-    spec, run = run_of("exp")
-    run.outputs["result"] = run.outputs["result"] + sympy.Rational(1, 10**8)
-    with pytest.raises(Mismatch, match="as a float, but exactly"):
-        check_agreement(spec, run)
+def test_another_value_is_noticed(set_twin: Callable[[str, twins.Twin], None]) -> None:
+    set_twin("exp", lambda a: sympy.exp(a) * sympy.Rational(1001, 1000))
+    with pytest.raises(Mismatch, match="as a float, but exactly") as caught:
+        check_agreement(*run_of("exp"))
+    assert caught.value.label == "kernel of result"
 
 
-def test_another_gradient_is_noticed() -> None:
-    spec, run = run_of("exp")
-    gradient = run.gradients["self", 0]
-    assert gradient is not None
-    run.gradients["self", 0] = gradient + 1
+def test_another_gradient_is_noticed(set_twin: Callable[[str, twins.Twin], None]) -> None:
+    set_twin("cos", lambda a: sympy.cos(a) + 1)
     with pytest.raises(Mismatch) as caught:
-        check_agreement(spec, run)
+        check_agreement(*run_of("sin"))
     assert caught.value.label == "numeric VJP of self"
     assert caught.value.key == "self"
 
 
-def test_other_indices_are_noticed() -> None:
-    spec, run = run_of("max.dim")
-    run.fixed["indices"] = run.fixed["indices"] + 1
+def test_other_indices_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(symbols.SymArray, "argmax", lambda self, *_, **__: self.argmin(*_, **__))
     with pytest.raises(Mismatch, match="exactly"):
-        check_agreement(spec, run)
+        check_agreement(*run_of("max.dim"))
+
+
+def test_a_quotient_may_be_whole_where_that_of_its_floats_is_not() -> None:
+    assert np.floor_divide(-1.37, 0.01) == -138
+    (spec,) = (op for op in own_table().ops if op.name == "floor_divide")
+    inputs = build(spec, Example((("self", []), ("other", [])), spec.span))
+    values = {"self": sympy.Rational(-137, 100), "other": sympy.Rational(1, 100)}
+    point = Point({symbol: values[symbol.name] for symbol in inputs.symbols})
+    run = execute(spec, inputs, point, lambda: inputs.complete(point, random.Random(0)))
+    assert run.outputs["result"].item() == -137
+    assert check_agreement(spec, run) == 4  # the result, two gradients, a tangent
 
 
 def test_the_exact_module_has_the_same_names_and_values() -> None:

@@ -202,3 +202,12 @@ def test_rounding_is_refused() -> None:
 def test_a_comparison_outside_of_a_run_is_refused() -> None:
     with pytest.raises(ProofError, match="outside of a run"):
         _ = symbols() > 0
+
+
+@pytest.mark.parametrize(("offset", "expected"), [(-1, -441), (0, -440), (1, -440)])
+def test_floor_is_exact_where_a_float_is_not(offset: int, expected: int) -> None:
+    x = sympy.Symbol("x", real=True)
+    value = -440 + sympy.Rational(offset, 10**20)
+    assert float(value) == -440
+    with tracing(Point({x: value})):
+        assert twins.NUMBERS["floor"](x) == expected
