@@ -1,5 +1,9 @@
 """The backward pass: visits the nodes of a graph, most recent first, and carries gradients.
 
+The parts are those of PyTorch's engine. `execute` makes a `GraphTask`, which counts what each
+vertex waits for and holds the gradients that have arrived; `run` takes one ready vertex after the
+other from a queue, evaluates it, and adds what comes out to the buffers of the next.
+
 No recursion anywhere: the graph may be millions of nodes deep. All state of a pass is local, so
 passes may nest and run in several threads.
 """
@@ -9,7 +13,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from heapq import heapify, heappop, heappush, heapreplace
+from heapq import heappop, heappush, heapreplace
 from itertools import count
 from typing import Final
 
@@ -19,7 +23,7 @@ from .anomaly import explain, is_anomaly_enabled
 from .forward_mode import current_level
 from .hook_calls import Gradient, as_tensor, call_node_hooks, call_tensor_hooks
 from .modes import enable_grad, no_grad
-from .node import AccumulateGrad, Node, OutputEdge
+from .node import AccumulateGrad, GraphRoot, Node, OutputEdge
 from .reentrant import LEVELS_PER_THREAD, run_in_fresh_thread
 from .tensor import Tensor
 
@@ -30,13 +34,13 @@ class _Running(threading.local):
     """The passes of one thread, innermost last."""
 
     def __init__(self) -> None:
-        self.passes: list[BackwardPass] = []
+        self.passes: list[GraphTask] = []
 
 
 _running: Final = _Running()
 
 
-def current_pass() -> BackwardPass | None:
+def current_pass() -> GraphTask | None:
     """The innermost backward pass that is running in this thread."""
     return _running.passes[-1] if _running.passes else None
 
@@ -47,7 +51,7 @@ def current_pass_number() -> int:
     return -1 if running is None else running.number
 
 
-class BackwardPass:
+class GraphTask:
     """One backward pass: dependency counts, and the gradients that have arrived so far."""
 
     __slots__ = (
@@ -59,14 +63,12 @@ class BackwardPass:
         "number",
         "on_tensors",
         "owned",
-        "roots",
+        "root",
         "targets",
     )
 
-    def __init__(
-        self, roots: Sequence[Node], targets: Sequence[Node] | None, create_graph: bool
-    ) -> None:
-        self.roots = roots
+    def __init__(self, root: Node, targets: Sequence[Node] | None, create_graph: bool) -> None:
+        self.root = root
         self.create_graph = create_graph
         self.on_tensors = create_graph or current_level() is not None
         """Whether gradients are tensors, because ops on them are recorded or carry tangents."""
@@ -76,7 +78,7 @@ class BackwardPass:
         """Vertices whose buffer is a sum made here, so that more can be added in place."""
         self.targets = None if targets is None else dict.fromkeys(targets)
         """The vertices whose gradient is wanted, each with what arrived; None: every leaf."""
-        self.dependencies = _count_dependencies(roots)
+        self.dependencies = _count_dependencies(root)
         self.needs = None if targets is None else _what_leads_to(targets, self.dependencies)
         """What `apply` is asked for, of the vertices that have to run; None: of all, everything.
 
@@ -110,10 +112,10 @@ class BackwardPass:
         return self.needs.keys() | (self.targets.keys() & self.dependencies.keys())
 
 
-def _count_dependencies(roots: Sequence[Node]) -> dict[Node, int]:
-    """How many edges lead to each vertex below the roots."""
-    dependencies = dict.fromkeys(roots, 0)
-    vertices = list(dependencies)
+def _count_dependencies(root: Node) -> dict[Node, int]:
+    """How many edges lead to each vertex below the root."""
+    dependencies = {root: 0}
+    vertices = [root]
     for vertex in vertices:  # which grows meanwhile
         for edge in vertex.edges:
             if edge is None:
@@ -149,46 +151,48 @@ def _number(vertex: Node) -> float:
     return vertex.sequence_nr + 0.5 if type(vertex) is OutputEdge else vertex.sequence_nr
 
 
-def run_backward(
-    roots: Sequence[tuple[Node, Tensor]],
+def execute(
+    roots: Sequence[Node],
+    inputs: Sequence[Tensor],
     *,
     keep_graph: bool,
     create_graph: bool,
-    targets: Sequence[Node] | None = None,
+    outputs: Sequence[Node] | None = None,
 ) -> list[Tensor | None]:
-    """Carry the gradients of `roots` through the graph.
+    """Carry `inputs`, the cotangents of `roots`, through the graph.
 
-    Without `targets` they are added to the `grad` of every leaf below. With them nothing is
-    accumulated: the answer holds the gradient that arrived at each target vertex, None where
+    Without `outputs` they are added to the `grad` of every leaf below. With them nothing is
+    accumulated: the answer holds the gradient that arrived at each of these vertices, None where
     none did.
     """
-    state = BackwardPass([vertex for vertex, _ in roots], targets, create_graph)
-    for vertex, grad in roots:
-        state.add(vertex, grad if state.on_tensors else grad.array)
+    root = roots[0] if len(roots) == 1 else GraphRoot(roots)
+    task = GraphTask(root, outputs, create_graph)
+    grads = inputs if task.on_tensors else [tensor.array for tensor in inputs]
+    task.buffers[root] = grads[0] if len(roots) == 1 else grads
     if len(_running.passes) < LEVELS_PER_THREAD:
-        _run_watched(state, keep_graph)
+        _run_watched(task, keep_graph)
     else:
-        run_in_fresh_thread(partial(_run_watched, state, keep_graph))
-    if targets is None or state.targets is None:
+        run_in_fresh_thread(partial(_run_watched, task, keep_graph))
+    if outputs is None or task.targets is None:
         return []
-    found = (state.targets[target] for target in targets)
+    found = (task.targets[output] for output in outputs)
     return [None if grad is None else as_tensor(grad) for grad in found]
 
 
-def _run_watched(state: BackwardPass, keep_graph: bool) -> None:
+def _run_watched(task: GraphTask, keep_graph: bool) -> None:
     """Run a pass as the current one of this thread, and say which node failed if one does."""
     if is_anomaly_enabled():
-        for vertex in state.dependencies:
+        for vertex in task.dependencies:
             vertex._own_hooks()  # which takes it to where anomalies are looked for
     passes = _running.passes
-    passes.append(state)
+    passes.append(task)
     try:
-        if state.on_tensors:
-            with enable_grad() if state.create_graph else no_grad():
-                run(state, keep_graph)
+        if task.on_tensors:
+            with enable_grad() if task.create_graph else no_grad():
+                run(task, keep_graph)
         else:
             # On arrays: only hooks see tensors, and they have their own mode.
-            strategy.run(state, keep_graph)
+            strategy.run(task, keep_graph)
     except BaseException as error:
         explain(run, error)
         raise
@@ -196,16 +200,16 @@ def _run_watched(state: BackwardPass, keep_graph: bool) -> None:
         passes.pop()
 
 
-def run(state: BackwardPass, keep_graph: bool) -> None:
+def run(task: GraphTask, keep_graph: bool) -> None:
     """Visit every vertex once, when all that it depends on has run.
 
     Most vertices have one consumer and are the only one ready when it is done: such a vertex is
     `following`, with the gradient beside it, and goes through neither the queue nor the buffers.
     """
-    dependencies, buffers = state.dependencies, state.buffers
-    is_plain = state.targets is None and not state.on_tensors
-    runs = state.needs
-    at_once, ready = _first(state)
+    root, dependencies, buffers, runs = task.root, task.dependencies, task.buffers, task.needs
+    is_plain = task.targets is None and not task.on_tensors
+    at_once = [root] if root.runs_at_once else []
+    ready = [] if at_once else [(-root.sequence_nr, root)]
     following: Node | None = None
     following_grad: Gradient | None = None
     while True:
@@ -215,7 +219,7 @@ def run(state: BackwardPass, keep_graph: bool) -> None:
                 grad = grads = arrived = None  # so that an array which nobody else has can be kept
                 vertex.take_from(buffers)
                 continue
-            grads = visit(vertex, buffers.pop(vertex, None), state)
+            grads = visit(vertex, buffers.pop(vertex, None), task)
         else:
             if following is not None:
                 vertex, grad = following, following_grad
@@ -230,11 +234,11 @@ def run(state: BackwardPass, keep_graph: bool) -> None:
             else:
                 return
             if vertex.hooks is not None or grad is None:
-                grads = visit(vertex, grad, state)
+                grads = visit(vertex, grad, task)
             elif is_plain:
                 grads = vertex.apply(grad, vertex.edges)
             else:
-                grads = _apply(vertex, grad, state)
+                grads = evaluate_function(vertex, grad, task)
         if not keep_graph and (runs is None or vertex in runs):
             vertex.release()
 
@@ -247,7 +251,7 @@ def run(state: BackwardPass, keep_graph: bool) -> None:
             waiting = dependencies[edge] - 1
             if edge in buffers:
                 if arrived is not None:
-                    state.add(edge, arrived)
+                    task.add(edge, arrived)
                 if not waiting:
                     arrived = buffers.pop(edge)
             elif waiting and arrived is not None:
@@ -264,64 +268,52 @@ def run(state: BackwardPass, keep_graph: bool) -> None:
                 heappush(ready, (-edge.sequence_nr, edge))
 
 
-def _first(state: BackwardPass) -> tuple[list[Node], list[tuple[int, Node]]]:
-    """The vertices that wait for nothing: those that run at once, and a queue of the others.
-
-    Leaves and outputs of a node with several run as soon as their gradient is complete.
-    """
-    dependencies = state.dependencies
-    first = [vertex for vertex in dict.fromkeys(state.roots) if not dependencies[vertex]]
-    ready = [(-vertex.sequence_nr, vertex) for vertex in first if not vertex.runs_at_once]
-    heapify(ready)
-    return [vertex for vertex in first if vertex.runs_at_once], ready
-
-
 class Strategy:
     """How passes on arrays visit their vertices: `run`, unless `parallel` says otherwise."""
 
     __slots__ = ("run",)
 
     def __init__(self) -> None:
-        self.run: Callable[[BackwardPass, bool], None] = run
+        self.run: Callable[[GraphTask, bool], None] = run
 
 
 strategy: Final = Strategy()
 
 
-def visit(vertex: Node, grad: Gradient | None, state: BackwardPass) -> Sequence[Gradient]:
+def visit(vertex: Node, grad: Gradient | None, task: GraphTask) -> Sequence[Gradient]:
     """What is not as usual: no gradient, hooks, one output of several; one answer per edge."""
     if grad is None:
         return (None,) * len(vertex.edges)
-    if vertex.hooks is None or state.on_tensors:
-        return _apply(vertex, grad, state)
+    if vertex.hooks is None or task.on_tensors:
+        return evaluate_function(vertex, grad, task)
     with no_grad():
-        return _apply(vertex, grad, state)
+        return evaluate_function(vertex, grad, task)
 
 
-def _apply(vertex: Node, grad: Gradient, state: BackwardPass) -> Sequence[Gradient]:
+def evaluate_function(vertex: Node, grad: Gradient, task: GraphTask) -> Sequence[Gradient]:
     """Capture and the VJP of one vertex, and its hooks before and after."""
     if vertex.hooks is not None:
-        if not state.wants(vertex):
+        if not task.wants(vertex):
             return (None,) * len(vertex.edges)
-        grad = call_tensor_hooks(vertex.hooks, grad, state.on_tensors)
+        grad = call_tensor_hooks(vertex.hooks, grad, task.on_tensors)
     needs: Sequence[object] | None = vertex.edges
-    if state.needs is not None and state.targets is not None:
-        if vertex in state.targets:
-            state.targets[vertex] = grad
-        needs = state.needs.get(vertex)
+    if task.needs is not None and task.targets is not None:
+        if vertex in task.targets:
+            task.targets[vertex] = grad
+        needs = task.needs.get(vertex)
     if needs is None:
         return (None,) * len(vertex.edges)
     if type(vertex) is OutputEdge:
-        _collect(vertex, grad, state)
+        _collect(vertex, grad, task)
         return (None,)
     if vertex.hooks is not None:
-        return call_node_hooks(vertex, vertex.hooks, grad, needs, state.on_tensors)
-    return (vertex.apply_differentiable if state.on_tensors else vertex.apply)(grad, needs)
+        return call_node_hooks(vertex, vertex.hooks, grad, needs, task.on_tensors)
+    return (vertex.apply_differentiable if task.on_tensors else vertex.apply)(grad, needs)
 
 
-def _collect(vertex: OutputEdge, grad: Gradient, state: BackwardPass) -> None:
+def _collect(vertex: OutputEdge, grad: Gradient, task: GraphTask) -> None:
     """Put the gradient of one output into the list that its node waits for."""
     node = vertex.node
-    grads = state.buffers.setdefault(node, [None] * node.output_count)
+    grads = task.buffers.setdefault(node, [None] * node.output_count)
     before = grads[vertex.output_nr]
     grads[vertex.output_nr] = grad if before is None else before + grad

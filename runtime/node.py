@@ -160,6 +160,26 @@ class OutputEdge(Node):
         self.sequence_nr = node.sequence_nr
 
 
+class GraphRoot(Node):
+    """The vertex above the roots of a backward pass that has several: its gradients are theirs."""
+
+    has_several_outputs = True
+
+    __slots__ = ("output_count",)
+
+    def __init__(self, roots: Sequence[Node]) -> None:
+        self.edges = tuple(roots)
+        self.output_count = len(self.edges)
+        self.hooks = None
+        self.sequence_nr = next_sequence_nr()
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """Each root gets its cotangent."""
+        return tuple(grad)
+
+    apply_differentiable = apply
+
+
 class AccumulateGrad(Node):
     """The vertex of a leaf: adds what arrives to the leaf's `grad`.
 

@@ -14,7 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from .anomaly import explain
-from .engine import BackwardPass, run, strategy, visit
+from .engine import GraphTask, run, strategy, visit
 from .hook_calls import Gradient
 from .node import Node
 
@@ -66,13 +66,13 @@ def get_parallel() -> int:
     return _pool.threads
 
 
-def _run_in_pool(state: BackwardPass, keep_graph: bool) -> None:
+def _run_in_pool(task: GraphTask, keep_graph: bool) -> None:
     """Visit every vertex as `engine.run` does, several at once where nothing forbids it."""
-    if state.on_tensors or _pool.executor is None:
-        run(state, keep_graph)
+    if task.on_tensors or _pool.executor is None:
+        run(task, keep_graph)
         return
     try:
-        _ParallelRun(state, keep_graph, _pool.executor).run()
+        _ParallelRun(task, keep_graph, _pool.executor).run()
     except BaseException as error:
         explain(_compute, error)
         raise
@@ -86,15 +86,15 @@ def _compute(vertex: Node, grad: Gradient, needs: Sequence[object]) -> Sequence[
 class _ParallelRun:
     """What is ready, what is running, and what has arrived at each vertex."""
 
-    def __init__(self, state: BackwardPass, keep_graph: bool, pool: ThreadPoolExecutor) -> None:
-        self.state = state
+    def __init__(self, task: GraphTask, keep_graph: bool, pool: ThreadPoolExecutor) -> None:
+        self.task = task
         self.keep_graph = keep_graph
         self.pool = pool
         self.ready: list[tuple[int, int, Node]] = []
         self.running: dict[Future[Sequence[Gradient]], Node] = {}
         self.arrived: dict[Node, list[tuple[int, int, Gradient]]] = {}
         self.number = count()
-        for vertex, waiting in state.dependencies.items():
+        for vertex, waiting in task.dependencies.items():
             if not waiting:
                 self._push(vertex)
 
@@ -120,7 +120,7 @@ class _ParallelRun:
     def _start(self, vertex: Node, failures: list[tuple[int, BaseException]]) -> None:
         """Run a vertex here, or in the pool if it is heavy and something else is to be done."""
         grad = self._grad_of(vertex)
-        wanted = self.state.needs
+        wanted = self.task.needs
         needs = vertex.edges if wanted is None else wanted.get(vertex)
         busy = self.ready or self.running
         if busy and needs is not None and self._may_leave(vertex, grad):
@@ -128,14 +128,14 @@ class _ParallelRun:
             self.running[self.pool.submit(context.run, _compute, vertex, grad, needs)] = vertex
             return
         try:
-            grads = visit(vertex, grad, self.state)
+            grads = visit(vertex, grad, self.task)
         except BaseException as error:
             failures.append((-vertex.sequence_nr, error))
             return
         self._pass_on(vertex, grads)
 
     def _may_leave(self, vertex: Node, grad: Gradient | None) -> bool:
-        targets = self.state.targets
+        targets = self.task.targets
         return (
             bool(vertex.op)
             and vertex.hooks is None
@@ -149,11 +149,11 @@ class _ParallelRun:
     def _grad_of(self, vertex: Node) -> Gradient | None:
         """The sum of what has arrived, in the order of the vertices that it came from."""
         for _, _, grad in sorted(self.arrived.pop(vertex, ()), key=lambda item: item[:2]):
-            self.state.add(vertex, grad)
-        return self.state.buffers.pop(vertex, None)
+            self.task.add(vertex, grad)
+        return self.task.buffers.pop(vertex, None)
 
     def _pass_on(self, vertex: Node, grads: Sequence[Any]) -> None:
-        if not self.keep_graph and (self.state.needs is None or vertex in self.state.needs):
+        if not self.keep_graph and (self.task.needs is None or vertex in self.task.needs):
             vertex.release()
         for position, edge in enumerate(vertex.edges):
             if edge is None:
@@ -161,6 +161,6 @@ class _ParallelRun:
             if grads[position] is not None:
                 entry = (-vertex.sequence_nr, position, grads[position])
                 self.arrived.setdefault(edge, []).append(entry)
-            self.state.dependencies[edge] -= 1
-            if not self.state.dependencies[edge]:
+            self.task.dependencies[edge] -= 1
+            if not self.task.dependencies[edge]:
                 self._push(edge)

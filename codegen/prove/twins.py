@@ -48,7 +48,7 @@ def _floor(x: Expr) -> Expr:
     """A constant near the witness, which lies between it and the next integer."""
     if x.is_number:
         return sympy.floor(x)
-    whole = Integer(round(value(x)))  # a float: the whole number may be just above
+    whole = sympy.floor(value(x) + Rational(1, 2))  # of a float: one too large, perhaps
     if sign(x - whole, branches=False) < 0:
         whole -= 1
     if sign(x - whole, branches=False) < 0 or sign(whole + 1 - x, branches=False) <= 0:

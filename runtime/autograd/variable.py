@@ -34,9 +34,10 @@ class ImperativeEngine:
         leaf if there are none. RuntimeError for a root that requires no gradient, and for an
         input that was not used unless `allow_unreachable`.
         """
-        roots = list(map(_root, count(), tensors, grad_tensors))
+        pairs = list(map(_root, count(), tensors, grad_tensors))
+        roots, grads = [vertex for vertex, _ in pairs], [grad for _, grad in pairs]
         if not inputs:
-            engine.run_backward(roots, keep_graph=keep_graph, create_graph=create_graph)
+            engine.execute(roots, grads, keep_graph=keep_graph, create_graph=create_graph)
             return ()
         vertices = [_target(place) for place in inputs]
         targets = list(dict.fromkeys(vertices))
@@ -44,23 +45,23 @@ class ImperativeEngine:
             for place in inputs:
                 if isinstance(place, Tensor):
                     place.retain_grad()  # by which a result keeps its gradient from now on
-        found = engine.run_backward(
-            roots, keep_graph=keep_graph, create_graph=create_graph, targets=targets
+        found = engine.execute(
+            roots, grads, keep_graph=keep_graph, create_graph=create_graph, outputs=targets
         )
         by_vertex = dict(zip(targets, found, strict=True))
         if accumulate_grad:
             for place in inputs:
                 _accumulate(place, by_vertex, create_graph)
             return ()
-        grads = tuple(by_vertex[vertex] for vertex in vertices)
-        unused = [nr for nr, grad in enumerate(grads) if grad is None]
+        arrived = tuple(by_vertex[vertex] for vertex in vertices)
+        unused = [nr for nr, grad in enumerate(arrived) if grad is None]
         if unused and not allow_unreachable:
             nr = unused[0]
             raise RuntimeError(
                 f"The differentiated Tensor at index {nr} appears to not have been used in the "
                 "graph. Set allow_unused=True if this is the desired behavior."
             )
-        return grads
+        return arrived
 
 
 def _root(index: int, place: TensorOrEdge, grad: Tensor | None) -> tuple[Node, Tensor]:

@@ -7,6 +7,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import graph
+from gradspec.node import GraphRoot
 
 
 def leaf(*values: float) -> gs.Tensor:
@@ -290,6 +291,30 @@ def test_the_engine_has_its_old_names():
     y = x * x
     (grad,) = engine.run_backward((y,), (None,), False, False, (x,), allow_unreachable=True)
     assert grad.tolist() == [4]
+    assert engine.run_backward((), (), False, False) == ()
     (again,) = graph._engine_run_backward((x * x,), (None,), False, False, (x,))
     assert again.tolist() == [4]
     assert gs.autograd.Variable(x.detach(), requires_grad=True).requires_grad
+
+
+def test_the_vertex_above_several_roots():
+    x = gs.tensor(2.0, requires_grad=True)
+    doubled, tripled = x * 2, x * 3
+    root = GraphRoot([doubled.grad_fn, tripled.grad_fn, x.edge])
+    assert root.name() == "GraphRoot"
+    assert root.next_functions == ((doubled.grad_fn, 0), (tripled.grad_fn, 0), (x.edge, 0))
+    assert root.sequence_nr > tripled.grad_fn.sequence_nr
+    grads = tuple(map(gs.tensor, (1.0, 10.0, 100.0)))
+    assert [grad.item() for grad in root(*grads)] == [1, 10, 100]
+
+
+def test_roots_of_which_one_is_below_another_and_one_is_twice():
+    x = gs.tensor(2.0, requires_grad=True)
+    below = x * 2
+    above = below * 5
+    seen = []
+    below.register_hook(lambda grad: seen.append(grad.tolist()))
+    grads = [gs.tensor(1.0), gs.tensor(10.0), gs.tensor(100.0), gs.tensor(1.0)]
+    gs.autograd.backward([above, below, x, above], grads)
+    assert seen == [5 + 10 + 5]
+    assert x.grad.item() == 2 * 20 + 100

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from .source_tree import ROOT
 
-DOCUMENTS = ("README.md", "docs/spec.md", "CONTRIBUTING.md")
+DOCUMENTS = ("README.md", "docs/spec.md", "docs/pytorch_sources.md", "CONTRIBUTING.md")
 
 _BLOCK = re.compile(
     r"(?P<head>(?:<!-- (?P<role>file|part of): (?P<name>\S+) -->\n)?^```(?P<language>\w+)\n)"
