@@ -163,7 +163,7 @@ def share_alias(base: Tensor, view: Tensor) -> None:
     if alias is None:
         alias = base.alias = Alias(base.edge)
         view._view_base = base
-    elif (root := base_of(base)) is None:
+    elif (root := getattr(base, "_view_base", None)) is None:
         view._view_base = base
     else:
         view._view_base = root

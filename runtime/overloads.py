@@ -37,10 +37,13 @@ def overloaded(name: str, *functions: Function) -> Function:
     chosen: dict[tuple[Any, ...], Function] = {}
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            types = (*map(type, args), *kwargs, *map(type, kwargs.values()))
-        else:
-            types = tuple(map(type, args))
+        if not kwargs and 0 < len(args) < 3:  # most calls, and those of operators: no loop
+            first, last = args[0], args[-1]
+            types: tuple[Any, ...] = (type(first), type(last)) if len(args) == 2 else (type(first),)
+            function = chosen.get(types)
+            if function is not None:
+                return function(*args)
+        types = (*map(type, args), *kwargs, *map(type, kwargs.values()))
         function = chosen.get(types)
         if function is None:
             function = _choose_and_remember(name, functions, chosen, args, kwargs)
@@ -67,6 +70,8 @@ def variadic(function: Function) -> Function:
 
     @wraps(function)
     def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if args and type(args[0]) is tuple:
+            return function(self, *args, **kwargs)
         if (not args and not kwargs) or (args and _is_integer(args[0])):
             return function(self, args, **kwargs)
         return function(self, *args, **kwargs)

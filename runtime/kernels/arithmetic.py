@@ -30,7 +30,8 @@ def times(self: Array, alpha: Number) -> Any:
 
 def rsub_scalar(self: Array, other: Number, alpha: Number) -> Any:
     """A number minus `alpha` times each element."""
-    self = _with(self, other, alpha)
+    if self.dtype.num <= LAST_INTEGER:
+        self = _with(self, other, alpha)
     return other - self if alpha == 1 else other - times(self, alpha)
 
 
