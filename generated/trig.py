@@ -30,13 +30,13 @@ import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.exp_log as exp_log_ops
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
+from gradspec.elementwise import LARGE, on_large
 from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
-from gradspec.threads import LARGE, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 
@@ -48,7 +48,7 @@ def sin(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_sin(input_array) if input_array.size < LARGE else in_threads(np_sin, input_array)
+        array = np_sin(input_array) if input_array.size < LARGE else on_large(np_sin, input_array)
     except Exception as error:
         raise failure("sin", error, input) from None
     out = Tensor()
@@ -81,9 +81,7 @@ class SinBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (
-            grad * (np_cos(self) if self.size < LARGE else in_threads(np_cos, self)).conjugate(),
-        )
+        return (grad * (np_cos(self) if self.size < LARGE else on_large(np_cos, self)).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -112,7 +110,7 @@ def cos(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_cos(input_array) if input_array.size < LARGE else in_threads(np_cos, input_array)
+        array = np_cos(input_array) if input_array.size < LARGE else on_large(np_cos, input_array)
     except Exception as error:
         raise failure("cos", error, input) from None
     out = Tensor()
@@ -146,7 +144,7 @@ class CosBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (
-            grad * -(np_sin(self) if self.size < LARGE else in_threads(np_sin, self)).conjugate(),
+            grad * -(np_sin(self) if self.size < LARGE else on_large(np_sin, self)).conjugate(),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -176,7 +174,7 @@ def tan(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_tan(input_array) if input_array.size < LARGE else in_threads(np_tan, input_array)
+        array = np_tan(input_array) if input_array.size < LARGE else on_large(np_tan, input_array)
     except Exception as error:
         raise failure("tan", error, input) from None
     out = Tensor()
@@ -230,9 +228,7 @@ def asin(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_arcsin(input_array)
-            if input_array.size < LARGE
-            else in_threads(np_arcsin, input_array)
+            np_arcsin(input_array) if input_array.size < LARGE else on_large(np_arcsin, input_array)
         )
     except Exception as error:
         raise failure("asin", error, input) from None
@@ -297,9 +293,7 @@ def acos(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_arccos(input_array)
-            if input_array.size < LARGE
-            else in_threads(np_arccos, input_array)
+            np_arccos(input_array) if input_array.size < LARGE else on_large(np_arccos, input_array)
         )
     except Exception as error:
         raise failure("acos", error, input) from None
@@ -364,9 +358,7 @@ def atan(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_arctan(input_array)
-            if input_array.size < LARGE
-            else in_threads(np_arctan, input_array)
+            np_arctan(input_array) if input_array.size < LARGE else on_large(np_arctan, input_array)
         )
     except Exception as error:
         raise failure("atan", error, input) from None
@@ -433,7 +425,7 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
         input_array, other_array = promote_to_float(input_array, other_array)
     try:
-        array = in_threads(np_arctan2, input_array, other_array)
+        array = on_large(np_arctan2, input_array, other_array)
     except Exception as error:
         raise failure("atan2", error, input, other) from None
     out = Tensor()
@@ -679,9 +671,7 @@ def sinh(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = (
-            np_sinh(input_array) if input_array.size < LARGE else in_threads(np_sinh, input_array)
-        )
+        array = np_sinh(input_array) if input_array.size < LARGE else on_large(np_sinh, input_array)
     except Exception as error:
         raise failure("sinh", error, input) from None
     out = Tensor()
@@ -715,7 +705,7 @@ class SinhBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (
-            grad * (np_cosh(self) if self.size < LARGE else in_threads(np_cosh, self)).conjugate(),
+            grad * (np_cosh(self) if self.size < LARGE else on_large(np_cosh, self)).conjugate(),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -745,9 +735,7 @@ def cosh(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = (
-            np_cosh(input_array) if input_array.size < LARGE else in_threads(np_cosh, input_array)
-        )
+        array = np_cosh(input_array) if input_array.size < LARGE else on_large(np_cosh, input_array)
     except Exception as error:
         raise failure("cosh", error, input) from None
     out = Tensor()
@@ -781,7 +769,7 @@ class CoshBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (
-            grad * (np_sinh(self) if self.size < LARGE else in_threads(np_sinh, self)).conjugate(),
+            grad * (np_sinh(self) if self.size < LARGE else on_large(np_sinh, self)).conjugate(),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -811,9 +799,7 @@ def tanh(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = (
-            np_tanh(input_array) if input_array.size < LARGE else in_threads(np_tanh, input_array)
-        )
+        array = np_tanh(input_array) if input_array.size < LARGE else on_large(np_tanh, input_array)
     except Exception as error:
         raise failure("tanh", error, input) from None
     out = Tensor()
@@ -846,7 +832,7 @@ class TanhBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / np_square(in_threads(np_cosh, self.conjugate())),)
+        return (grad / np_square(on_large(np_cosh, self.conjugate())),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -875,7 +861,7 @@ def _tanh_backward(input: Tensor, x: Tensor) -> Tensor:
     x_array = x.array
     try:
         array = input_array / np_square(
-            np_cosh(x_array) if x_array.size < LARGE else in_threads(np_cosh, x_array)
+            np_cosh(x_array) if x_array.size < LARGE else on_large(np_cosh, x_array)
         )
     except Exception as error:
         raise failure("tanh_backward", error, input, x) from None
@@ -915,7 +901,7 @@ class TanhBackwardBackward0(Node):
         x = x.array
         grad_self = grad_x = None
         if needs[0]:
-            grad_self = grad / np_square(in_threads(np_cosh, x.conjugate()))
+            grad_self = grad / np_square(on_large(np_cosh, x.conjugate()))
         if needs[1]:
             result = node.kept_result
             if result is FREED:
@@ -923,7 +909,7 @@ class TanhBackwardBackward0(Node):
             grad_x = (
                 grad
                 * (
-                    -2 * result * (np_tanh(x) if x.size < LARGE else in_threads(np_tanh, x))
+                    -2 * result * (np_tanh(x) if x.size < LARGE else on_large(np_tanh, x))
                 ).conjugate()
             )
         return (grad_self, grad_x)
@@ -963,7 +949,7 @@ def asinh(input: Tensor | Number) -> Tensor:
         array = (
             np_arcsinh(input_array)
             if input_array.size < LARGE
-            else in_threads(np_arcsinh, input_array)
+            else on_large(np_arcsinh, input_array)
         )
     except Exception as error:
         raise failure("asinh", error, input) from None
@@ -1029,7 +1015,7 @@ def acosh(input: Tensor | Number) -> Tensor:
         array = (
             np_arccosh(input_array)
             if input_array.size < LARGE
-            else in_threads(np_arccosh, input_array)
+            else on_large(np_arccosh, input_array)
         )
     except Exception as error:
         raise failure("acosh", error, input) from None
@@ -1099,7 +1085,7 @@ def atanh(input: Tensor | Number) -> Tensor:
         array = (
             np_arctanh(input_array)
             if input_array.size < LARGE
-            else in_threads(np_arctanh, input_array)
+            else on_large(np_arctanh, input_array)
         )
     except Exception as error:
         raise failure("atanh", error, input) from None

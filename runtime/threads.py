@@ -1,6 +1,6 @@
 """Functions of single elements on large arrays: every core takes a part.
 
-NumPy lets other threads run while it computes, so plain threads do. Below `LARGE` elements
+NumPy lets other threads run while it computes, so plain threads do. Below `ENOUGH` elements
 handing the work over would take longer than the work.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-LARGE: Final = 1 << 19
+ENOUGH: Final = 1 << 19
 """The number of elements from which threads pay.
 
 With fewer, the threads of NumPy's matrix products, which go on spinning for a while, make it slower
@@ -88,7 +88,7 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     different shapes, not contiguous or of Python objects are left to it as they are.
     """
     count = _workers.count  # once: another thread may change it meanwhile
-    if getattr(args[-1], "size", 0) < LARGE or count == 1:
+    if getattr(args[-1], "size", 0) < ENOUGH or count == 1:
         return function(*args)
     arrays = [arg for arg in args if isinstance(arg, np.ndarray) and arg.ndim]
     if not _divisible(arrays):

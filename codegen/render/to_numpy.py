@@ -21,7 +21,7 @@ _FUNCTIONS = frozenset(
         *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "cbrt"),
     )
 )
-"""Those of NumPy that take so long for an element that threads pay."""
+"""Those of NumPy that take so long for an element that quicker ways are worth a call."""
 
 _MEMBERS = {"conj": "conjugate()", "real": "real", "imag": "imag"}
 """Ops that are members of arrays and cost next to nothing for real ones; numbers have them too."""
@@ -59,16 +59,16 @@ class NumpyRenderer(FormulaRenderer):
         return self._shared(node, call) if root == "sp" else (call, ATOM)
 
     def _shared(self, node: ir.Call, call: str) -> tuple[str, int]:
-        """A function of single elements: large arrays are shared among threads."""
+        """A function of single elements: for large arrays there are quicker ways."""
         if node.kwargs or not any(self._kind(arg) == "tensor" for arg in node.args):
             return call, ATOM
         function, _, arguments = call.partition("(")
-        in_threads = f"in_threads({function}, {arguments}"
+        on_large = f"on_large({function}, {arguments}"
         first = node.args[0]
         if len(node.args) > 1 or not isinstance(first, ir.Name) or first.id not in self.given:
-            return in_threads, ATOM
+            return on_large, ATOM
         # The test in place costs less than a call, and most arrays are small.
-        return f"{call} if {self.render(first)}.size < LARGE else {in_threads}", CONDITIONAL
+        return f"{call} if {self.render(first)}.size < LARGE else {on_large}", CONDITIONAL
 
     def _kind(self, expr: ir.Expr) -> Kind:
         return self.context.resolver.kind(expr, self.kinds)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
 from .. import scipy_special
+from ..elementwise import in_blocks
 from ..threads import in_threads
 from ..types import Number
 from .checks import Array
@@ -15,8 +15,6 @@ from .checks import Array
 _FEWEST: Final = 2048
 """From so many float32 elements on the polynomial is quicker than SciPy's function, up to 4 times:
 that computes one element after another, in float64."""
-_BLOCK: Final = 16384
-"""Elements worked on at a time, so that all the steps find them in the cache."""
 
 _FARTHEST: Final = 50
 """From here on the density is zero; times infinity it would not be a number."""
@@ -49,31 +47,20 @@ error (6e-8) to `ndtr(-z) * exp(z**2 / 2)` for z from 0 to 14.5, where float32 e
 def normal_cdf(self: Array) -> Any:
     """The probability of a smaller value than each element, exact in both tails."""
     if _is_large_float32(self):
-        return in_threads(_in_blocks, _into_cdf, self)
+        return in_threads(in_blocks, _into_cdf, self)
     return in_threads(scipy_special.ndtr, self)
 
 
 def gelu_slope(self: Array, share: Array, height: Number) -> Any:
     """`share + x * density(x)`; `height` is the density at zero, 1 / sqrt(2 pi)."""
     if _is_large_float32(self) and _is_large_float32(share):
-        return in_threads(_in_blocks, _into_slope, share, self)
+        return in_threads(in_blocks, _into_slope, share, self)
     far = np.clip(self, -_FARTHEST, _FARTHEST) if self.dtype.kind == "f" else self
     return share + far * (np.exp(self * self * -0.5) * height)
 
 
 def _is_large_float32(self: Array) -> bool:
     return self.dtype == np.float32 and self.size >= _FEWEST and self.flags.c_contiguous
-
-
-def _in_blocks(step: Callable[..., None], *arrays: Array) -> Array:
-    out = np.empty_like(arrays[0])
-    flat = [array.reshape(-1) for array in (*arrays, out)]
-    size = out.size
-    spare = np.empty((2, min(_BLOCK, size)), np.float32)
-    for start in range(0, size, _BLOCK):
-        parts = [array[start : start + _BLOCK] for array in flat]
-        step(*parts, *spare[:, : len(parts[0])])
-    return out
 
 
 def _into_slope(share: Array, x: Array, out: Array, z: Array, t: Array) -> None:

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.threads import LARGE, in_threads
+from gradspec.threads import ENOUGH, in_threads
 
-SIZE = LARGE + 7
+SIZE = ENOUGH + 7
 
 FUNCTIONS = (
     *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"),
@@ -91,7 +91,7 @@ def test_several_arrays_and_numbers() -> None:
     np.testing.assert_allclose(in_threads(np.logaddexp, 0, b), np.logaddexp(0, b), rtol=1e-15)
     short = np.ones((1,))
     np.testing.assert_array_equal(in_threads(np.arctan2, a, short), np.arctan2(a, short))
-    rows = a[:LARGE].reshape(2, LARGE // 2)
+    rows = a[:ENOUGH].reshape(2, ENOUGH // 2)
     np.testing.assert_array_equal(in_threads(np.arctan2, rows[0], rows), np.arctan2(rows[0], rows))
 
 

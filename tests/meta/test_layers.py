@@ -57,7 +57,7 @@ RUNTIME_LEAVES = (
     "saved",
     "scipy_special",
     "tensor",
-    "threads",
+    "elementwise",
     "types",
 )
 """What generated code may import of the runtime."""

@@ -1,0 +1,90 @@
+"""Sines and cosines of large arrays: as exact as the module says, wherever the argument lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import mpmath
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec import elementwise
+from gradspec.elementwise import LARGE, in_blocks, on_large
+
+WAYS = {
+    "sin": (np.sin, elementwise._into_sine, mpmath.sin, 2),
+    "cos": (np.cos, elementwise._into_cosine, mpmath.cos, 4),
+}
+
+
+def arguments() -> np.ndarray:
+    """Of every magnitude; and the floats beside multiples of a quarter turn, where zeros are."""
+    rng = np.random.default_rng(0)
+    spread = rng.choice([-1.0, 1.0], 1500) * 10 ** rng.uniform(-20, 10, 1500)
+    turns = np.arange(-300, 301) * (np.pi / 2)
+    tiny = np.array([0.0, 5e-324, -1e-310, -1e-150, 1e-150, 1e-170])
+    return np.concatenate([spread, turns, np.nextafter(turns, np.inf), tiny])
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_errors_are_a_few_units_in_the_last_place(name: str) -> None:
+    _, step, exact, units = WAYS[name]
+    x = arguments()
+    found = in_blocks(step, x)
+    with mpmath.workdps(60):
+        for value, got in zip(x, found, strict=True):
+            wanted = exact(mpmath.mpf(float(value)))
+            # Half a unit more, for `wanted` is not rounded to a float.
+            slack = (units + 0.5) * mpmath.mpf(float(np.spacing(abs(float(wanted)))))
+            assert abs(mpmath.mpf(float(got)) - wanted) <= slack, f"{name}({value!r})"
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_what_is_no_number_has_none(name: str) -> None:
+    function, step, _, _ = WAYS[name]
+    x = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0])
+    with np.errstate(invalid="ignore"):
+        found, wanted = in_blocks(step, x), function(x)
+    assert np.array_equal(found, wanted, equal_nan=True)
+    assert np.array_equal(np.signbit(found[3:]), np.signbit(wanted[3:]))
+
+
+@pytest.mark.parametrize("size", [LARGE, 3 * elementwise._BLOCK + 5, (1 << 19) + 1])
+@pytest.mark.parametrize("name", WAYS)
+def test_large_arrays_have_the_values_of_small_ones(name: str, size: int) -> None:
+    function = WAYS[name][0]
+    x = np.random.default_rng(1).uniform(-30, 30, size)
+    found = on_large(function, x)
+    np.testing.assert_array_max_ulp(found, function(x), 6)
+
+
+def test_small_numbers_raise_no_flag() -> None:
+    with np.errstate(all="raise"):
+        on_large(np.sin, np.full(LARGE, 1e-200))
+        on_large(np.cos, np.full(LARGE, 1e-200))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.astype(np.float32),
+        lambda x: np.repeat(x, 2)[::2],
+        lambda x: x[: LARGE - 1],
+        lambda x: x.reshape(2, -1).T,
+        lambda x: x + 1j,
+    ],
+    ids=["float32", "strided", "small", "transposed", "complex"],
+)
+def test_other_arrays_are_left_to_numpy(change: Callable[[np.ndarray], np.ndarray]) -> None:
+    x = change(np.random.default_rng(2).uniform(-3, 3, LARGE))
+    found = on_large(np.sin, x)
+    assert found.dtype == x.dtype
+    assert np.array_equal(found, np.sin(x))
+
+
+def test_the_gradient_of_a_large_array() -> None:
+    data = np.random.default_rng(3).uniform(-3, 3, 2 * LARGE)
+    x = gs.tensor(data, requires_grad=True)
+    x.sin().sum().backward()
+    np.testing.assert_array_max_ulp(x.grad.numpy(), np.cos(data), 6)
