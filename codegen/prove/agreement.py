@@ -15,7 +15,7 @@ from .complex_numbers import real_part
 from .evaluate import Point
 from .identity import Mismatch
 from .numbers import floats, numeric, numeric_values
-from .run import Array, Call, Leaf, Run, execute
+from .run import Array, Call, Leaf, Run, argument, execute
 
 TOLERANCE = 1e-9
 """Relative to the largest element of an array, because elements are sums of others."""
@@ -106,9 +106,7 @@ def _tangents(
     call = Call(spec, values, [])
     with np.errstate(all="ignore"), dual_level():
         for leaf, weight in weights.items():
-            given = values[leaf[0]]
-            primal = given[leaf[1]] if isinstance(given, list) else given
-            call.replace(leaf, make_dual(wrap(primal), wrap(weight)))
+            call.replace(leaf, make_dual(wrap(argument(values, leaf)), wrap(weight)))
         duals = {name: unpack_dual(output) for name, output in call().items()}
     return {name: (dual.primal, dual.tangent) for name, dual in duals.items()}
 

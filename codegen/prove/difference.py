@@ -19,8 +19,8 @@ from .deadline import TimeUp, time_limit
 from .inputs import Inputs, build, examples_of
 from .larger_matrices import SYMMETRIC
 from .numbers import numeric_values
-from .run import Leaf, differentiable_leaves
-from .slopes import Answer, agree, by_differences, by_engine, directions
+from .run import Leaf, argument, differentiable_leaves
+from .slopes import Answer, agree, by_differences, by_engine, directions, symmetric_part
 from .variations import varied
 
 SECONDS = 8.0
@@ -105,9 +105,9 @@ def _attempt(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answer
     try:
         with np.errstate(all="ignore"):
             along = [
-                _half(direction) if leaf in symmetric else direction
+                symmetric_part(direction) if leaf in symmetric else direction
                 for leaf, direction in zip(
-                    leaves, directions(_array(values, leaf) for leaf in leaves), strict=True
+                    leaves, directions(argument(values, leaf) for leaf in leaves), strict=True
                 )
             ]
             answer = by_engine(spec, values, leaves, along)
@@ -115,23 +115,13 @@ def _attempt(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answer
         return None
     for leaf in symmetric:
         gradient = answer[f"VJP {leaf}"]
-        answer[f"VJP {leaf}"] = None if gradient is None else _half(gradient)
+        answer[f"VJP {leaf}"] = None if gradient is None else symmetric_part(gradient)
     return answer
 
 
 def _symmetric_arguments(spec: OpSpec) -> set[str]:
     given = (pair for example in examples_of(spec) for pair in example.args)
     return {name for name, value in given if isinstance(value, dict) and value.keys() & SYMMETRIC}
-
-
-def _array(values: dict[str, Any], leaf: Leaf) -> Any:
-    given = values[leaf[0]]
-    return given[leaf[1]] if isinstance(given, list) else given
-
-
-def _half(matrix: Any) -> Any:
-    """The symmetric half of it."""
-    return (matrix + np.swapaxes(matrix, -1, -2)) / 2
 
 
 def _is_finite(answer: Answer) -> bool:

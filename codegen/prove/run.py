@@ -26,6 +26,12 @@ Leaf: TypeAlias = tuple[str, int]
 """A tensor argument: the parameter, and the position in it if it is a list."""
 
 
+def argument(values: dict[str, Any], leaf: Leaf) -> Any:
+    """What is given for a tensor argument, of all that is given by parameter."""
+    given = values[leaf[0]]
+    return given[leaf[1]] if isinstance(given, list) else given
+
+
 @dataclass
 class Run:
     """Everything one run gave; arrays hold sympy expressions, None stands for no gradient."""

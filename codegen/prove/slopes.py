@@ -102,6 +102,11 @@ def directions(arrays: Iterable[Array]) -> Iterator[Array]:
         yield np.asarray(real + 1j * rng.uniform(0.5, 2, array.shape)) if is_complex else real
 
 
+def symmetric_part(matrix: Array) -> Array:
+    """Of a matrix, or of each of a batch."""
+    return np.asarray((matrix + np.swapaxes(matrix, -1, -2)) / 2)
+
+
 def agree(wanted: Answer, found: Answer, tolerance: float, *, with_dtypes: bool = True) -> bool:
     """Whether all of `wanted` is found, to a tolerance relative to the largest element."""
     return all(

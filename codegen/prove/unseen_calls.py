@@ -14,8 +14,8 @@ import numpy as np
 from ..spec.model import Example, NotImplementedYet, OpSpec
 from .inputs import build
 from .numbers import numeric_values
-from .run import Array, Call, Leaf, differentiable_leaves, differentiable_names
-from .slopes import Answer, by_engine, directions
+from .run import Array, Call, Leaf, argument, differentiable_leaves, differentiable_names
+from .slopes import Answer, by_engine, directions, symmetric_part
 from .special_values import examples_of_dimensions
 from .variations import varied
 
@@ -105,9 +105,9 @@ def judge(
 
     Of a `is_symmetric` matrix one half may be read: it is moved in symmetric directions only.
     """
-    along = list(directions(_array(values, leaf) for leaf in leaves))
+    along = list(directions(argument(values, leaf) for leaf in leaves))
     if is_symmetric:
-        along = [(direction + np.swapaxes(direction, -1, -2)) / 2 for direction in along]
+        along = [symmetric_part(direction) for direction in along]
     try:
         # A division by zero, as by a bound that is set to zero, has no derivative to speak of.
         with np.errstate(all="ignore", divide="raise", invalid="raise"):
@@ -140,7 +140,7 @@ def _slopes(
     """None where the outputs do not change smoothly."""
     middle = _outputs(spec, values)
     slopes: _Slopes = {}
-    arrays = [_array(values, leaf) for leaf in leaves]
+    arrays = [argument(values, leaf) for leaf in leaves]
     for leaf, array, direction in zip(leaves, arrays, along, strict=True):
         step = _STEP * direction
         up, down = (_outputs(spec, values, leaf, array + s) for s in (step, -step))
@@ -166,14 +166,9 @@ def _outputs(
     return {n: outputs[n].array for n in differentiable_names(spec, outputs)}
 
 
-def _array(values: dict[str, Any], leaf: Leaf) -> Any:
-    given = values[leaf[0]]
-    return given[leaf[1]] if isinstance(given, list) else given
-
-
 def _fits(answer: Answer, values: dict[str, Any], leaves: list[Leaf]) -> bool:
     """Whether derivatives have the shapes and dtypes of what they belong to."""
-    pairs = [(answer[f"VJP {leaf}"], _array(values, leaf)) for leaf in leaves]
+    pairs = [(answer[f"VJP {leaf}"], argument(values, leaf)) for leaf in leaves]
     for name, tangent in answer.items():
         if name.startswith("JVP"):
             pairs.append((tangent, answer[name.replace("JVP", "value of")]))
