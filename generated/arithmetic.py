@@ -143,6 +143,7 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
+        kernels.refuse_bools("sub", input_array, other_array)
         input_array, other_array = promote(input_array, other_array)
     try:
         array = (
@@ -239,6 +240,7 @@ def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
+        kernels.refuse_bools("rsub", input_array, other_array)
         input_array, other_array = promote(input_array, other_array)
     try:
         array = (
@@ -630,7 +632,7 @@ def div_tensor_mode(
     if input.edge is not None or other.edge is not None:
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("div_tensor_mode", input, other)
-        node = DivBackward1()
+        node = DivBackward2()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
@@ -654,7 +656,7 @@ def div_tensor_mode(
     return finish(out) if current_mode.flags else out
 
 
-class DivBackward1(Node):
+class DivBackward2(Node):
     """Gradient of `div.Tensor_mode`."""
 
     __slots__ = (
@@ -1436,6 +1438,11 @@ def round_decimals_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any
     """The tangent of `round.decimals`."""
     self_t = tangents["self"]
     return _zero(self_t)
+
+
+def special_round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """Each element to so many digits after the point, or before it if negative."""
+    return round_decimals(input, decimals=decimals)
 
 
 def trunc(input: Tensor) -> Tensor:

@@ -16,7 +16,6 @@ from numpy import log as np_log
 from numpy import log1p as np_log1p
 from numpy import log2 as np_log2
 from numpy import log10 as np_log10
-from numpy import logaddexp as np_logaddexp
 from numpy import sqrt as np_sqrt
 from numpy import zeros_like as np_zeros_like
 
@@ -27,7 +26,6 @@ import gradspec.generated.nn as nn_ops
 from gradspec import constants, kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.elementwise import LARGE, on_large
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
@@ -35,6 +33,7 @@ from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
+from gradspec.threads import LARGE, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 LOG_10 = constants.log(10)
@@ -49,7 +48,7 @@ def exp(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_exp(input_array) if input_array.size < LARGE else on_large(np_exp, input_array)
+        array = np_exp(input_array) if input_array.size < LARGE else in_threads(np_exp, input_array)
     except Exception as error:
         raise failure("exp", error, input) from None
     out = Tensor()
@@ -102,7 +101,9 @@ def exp2(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_exp2(input_array) if input_array.size < LARGE else on_large(np_exp2, input_array)
+        array = (
+            np_exp2(input_array) if input_array.size < LARGE else in_threads(np_exp2, input_array)
+        )
     except Exception as error:
         raise failure("exp2", error, input) from None
     out = Tensor()
@@ -156,7 +157,7 @@ def expm1(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_expm1(input_array) if input_array.size < LARGE else on_large(np_expm1, input_array)
+            np_expm1(input_array) if input_array.size < LARGE else in_threads(np_expm1, input_array)
         )
     except Exception as error:
         raise failure("expm1", error, input) from None
@@ -190,7 +191,9 @@ class Expm1Backward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (np_exp(self) if self.size < LARGE else on_large(np_exp, self)).conjugate(),)
+        return (
+            grad * (np_exp(self) if self.size < LARGE else in_threads(np_exp, self)).conjugate(),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -219,7 +222,7 @@ def log(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_log(input_array) if input_array.size < LARGE else on_large(np_log, input_array)
+        array = np_log(input_array) if input_array.size < LARGE else in_threads(np_log, input_array)
     except Exception as error:
         raise failure("log", error, input) from None
     out = Tensor()
@@ -282,7 +285,7 @@ def log1p(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_log1p(input_array) if input_array.size < LARGE else on_large(np_log1p, input_array)
+            np_log1p(input_array) if input_array.size < LARGE else in_threads(np_log1p, input_array)
         )
     except Exception as error:
         raise failure("log1p", error, input) from None
@@ -345,7 +348,9 @@ def log2(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_log2(input_array) if input_array.size < LARGE else on_large(np_log2, input_array)
+        array = (
+            np_log2(input_array) if input_array.size < LARGE else in_threads(np_log2, input_array)
+        )
     except Exception as error:
         raise failure("log2", error, input) from None
     out = Tensor()
@@ -408,7 +413,7 @@ def log10(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_log10(input_array) if input_array.size < LARGE else on_large(np_log10, input_array)
+            np_log10(input_array) if input_array.size < LARGE else in_threads(np_log10, input_array)
         )
     except Exception as error:
         raise failure("log10", error, input) from None
@@ -472,10 +477,10 @@ def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
-        input_array, other_array = promote_to_float(input_array, other_array)
+    if input_array.dtype is not other_array.dtype:
+        input_array, other_array = promote(input_array, other_array)
     try:
-        array = on_large(np_logaddexp, input_array, other_array)
+        array = kernels.logaddexp(input_array, other_array)
     except Exception as error:
         raise failure("logaddexp", error, input, other) from None
     out = Tensor()
@@ -542,11 +547,11 @@ class LogaddexpBackward0(Node):
         self = self.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad * (1 / (1 + on_large(np_exp, -(self - other))))
+            grad_self = grad * (1 / (1 + in_threads(np_exp, -(self - other))))
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            grad_other = grad * (1 / (1 + on_large(np_exp, -(other - self))))
+            grad_other = grad * (1 / (1 + in_threads(np_exp, -(other - self))))
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -834,7 +839,7 @@ def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tens
     if input_array.dtype is not exponent_array.dtype:
         input_array, exponent_array = promote(input_array, exponent_array)
     try:
-        array = input_array**exponent_array
+        array = kernels.pow(input_array, exponent_array)
     except Exception as error:
         raise failure("pow", error, input, exponent) from None
     out = Tensor()
@@ -915,7 +920,7 @@ class PowBackward1(Node):
                 grad
                 * (
                     result
-                    * on_large(np_log, kernels.where((self == 0) & (exponent.real >= 0), 1, self))
+                    * in_threads(np_log, kernels.where((self == 0) & (exponent.real >= 0), 1, self))
                 ).conjugate()
             )
             if node._like_exponent is not None:
@@ -964,18 +969,15 @@ def pow_tensor_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
     self_t = tangents["self"]
     exponent_p = primals["exponent"]
     exponent_t = tangents["exponent"]
-    return arithmetic_ops.where_self(
-        comparison_ops.eq(exponent_p, 0), 0, self_t * (exponent_p * self_p ** (exponent_p - 1))
-    ) + exponent_t * (
-        result
-        * log(
-            arithmetic_ops.where_self(
-                comparison_ops.eq(self_p, 0) & (complex_numbers_ops.real(exponent_p) >= 0),
-                1,
-                self_p,
-            )
+    logarithm = log(
+        arithmetic_ops.where_self(
+            comparison_ops.eq(self_p, 0) & (complex_numbers_ops.real(exponent_p) >= 0), 1, self_p
         )
     )
+    by_base = arithmetic_ops.where_self(
+        comparison_ops.eq(exponent_p, 0), 0, self_t * (exponent_p * self_p ** (exponent_p - 1))
+    )
+    return arithmetic_ops._to_copy(by_base + exponent_t * (result * logarithm), dtype=result.dtype)
 
 
 def pow_scalar(input: Number, exponent: Tensor) -> Tensor:
@@ -1134,12 +1136,12 @@ def square(input: Tensor) -> Tensor:
     return pow_tensor_scalar(input, 2)
 
 
-def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+def xlogy_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """`self * log(other)`, zero where `self` is zero."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
         if lifted is None or type(input) is not Tensor:
-            return dispatch(xlogy, input, other)
+            return dispatch(xlogy_tensor, input, other)
         other = lifted
     input_array = input.array
     other_array = other.array
@@ -1148,7 +1150,7 @@ def xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused("xlogy", input, other)
     try:
-        array = input_array * on_large(
+        array = input_array * in_threads(
             np_log, kernels.where((input_array == 0) & (other_array <= 0), 1, other_array)
         )
     except Exception as error:
@@ -1215,7 +1217,9 @@ class XlogyBackward0(Node):
         self = self.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad * on_large(np_log, kernels.where((self == 0) & (other <= 0), 1, other))
+            grad_self = grad * in_threads(
+                np_log, kernels.where((self == 0) & (other <= 0), 1, other)
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -1248,19 +1252,179 @@ class XlogyBackward0(Node):
         node.kept_other = node.kept_self = FREED
 
 
-def xlogy_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+def xlogy_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `xlogy.Tensor`."""
     self_p = primals["self"]
     self_t = tangents["self"]
     other_p = primals["other"]
     other_t = tangents["other"]
+    logarithm = log(
+        arithmetic_ops.where_self(comparison_ops.eq(self_p, 0) & (other_p <= 0), 1, other_p)
+    )
+    return arithmetic_ops._to_copy(
+        self_t * logarithm + other_t * self_p / other_p, dtype=result.dtype
+    )
+
+
+def xlogy_scalar_self(input: float, other: Tensor | Number) -> Tensor:
+    """A number times the logarithm of each element, zero if the number is."""
+    if type(other) is not Tensor:
+        return dispatch(xlogy_scalar_self, input, other)
+    other_array = other.array
+    if other_array.dtype.num <= LAST_INTEGER:
+        (other_array,) = promote_to_float(other_array)
+    if FIRST_COMPLEX <= other_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("xlogy", other)
+    try:
+        array = (
+            (np_log(other_array) if other_array.size < LARGE else in_threads(np_log, other_array))
+            * input
+            if input != 0
+            else kernels.where(other_array == other_array, 0, other_array)
+        )
+    except Exception as error:
+        raise failure("xlogy", error, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if other.edge is not None:
+        node = XlogyBackward1()
+        node.edges = (other.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_other = other
+        node._version_other = other.alias and other.alias.version
+        node._saved_self = input
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class XlogyBackward1(Node):
+    """Gradient of `xlogy.Scalar_Self`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_other",
+        "kept_other",
+    )
+    _saved_self: Any
+    _version_other: Any
+    kept_other: Any
+    op = "xlogy.Scalar_Self"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node.kept_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        other = other.array
+        self = node._saved_self
+        return (grad * self / other,)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node.kept_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        self = node._saved_self
+        return (grad * self / other,)
+
+    def release(node) -> None:
+        node.kept_other = FREED
+
+
+def xlogy_scalar_self_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `xlogy.Scalar_Self`."""
+    self = primals["self"]
+    other = primals["other"]
+    other_t = tangents["other"]
+    return other_t * self / other
+
+
+def xlogy_scalar_other(input: Tensor | Number, other: float) -> Tensor:
+    """Each element times the logarithm of a number, zero where the element is."""
+    if type(input) is not Tensor:
+        return dispatch(xlogy_scalar_other, input, other)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused("xlogy", input)
+    try:
+        array = (
+            kernels.where(input_array == 0, 0, kernels.times_log(input_array, other))
+            if other <= 0
+            else kernels.times_log(input_array, other)
+        )
+    except Exception as error:
+        raise failure("xlogy", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = XlogyBackward2()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_other = other
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class XlogyBackward2(Node):
+    """Gradient of `xlogy.Scalar_Other`."""
+
+    __slots__ = (
+        "_saved_other",
+        "_version_self",
+        "kept_self",
+    )
+    _saved_other: Any
+    _version_self: Any
+    kept_self: Any
+    op = "xlogy.Scalar_Other"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node._saved_other
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            kernels.where(self == 0, 0, kernels.times_log(grad, other))
+            if other <= 0
+            else kernels.times_log(grad, other),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node._saved_other
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (
+            arithmetic_ops.where_self(comparison_ops.eq(self, 0), 0, _times_log(grad, other))
+            if other <= 0
+            else _times_log(grad, other),
+        )
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def xlogy_scalar_other_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `xlogy.Scalar_Other`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    other = primals["other"]
     return (
-        self_t
-        * log(arithmetic_ops.where_self(comparison_ops.eq(self_p, 0) & (other_p <= 0), 1, other_p))
-        + other_t * self_p / other_p
+        arithmetic_ops.where_self(comparison_ops.eq(self, 0), 0, _times_log(self_t, other))
+        if other <= 0
+        else _times_log(self_t, other)
     )
 
 
 pow = overloaded("pow", pow_tensor_scalar, pow_tensor_tensor, pow_scalar)
 
 _rpow = overloaded("_rpow", _rpow_scalar, _rpow_tensor)
+
+xlogy = overloaded("xlogy", xlogy_tensor, xlogy_scalar_self, xlogy_scalar_other)

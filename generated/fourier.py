@@ -16,8 +16,9 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
-from gradspec.node import Node, next_sequence_nr
+from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.saved import check_version
 from gradspec.tensor import Tensor
 from gradspec.types import Primals, Tangents
 
@@ -99,7 +100,8 @@ def _fft_r2c(input: Tensor, dim: Sequence[int], normalization: int, onesided: bo
         node._saved_dim = dim
         node._saved_normalization = normalization
         node._saved_onesided = onesided
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -111,22 +113,27 @@ class FftR2CBackward0(Node):
         "_saved_dim",
         "_saved_normalization",
         "_saved_onesided",
-        "_saved_self_shape",
+        "_version_self",
+        "kept_self",
     )
     _saved_dim: Any
     _saved_normalization: Any
     _saved_onesided: Any
-    _saved_self_shape: Any
+    _version_self: Any
+    kept_self: Any
     op = "_fft_r2c"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         normalization = node._saved_normalization
         onesided = node._saved_onesided
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
         return (
             kernels.fft_c2c(
-                kernels.lengthened(grad, dim[-1], self_shape[dim[-1]]) if onesided else grad,
+                array__lengthened(grad, self, dim[-1]) if onesided else grad,
                 dim,
                 normalization,
                 True,
@@ -137,17 +144,19 @@ class FftR2CBackward0(Node):
         dim = node._saved_dim
         normalization = node._saved_normalization
         onesided = node._saved_onesided
-        self_shape = node._saved_self_shape
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
         return (
             complex_numbers_ops.real(
                 _fft_c2c(
-                    _lengthened(grad, dim[-1], self_shape[dim[-1]]) if onesided else grad,
-                    dim,
-                    normalization,
-                    True,
+                    _lengthened(grad, self, dim[-1]) if onesided else grad, dim, normalization, True
                 )
             ),
         )
+
+    def release(node) -> None:
+        node.kept_self = FREED
 
 
 def _fft_r2c_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -223,15 +232,21 @@ def _fft_c2r_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     )
 
 
-def _lengthened(input: Tensor, dim: int, size: int) -> Tensor:
-    """A tensor with zeros after it along a dimension, up to a length."""
-    if type(input) is not Tensor:
-        return dispatch(_lengthened, input, dim, size)
+def array__lengthened(self: Any, x: Any, dim: Any) -> Any:
+    """`_lengthened` on arrays."""
+    return kernels.lengthened(self, dim, x.shape[dim])
+
+
+def _lengthened(input: Tensor, x: Tensor, dim: int) -> Tensor:
+    """A tensor with zeros after it along a dimension, up to the length of `x`."""
+    if type(input) is not Tensor or type(x) is not Tensor:
+        return dispatch(_lengthened, input, x, dim)
     input_array = input.array
+    x_array = x.array
     try:
-        array = kernels.lengthened(input_array, dim, size)
+        array = kernels.lengthened(input_array, dim, x_array.shape[dim])
     except Exception as error:
-        raise failure("lengthened", error, input) from None
+        raise failure("lengthened", error, input, x) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -270,4 +285,7 @@ class LengthenedBackward0(Node):
 
 def _lengthened_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `_lengthened`."""
-    return _lengthened(tangents["self"], primals["dim"], primals["size"])
+    self_t = tangents["self"]
+    x = primals["x"]
+    dim = primals["dim"]
+    return _lengthened(self_t, x, dim)

@@ -355,6 +355,7 @@ def lerp_scalar(input: Tensor | Number, end: Tensor | Number, weight: Number) ->
     input_array = input.array
     end_array = end.array
     if input_array.dtype is not end_array.dtype:
+        kernels.same_dtype("lerp", input_array, end_array)
         input_array, end_array = promote(input_array, end_array)
     try:
         array = kernels.lerp(input_array, end_array, weight)
@@ -445,6 +446,7 @@ def lerp_tensor(input: Tensor | Number, end: Tensor | Number, weight: Tensor | N
     end_array = end.array
     weight_array = weight.array
     if input_array.dtype is not end_array.dtype or input_array.dtype is not weight_array.dtype:
+        kernels.same_dtype("lerp", input_array, end_array)
         input_array, end_array, weight_array = promote(input_array, end_array, weight_array)
     try:
         array = kernels.lerp_tensor(input_array, end_array, weight_array)
@@ -1149,6 +1151,7 @@ def linalg_cross(input: Tensor | Number, other: Tensor | Number, *, dim: int = -
     input_array = input.array
     other_array = other.array
     if input_array.dtype is not other_array.dtype:
+        kernels.same_dtype("linalg_cross", input_array, other_array)
         input_array, other_array = promote(input_array, other_array)
     try:
         array = kernels.cross(input_array, other_array, dim)

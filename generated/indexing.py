@@ -565,7 +565,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
         node._saved_dim = dim
         node.kept_index = index
         node._version_index = index.alias and index.alias.version
-        node._saved_self_shape = input.array.shape
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -575,14 +576,16 @@ class GatherBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
-        "_saved_self_shape",
         "_version_index",
+        "_version_self",
         "kept_index",
+        "kept_self",
     )
     _saved_dim: Any
-    _saved_self_shape: Any
     _version_index: Any
+    _version_self: Any
     kept_index: Any
+    kept_self: Any
     op = "gather"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -591,19 +594,24 @@ class GatherBackward0(Node):
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
         index = index.array
-        self_shape = node._saved_self_shape
-        return (kernels.gather_backward(grad, self_shape, dim, index),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.gather_backward(grad, self.shape, dim, index),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         index = node.kept_index
         if index.alias is not None:
             check_version(node, "index", index, node._version_index)
-        self_shape = node._saved_self_shape
-        return (_gather_backward(grad, self_shape, dim, index),)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_gather_backward(grad, self, dim, index),)
 
     def release(node) -> None:
-        node.kept_index = FREED
+        node.kept_index = node.kept_self = FREED
 
 
 def gather_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -613,16 +621,17 @@ def gather_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     )
 
 
-def _gather_backward(input: Tensor, shape: Sequence[int], dim: int, index: Tensor) -> Tensor:
-    """Zeros of the given shape with `self` added at positions along a dimension."""
-    if type(input) is not Tensor or type(index) is not Tensor:
-        return dispatch(_gather_backward, input, shape, dim, index)
+def _gather_backward(input: Tensor, x: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Zeros of the shape of `x` with `self` added at positions along a dimension."""
+    if type(input) is not Tensor or type(x) is not Tensor or type(index) is not Tensor:
+        return dispatch(_gather_backward, input, x, dim, index)
     input_array = input.array
+    x_array = x.array
     index_array = index.array
     try:
-        array = kernels.gather_backward(input_array, shape, dim, index_array)
+        array = kernels.gather_backward(input_array, x_array.shape, dim, index_array)
     except Exception as error:
-        raise failure("gather_backward", error, input, index) from None
+        raise failure("gather_backward", error, input, x, index) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
@@ -672,7 +681,11 @@ class GatherBackwardBackward0(Node):
 
 def _gather_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `_gather_backward`."""
-    return _gather_backward(tangents["self"], primals["shape"], primals["dim"], primals["index"])
+    self_t = tangents["self"]
+    x = primals["x"]
+    dim = primals["dim"]
+    index = primals["index"]
+    return _gather_backward(self_t, x, dim, index)
 
 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:

@@ -205,7 +205,7 @@ def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) 
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        node = DiagonalCopyBackward0()
+        node = DiagonalBackward0_copy()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
@@ -217,7 +217,7 @@ def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) 
     return finish(out) if current_mode.flags else out
 
 
-class DiagonalCopyBackward0(Node):
+class DiagonalBackward0_copy(Node):
     """Gradient of `diagonal_copy`."""
 
     __slots__ = (

@@ -11,7 +11,6 @@ from typing import Any
 from numpy import asanyarray, ndarray
 from numpy import exp as np_exp
 from numpy import logaddexp as np_logaddexp
-from numpy import square as np_square
 from numpy import zeros_like as np_zeros_like
 
 import gradspec.generated.arithmetic as arithmetic_ops
@@ -159,7 +158,7 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused("mse_loss", input, target)
     try:
-        array = kernels.reduced(np_square(input_array - target_array), reduction)
+        array = kernels.mse_loss(input_array, target_array, reduction)
     except Exception as error:
         raise failure("mse_loss", error, input, target) from None
     out = Tensor()
@@ -1073,10 +1072,12 @@ def _cross_entropy_of_probabilities(
     dim = 0 if input.ndim == 1 else 1
     uniform = label_smoothing / input.shape[dim]
     smooth = target if label_smoothing == 0 else target * (1 - label_smoothing) + uniform
-    return _reduced(
-        -reduction_ops.sum_dim_intlist(_times_class_weight(input * smooth, weight, dim), dim),
-        reduction,
-    )
+    share = _times_class_weight(input * smooth, weight, dim)
+    if reduction == "sum":
+        return -reduction_ops.sum_default(share)
+    else:
+        loss = -reduction_ops.sum_dim_intlist(share, dim)
+        return loss if reduction == "none" else _reduced(loss, reduction)
 
 
 def _times_class_weight(input: Tensor, weight: Tensor | None, dim: int) -> Tensor:

@@ -40,11 +40,15 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Tensor:
     """Cross entropy of two classes, given the probability of one of them."""
+    if weight is None or weight.dtype == input.dtype:
+        factor = weight
+    else:
+        factor = arithmetic_ops._to_copy(weight, dtype=input.dtype)
     if size_average is None and reduce is None:
-        return _binary_cross_entropy(input, target, weight, reduction)
+        return _binary_cross_entropy(input, target, factor, reduction)
     else:
         legacy = "none" if reduce == False else "sum" if size_average == False else "mean"
-        return _binary_cross_entropy(input, target, weight, legacy)
+        return _binary_cross_entropy(input, target, factor, legacy)
 
 
 def _binary_cross_entropy(
@@ -60,6 +64,7 @@ def _binary_cross_entropy(
     input_array = input.array
     target_array = target.array
     weight_array = None if weight is None else weight.array
+    kernels.same_dtype("binary_cross_entropy", input_array, target_array)
     input_array, target_array, weight_array = promote(input_array, target_array, weight_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX or (
         weight_array is not None and FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
@@ -639,7 +644,7 @@ def kl_div(
     loss = (
         exp_log_ops.exp(target) * (target - input)
         if log_target
-        else exp_log_ops.xlogy(target, target) - target * input
+        else exp_log_ops.xlogy_tensor(target, target) - target * input
     )
     if kind == "batchmean":
         return reduction_ops.sum_default(loss) / input.shape[0]

@@ -110,6 +110,372 @@ def _constant_unpad_nd_jvp(primals: Primals, tangents: Tangents, result: Any) ->
     return _constant_unpad_nd(tangents["self"], primals["pad"])
 
 
+def _reflection_pad1d(input: Tensor, padding: Sequence[int]) -> Tensor:
+    """A tensor mirrored at its edges along the last dimension."""
+    if type(input) is not Tensor:
+        return dispatch(_reflection_pad1d, input, padding)
+    input_array = input.array
+    try:
+        array = kernels.pad_by_index(input_array, padding, "reflect")
+    except Exception as error:
+        raise failure("reflection_pad1d", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ReflectionPad1DBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_padding = padding
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class ReflectionPad1DBackward0(Node):
+    """Gradient of `_reflection_pad1d`."""
+
+    __slots__ = (
+        "_saved_padding",
+        "_version_self",
+        "kept_self",
+    )
+    _saved_padding: Any
+    _version_self: Any
+    kept_self: Any
+    op = "_reflection_pad1d"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        padding = node._saved_padding
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.pad_by_index_backward(grad, self.shape, padding, "reflect"),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        padding = node._saved_padding
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_pad_by_index_backward(grad, self, padding, "reflect"),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def _reflection_pad1d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_reflection_pad1d`."""
+    return _reflection_pad1d(tangents["self"], primals["padding"])
+
+
+def _reflection_pad2d(input: Tensor, padding: Sequence[int]) -> Tensor:
+    """A tensor mirrored at its edges along the last two dimensions."""
+    if type(input) is not Tensor:
+        return dispatch(_reflection_pad2d, input, padding)
+    input_array = input.array
+    try:
+        array = kernels.pad_by_index(input_array, padding, "reflect")
+    except Exception as error:
+        raise failure("reflection_pad2d", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ReflectionPad2DBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_padding = padding
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class ReflectionPad2DBackward0(Node):
+    """Gradient of `_reflection_pad2d`."""
+
+    __slots__ = (
+        "_saved_padding",
+        "_version_self",
+        "kept_self",
+    )
+    _saved_padding: Any
+    _version_self: Any
+    kept_self: Any
+    op = "_reflection_pad2d"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        padding = node._saved_padding
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.pad_by_index_backward(grad, self.shape, padding, "reflect"),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        padding = node._saved_padding
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_pad_by_index_backward(grad, self, padding, "reflect"),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def _reflection_pad2d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_reflection_pad2d`."""
+    return _reflection_pad2d(tangents["self"], primals["padding"])
+
+
+def _reflection_pad3d(input: Tensor, padding: Sequence[int]) -> Tensor:
+    """A tensor mirrored at its edges along the last three dimensions."""
+    if type(input) is not Tensor:
+        return dispatch(_reflection_pad3d, input, padding)
+    input_array = input.array
+    try:
+        array = kernels.pad_by_index(input_array, padding, "reflect")
+    except Exception as error:
+        raise failure("reflection_pad3d", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ReflectionPad3DBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_padding = padding
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class ReflectionPad3DBackward0(Node):
+    """Gradient of `_reflection_pad3d`."""
+
+    __slots__ = (
+        "_saved_padding",
+        "_version_self",
+        "kept_self",
+    )
+    _saved_padding: Any
+    _version_self: Any
+    kept_self: Any
+    op = "_reflection_pad3d"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        padding = node._saved_padding
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.pad_by_index_backward(grad, self.shape, padding, "reflect"),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        padding = node._saved_padding
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_pad_by_index_backward(grad, self, padding, "reflect"),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def _reflection_pad3d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_reflection_pad3d`."""
+    return _reflection_pad3d(tangents["self"], primals["padding"])
+
+
+def _replication_pad1d(input: Tensor, padding: Sequence[int]) -> Tensor:
+    """A tensor continued by its last elements along the last dimension."""
+    if type(input) is not Tensor:
+        return dispatch(_replication_pad1d, input, padding)
+    input_array = input.array
+    try:
+        array = kernels.pad_by_index(input_array, padding, "replicate")
+    except Exception as error:
+        raise failure("replication_pad1d", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ReplicationPad1DBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_padding = padding
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class ReplicationPad1DBackward0(Node):
+    """Gradient of `_replication_pad1d`."""
+
+    __slots__ = (
+        "_saved_padding",
+        "_version_self",
+        "kept_self",
+    )
+    _saved_padding: Any
+    _version_self: Any
+    kept_self: Any
+    op = "_replication_pad1d"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        padding = node._saved_padding
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.pad_by_index_backward(grad, self.shape, padding, "replicate"),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        padding = node._saved_padding
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_pad_by_index_backward(grad, self, padding, "replicate"),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def _replication_pad1d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_replication_pad1d`."""
+    return _replication_pad1d(tangents["self"], primals["padding"])
+
+
+def _replication_pad2d(input: Tensor, padding: Sequence[int]) -> Tensor:
+    """A tensor continued by its last elements along the last two dimensions."""
+    if type(input) is not Tensor:
+        return dispatch(_replication_pad2d, input, padding)
+    input_array = input.array
+    try:
+        array = kernels.pad_by_index(input_array, padding, "replicate")
+    except Exception as error:
+        raise failure("replication_pad2d", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ReplicationPad2DBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_padding = padding
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class ReplicationPad2DBackward0(Node):
+    """Gradient of `_replication_pad2d`."""
+
+    __slots__ = (
+        "_saved_padding",
+        "_version_self",
+        "kept_self",
+    )
+    _saved_padding: Any
+    _version_self: Any
+    kept_self: Any
+    op = "_replication_pad2d"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        padding = node._saved_padding
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.pad_by_index_backward(grad, self.shape, padding, "replicate"),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        padding = node._saved_padding
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_pad_by_index_backward(grad, self, padding, "replicate"),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def _replication_pad2d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_replication_pad2d`."""
+    return _replication_pad2d(tangents["self"], primals["padding"])
+
+
+def _replication_pad3d(input: Tensor, padding: Sequence[int]) -> Tensor:
+    """A tensor continued by its last elements along the last three dimensions."""
+    if type(input) is not Tensor:
+        return dispatch(_replication_pad3d, input, padding)
+    input_array = input.array
+    try:
+        array = kernels.pad_by_index(input_array, padding, "replicate")
+    except Exception as error:
+        raise failure("replication_pad3d", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ReplicationPad3DBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_padding = padding
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class ReplicationPad3DBackward0(Node):
+    """Gradient of `_replication_pad3d`."""
+
+    __slots__ = (
+        "_saved_padding",
+        "_version_self",
+        "kept_self",
+    )
+    _saved_padding: Any
+    _version_self: Any
+    kept_self: Any
+    op = "_replication_pad3d"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        padding = node._saved_padding
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.pad_by_index_backward(grad, self.shape, padding, "replicate"),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        padding = node._saved_padding
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_pad_by_index_backward(grad, self, padding, "replicate"),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def _replication_pad3d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_replication_pad3d`."""
+    return _replication_pad3d(tangents["self"], primals["padding"])
+
+
 def _pad_by_index(input: Tensor, pad: Sequence[int], kind: str) -> Tensor:
     """The last dimensions continued by their own elements, reflected, repeated, or in a circle."""
     if type(input) is not Tensor:
@@ -242,6 +608,22 @@ def _pad_by_index_backward_jvp(primals: Primals, tangents: Tangents, result: Any
     return _pad_by_index_backward(self_t, x_p, pad, kind)
 
 
+def _reflected(input: Tensor, pad: Sequence[int]) -> Tensor:
+    """A tensor mirrored at its edges, along as many dimensions as widths are given for."""
+    if len(pad) == 2:
+        return _reflection_pad1d(input, pad)
+    else:
+        return _reflection_pad2d(input, pad) if len(pad) == 4 else _reflection_pad3d(input, pad)
+
+
+def _replicated(input: Tensor, pad: Sequence[int]) -> Tensor:
+    """A tensor continued by its last elements, along as many dimensions as widths are given for."""
+    if len(pad) == 2:
+        return _replication_pad1d(input, pad)
+    else:
+        return _replication_pad2d(input, pad) if len(pad) == 4 else _replication_pad3d(input, pad)
+
+
 def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:
@@ -249,4 +631,10 @@ def pad(
     if mode == "constant":
         return constant_pad_nd(input, pad, 0 if value is None else value)
     else:
-        return _pad_by_index(input, pad, mode)
+        if mode == "reflect":
+            return _reflected(input, pad)
+        else:
+            if mode == "replicate":
+                return _replicated(input, pad)
+            else:
+                return _pad_by_index(input, pad, mode)

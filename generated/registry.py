@@ -285,6 +285,14 @@ OPS: tuple[Op, ...] = (
         jvp=arithmetic.round_decimals_jvp,
     ),
     Op(
+        "special_round",
+        arithmetic.special_round,
+        (
+            Param("input", "Tensor"),
+            Param("decimals", "int", keyword_only=True, required=False),
+        ),
+    ),
+    Op(
         "trunc",
         arithmetic.trunc,
         (Param("input", "Tensor"),),
@@ -590,7 +598,7 @@ OPS: tuple[Op, ...] = (
     ),
     Op(
         "xlogy.Tensor",
-        exp_log.xlogy,
+        exp_log.xlogy_tensor,
         (
             Param("input", "Tensor"),
             Param("other", "Tensor"),
@@ -599,7 +607,27 @@ OPS: tuple[Op, ...] = (
             "input",
             "other",
         ),
-        jvp=exp_log.xlogy_jvp,
+        jvp=exp_log.xlogy_tensor_jvp,
+    ),
+    Op(
+        "xlogy.Scalar_Self",
+        exp_log.xlogy_scalar_self,
+        (
+            Param("input", "float"),
+            Param("other", "Tensor"),
+        ),
+        promotes=("other",),
+        jvp=exp_log.xlogy_scalar_self_jvp,
+    ),
+    Op(
+        "xlogy.Scalar_Other",
+        exp_log.xlogy_scalar_other,
+        (
+            Param("input", "Tensor"),
+            Param("other", "float"),
+        ),
+        promotes=("input",),
+        jvp=exp_log.xlogy_scalar_other_jvp,
     ),
     Op(
         "sin",
@@ -1629,8 +1657,8 @@ OPS: tuple[Op, ...] = (
         fourier._lengthened,
         (
             Param("input", "Tensor"),
+            Param("x", "Tensor"),
             Param("dim", "int"),
-            Param("size", "int"),
         ),
         jvp=fourier._lengthened_jvp,
     ),
@@ -1747,7 +1775,7 @@ OPS: tuple[Op, ...] = (
         indexing._gather_backward,
         (
             Param("input", "Tensor"),
-            Param("shape", "int[]"),
+            Param("x", "Tensor"),
             Param("dim", "int"),
             Param("index", "Tensor"),
         ),
@@ -3370,6 +3398,60 @@ OPS: tuple[Op, ...] = (
         jvp=padding._constant_unpad_nd_jvp,
     ),
     Op(
+        "_reflection_pad1d",
+        padding._reflection_pad1d,
+        (
+            Param("input", "Tensor"),
+            Param("padding", "int[]"),
+        ),
+        jvp=padding._reflection_pad1d_jvp,
+    ),
+    Op(
+        "_reflection_pad2d",
+        padding._reflection_pad2d,
+        (
+            Param("input", "Tensor"),
+            Param("padding", "int[]"),
+        ),
+        jvp=padding._reflection_pad2d_jvp,
+    ),
+    Op(
+        "_reflection_pad3d",
+        padding._reflection_pad3d,
+        (
+            Param("input", "Tensor"),
+            Param("padding", "int[]"),
+        ),
+        jvp=padding._reflection_pad3d_jvp,
+    ),
+    Op(
+        "_replication_pad1d",
+        padding._replication_pad1d,
+        (
+            Param("input", "Tensor"),
+            Param("padding", "int[]"),
+        ),
+        jvp=padding._replication_pad1d_jvp,
+    ),
+    Op(
+        "_replication_pad2d",
+        padding._replication_pad2d,
+        (
+            Param("input", "Tensor"),
+            Param("padding", "int[]"),
+        ),
+        jvp=padding._replication_pad2d_jvp,
+    ),
+    Op(
+        "_replication_pad3d",
+        padding._replication_pad3d,
+        (
+            Param("input", "Tensor"),
+            Param("padding", "int[]"),
+        ),
+        jvp=padding._replication_pad3d_jvp,
+    ),
+    Op(
         "_pad_by_index",
         padding._pad_by_index,
         (
@@ -3389,6 +3471,22 @@ OPS: tuple[Op, ...] = (
             Param("kind", "str"),
         ),
         jvp=padding._pad_by_index_backward_jvp,
+    ),
+    Op(
+        "_reflected",
+        padding._reflected,
+        (
+            Param("input", "Tensor"),
+            Param("pad", "int[]"),
+        ),
+    ),
+    Op(
+        "_replicated",
+        padding._replicated,
+        (
+            Param("input", "Tensor"),
+            Param("pad", "int[]"),
+        ),
     ),
     Op(
         "pad",

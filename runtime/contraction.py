@@ -53,6 +53,8 @@ def einsum(*args: Any) -> Tensor:
     ]
     _check_sizes(terms)
     kept = _output_labels(terms, inputs, output if arrow else None)
+    if len(terms) == 1:
+        return _alone(terms[0], kept)
     for positions in _path(terms, kept):
         chosen = [terms[position] for position in positions]
         rest = [term for position, term in enumerate(terms) if position not in positions]
@@ -60,11 +62,19 @@ def einsum(*args: Any) -> Tensor:
             needed = {*kept, *(label for term in rest for label in term.labels)}
             if len(chosen) > 2:
                 needed |= {label for term in chosen for label in term.labels}
-            chosen[0] = _contract(chosen[0], second, needed)
+            chosen[0] = _contract(chosen[0], second, needed, kept)
         terms = [*rest, chosen[0]]
     (last,) = terms
     last = _summed_out(last, kept)
     return _permuted(last, kept)
+
+
+def _alone(term: _Term, kept: list[Label]) -> Tensor:
+    """A single tensor in the order of the result, then summed over what is left."""
+    summed = [label for label in term.labels if label not in kept]
+    order = [term.labels.index(label) for label in (*kept, *summed)]
+    permuted: Tensor = table_op("permute")(term.tensor, order)
+    return permuted.sum(list(range(len(kept), len(order)))) if summed else permuted
 
 
 def _equation_of(args: tuple[Any, ...]) -> tuple[str, list[Tensor]]:
@@ -163,11 +173,18 @@ def _path(terms: list[_Term], kept: list[Label]) -> list[tuple[int, ...]]:
     return [tuple(step) for step in path[1:]]
 
 
-def _contract(a: _Term, b: _Term, needed: set[Label]) -> _Term:
-    """The product of two terms, summed over the labels that nothing else needs."""
+def _contract(a: _Term, b: _Term, needed: set[Label], kept: list[Label]) -> _Term:
+    """The product of two terms, summed over the labels that nothing else needs.
+
+    Where nothing is summed the elements are multiplied, in the order of the result.
+    """
     a = _summed_out(a, needed | set(b.labels))
     b = _summed_out(b, needed | set(a.labels))
     shared = [label for label in a.labels if label in b.labels]
+    if needed.issuperset(shared):
+        names = dict.fromkeys((*kept, *a.labels, *b.labels))
+        labels = [label for label in names if label in a.labels or label in b.labels]
+        return _Term(_spread(a, labels) * _spread(b, labels), labels)
     a, b = _expanded(a, b, shared), _expanded(b, a, shared)
     batch = [label for label in shared if label in needed]
     summed = [label for label in shared if label not in needed]
@@ -202,6 +219,15 @@ def _expanded(term: _Term, other: _Term, shared: list[Label]) -> _Term:
     if all(length in (-1, 1) for length in wanted):
         return term
     return _Term(table_op("expand")(term.tensor, wanted), term.labels)
+
+
+def _spread(term: _Term, labels: list[Label]) -> Tensor:
+    """With a dimension for each of `labels`, of length one where the term has none."""
+    tensor = _permuted(term, [label for label in labels if label in term.labels])
+    for place, label in enumerate(labels):
+        if label not in term.labels:
+            tensor = tensor.unsqueeze(place)
+    return tensor
 
 
 def _permuted(term: _Term, labels: list[Label]) -> Tensor:

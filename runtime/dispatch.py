@@ -112,7 +112,9 @@ def _lift_one(
     if isinstance(value, np.ndarray | np.generic):
         return wrap(np.asanyarray(value))
     if number_dtype is not None and isinstance(value, int | float | complex):
-        return wrap(np.asarray(value, dtype=number_dtype))
+        # A bool stays one, of the lowest category: some ops refuse it.
+        dtype = np.bool_ if isinstance(value, bool) else number_dtype
+        return wrap(np.asarray(value, dtype=dtype))
     raise _wrong_type(op, param, position, value)
 
 

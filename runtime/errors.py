@@ -38,6 +38,12 @@ def failure(op_name: str, error: Exception, *args: object) -> Exception:
     if isinstance(error, TypeError) and "not supported for the input types" in str(error):
         kind = type_name(arrays[0].dtype) if arrays else "these arguments"
         return NotImplementedError(f"\"{op_name}\" not implemented for '{kind}' in {call}")
+    if isinstance(error, TypeError) and "numpy boolean" in str(error):
+        operation = "Subtraction" if "subtract" in str(error) else "Negation"
+        return RuntimeError(
+            f"{operation}, the `-` operator, of bools is not supported; use `^`, `~` or "
+            f"logical_not() instead. In {call}"
+        )
     if isinstance(error, TypeError):
         return TypeError(f"{error} in {call}")
     if isinstance(error, IndexError):

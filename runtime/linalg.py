@@ -154,5 +154,5 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
         return table_op("mm")(product(start, cut), product(cut, end))
 
     result = product(0, len(matrices))
-    dims = [dim for dim, squeezed in enumerate((first, last)) if squeezed]
-    return result.squeeze(dims) if dims else result
+    shape = zip(result.shape, (first, last), strict=True)
+    return table_op("view")(result, [length for length, added in shape if not added])

@@ -178,7 +178,19 @@ def _promotion(op: OpSpec) -> list[str]:
     promote = "promote_to_float" if op.int_to_float else "promote"
     targets = ", ".join(arrays) if len(arrays) > 1 else f"({arrays[0]},)"
     line = f"{targets} = {promote}({', '.join(arrays)})"
-    return [line] if optional else [f"if {' or '.join(tests)}:", f"    {line}"]
+    lines = [*_refused_dtypes(op), line]
+    return lines if optional else [f"if {' or '.join(tests)}:", *(f"    {line}" for line in lines)]
+
+
+def _refused_dtypes(op: OpSpec) -> Iterator[str]:
+    """Lines that refuse what is not brought to one dtype; equal dtypes never come here."""
+    for check, names in (
+        ("same_dtype", op.same_dtype),
+        ("refuse_bools", op.promotes if op.no_bools else ()),
+    ):
+        if names:
+            arrays = ", ".join(f"{spelled(name)}_array" for name in names)
+            yield f'kernels.{check}("{op.signature.name.lstrip("_")}", {arrays})'
 
 
 def _compute(

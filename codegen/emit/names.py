@@ -35,7 +35,7 @@ def node_names(table: Table) -> dict[str, str]:
         stem = "".join(word.title() for word in op.signature.name.split("_"))
         number = counts.get(stem, 0)
         counts[stem] = number + 1
-        names[op.name] = f"{stem}Backward{number}"
+        names[op.name] = op.node or f"{stem}Backward{number}"
     return names
 
 

@@ -77,7 +77,7 @@ def complex_examples(spec: OpSpec, examples: tuple[Example, ...]) -> tuple[Examp
     ordered = sorted(examples, key=_size)
     chosen = examples if spec.examples and spec.composite is None else ordered[:_OF_COMPOSITES]
     found = [_with_complex(example, params) for example in chosen]
-    if len(spec.promotes) > 1:
+    if len(spec.promotes) > 1 and not spec.same_dtype:
         found += [_with_complex(ordered[0], {name: params[name]}) for name in spec.promotes]
     return tuple(example for example in found if example is not None)
 

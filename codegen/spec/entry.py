@@ -118,6 +118,8 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         vjps=tuple((names, _completed(rule, forward)) for names, rule in vjps),
         jvps=tuple((name, _completed(rule, forward)) for name, rule in jvps),
         promotes=reader.words("promotes"),
+        same_dtype=reader.words("same_dtype"),
+        no_bools=reader.flag("no_bools"),
         int_to_float=reader.flag("int_to_float"),
         complex=reader.flag("complex"),
         real_only=reader.flag("real_only"),
@@ -130,6 +132,7 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         python_module=reader.text("python_module"),
         operators=reader.words("operators"),
         aliases=reader.words("aliases"),
+        node=reader.text("node"),
         proof=proof,
         proof_reason=proof_reason,
     )

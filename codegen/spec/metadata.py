@@ -46,7 +46,7 @@ def _check_known(entry: Entry, key: str, known: Iterable[str], report: Report) -
 
 
 def _check_aliases(entry: Entry, report: Report) -> None:
-    for word, place in entry.words("aliases"):
+    for word, place in (*entry.words("aliases"), *entry.words("node")):
         if not word.isidentifier() or keyword.iskeyword(word):
             report.error("GS024", place, f"`{word}` cannot be a name in Python")
 
@@ -57,6 +57,10 @@ def _check_promotes(entry: Entry, report: Report) -> None:
         if word not in tensors:
             message = f"`{word}` is no tensor argument of `{entry.op.name}`"
             report.error("GS057", place, message, did_you_mean(word, tensors))
+    for word, place in entry.words("same_dtype"):
+        if word not in entry.op.promotes:
+            message = f"`{word}` is not among what `{entry.op.name}` promotes"
+            report.error("GS057", place, message, did_you_mean(word, entry.op.promotes))
 
 
 def _check_domain(entry: Entry, report: Report) -> None:

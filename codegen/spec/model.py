@@ -177,6 +177,10 @@ class OpSpec:
     """`(output name, rule)`."""
     promotes: tuple[str, ...] = ()
     """The tensor arguments that are brought to one dtype first, by PyTorch's promotion rules."""
+    same_dtype: tuple[str, ...] = ()
+    """Those among them that must have one dtype already: PyTorch does not mix these."""
+    no_bools: bool = False
+    """Bools are refused."""
     inplace: bool = False
     """The op has an in-place twin, `mul_` to `mul`, which is made from it."""
     int_to_float: bool = False
@@ -199,6 +203,8 @@ class OpSpec:
     operators: tuple[str, ...] = ()
     """Python operators on `Tensor` that this op answers, e.g. `__mul__`."""
     aliases: tuple[str, ...] = ()
+    node: str = ""
+    """The name of the node, where PyTorch's does not follow from the op's."""
     proof: str = "symbolic"
     """`symbolic`, or `numeric` with the reason in `proof_reason`."""
     proof_reason: str = ""

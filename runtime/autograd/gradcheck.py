@@ -151,6 +151,8 @@ def _by_differences(
 ) -> list[Array]:
     """For each output the Jacobian with respect to input `i`, one column per component."""
     value = args[i].array
+    if not value.size:
+        return [np.zeros((_components(o.array).size, 0)) for o in _outputs(func, args)]
     columns = []
     for unit in _basis(value):
         sides = [
@@ -178,6 +180,8 @@ def _by_backward(func: Callable[..., Any], args: Sequence[Any], i: int) -> list[
 def _by_forward(func: Callable[..., Any], args: Sequence[Any], i: int) -> list[Array]:
     """The same Jacobians, column by column from forward mode."""
     columns = []
+    if not args[i].array.size:
+        return [np.zeros((_components(o.array).size, 0)) for o in _outputs(func, args)]
     for unit in _basis(args[i].array):
         with dual_level():
             fresh = _replaced(args, i, args[i].array)

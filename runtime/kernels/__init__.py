@@ -9,6 +9,8 @@ from .arithmetic import (
     div_rounded,
     fmod,
     fmod_scalar,
+    logaddexp,
+    pow,
     pow_of_scalar,
     pow_scalar,
     remainder_scalar,
@@ -19,6 +21,7 @@ from .arithmetic import (
     times_log,
     within,
 )
+from .checks import refuse_bools, same_dtype
 from .complex_numbers import complex, sgn, view_as_complex, view_as_real
 from .convolution import (
     channel_sum,
@@ -85,6 +88,7 @@ from .layout import (
 from .linalg import addmm, bmm, broadcast_matmul, dot, mm, mv
 from .loss import (
     binary_cross_entropy_with_logits,
+    mse_loss,
     nll_loss,
     nll_loss2d,
     nll_loss_backward,
@@ -209,6 +213,7 @@ __all__ = [
     "lerp",
     "lerp_tensor",
     "log_softmax",
+    "logaddexp",
     "logsumexp",
     "lu",
     "masked_fill",
@@ -223,6 +228,7 @@ __all__ = [
     "min",
     "min_with_indices",
     "mm",
+    "mse_loss",
     "mv",
     "nll_loss",
     "nll_loss2d",
@@ -239,6 +245,7 @@ __all__ = [
     "permute_backward",
     "pinv",
     "polygamma",
+    "pow",
     "pow_of_scalar",
     "pow_scalar",
     "prod",
@@ -247,6 +254,7 @@ __all__ = [
     "quotient",
     "recurrence",
     "reduced",
+    "refuse_bools",
     "remainder_scalar",
     "repeat",
     "repeat_backward",
@@ -254,6 +262,7 @@ __all__ = [
     "round",
     "round_decimals",
     "rsub_scalar",
+    "same_dtype",
     "scatter",
     "scatter_add",
     "select",

@@ -8,8 +8,9 @@ import numpy as np
 
 from .. import constants
 from ..promotion import LAST_INTEGER, to_float
+from ..threads import in_threads
 from ..types import Number
-from .checks import Array
+from .checks import Array, bool_subtraction, floating
 
 
 def _with(self: Array, *numbers: Number | None) -> Array:
@@ -20,7 +21,11 @@ def _with(self: Array, *numbers: Number | None) -> Array:
 
 
 def times(self: Array, alpha: Number) -> Any:
-    """`alpha * self`; RuntimeError for a complex `alpha` that would leave the dtype."""
+    """`alpha * self`; RuntimeError for an `alpha` that would leave the dtype's category."""
+    if isinstance(alpha, float) and self.dtype.num <= LAST_INTEGER:
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
     if isinstance(alpha, complex) and self.dtype.kind not in "cO":
         raise RuntimeError(
             "For non-complex input tensors, argument alpha must not be a complex number."
@@ -29,7 +34,9 @@ def times(self: Array, alpha: Number) -> Any:
 
 
 def rsub_scalar(self: Array, other: Number, alpha: Number) -> Any:
-    """A number minus `alpha` times each element."""
+    """A number minus `alpha` times each element; RuntimeError if one of the two is bool."""
+    if isinstance(other, bool) or self.dtype.kind == "b":
+        raise bool_subtraction()
     if self.dtype.num <= LAST_INTEGER:
         self = _with(self, other, alpha)
     return other - self if alpha == 1 else other - times(self, alpha)
@@ -85,6 +92,31 @@ def pow_scalar(self: Array, exponent: Number) -> Any:
     return _with(self, exponent) ** exponent
 
 
+def pow(self: Array, exponent: Array) -> Any:
+    """Elements to the power of elements; integers to negative powers are 1, -1 or 0."""
+    if self.dtype.kind not in "iub":
+        return self**exponent
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    return _integer_power(self, exponent)
+
+
+def _integer_power(self: Any, exponent: Array) -> Any:
+    """NumPy refuses negative exponents of integers; here the quotient is rounded towards zero."""
+    if not (exponent < 0).any():
+        return self**exponent
+    self = np.asarray(self, exponent.dtype)
+    unit = np.where(np.abs(self) == 1, self, 0)  # of all the others the reciprocal rounds to 0
+    negative = np.where(exponent & 1, unit, np.abs(unit))
+    return np.where(exponent < 0, negative, self ** np.maximum(exponent, 0))
+
+
+def logaddexp(self: Array, other: Array) -> Any:
+    """Logarithms of sums of exponentials, of floats only."""
+    floating("logaddexp_cpu", self)
+    return in_threads(np.logaddexp, self, other)
+
+
 def round(self: Array) -> Any:
     """The nearest integers, halves to even; integers stay as they are."""
     return self.copy() if self.dtype.kind in "iu" else np.rint(self)
@@ -104,7 +136,8 @@ def round_decimals(self: Array, decimals: int) -> Any:
 
 def pow_of_scalar(self: Number, exponent: Array) -> Any:
     """A number to the power of each element."""
-    return self ** _with(exponent, self)
+    exponent = _with(exponent, self)
+    return _integer_power(self, exponent) if exponent.dtype.kind in "iu" else self**exponent
 
 
 def times_log(self: Array, base: Any) -> Any:

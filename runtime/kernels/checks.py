@@ -44,3 +44,17 @@ def floating(name: str, array: Array) -> None:
     """Raise NotImplementedError for integers and bools, where an op is not defined for them."""
     if array.dtype.kind in "iub":
         raise NotImplementedError(f"\"{name}\" not implemented for '{type_name(array.dtype)}'")
+
+
+def refuse_bools(_name: str, *arrays: Array) -> None:
+    """Raise RuntimeError if one of the arrays holds bools."""
+    if any(array.dtype.kind == "b" for array in arrays):
+        raise bool_subtraction()
+
+
+def bool_subtraction() -> RuntimeError:
+    """The error of a difference with bools, which may have been meant for a mask."""
+    return RuntimeError(
+        "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+        "invert a mask, use the `~` or `logical_not()` operator instead."
+    )

@@ -165,8 +165,29 @@ def solve_triangular(self: Array, B: Array, upper: bool, left: bool, unitriangul
         places = np.arange(self.shape[-1])
         half[..., places, places] = 1
     if left:
+        return _solve_half(half, B, upper)
+    return _mt(_solve_half(_mt(half), _mt(B), not upper))
+
+
+def _solve_half(half: Array, B: Array, upper: bool) -> Array:
+    """The solution for a triangle; infinite where the diagonal has a zero, as in PyTorch."""
+    try:
         return np.linalg.solve(half, B)
-    return _mt(np.linalg.solve(_mt(half), _mt(B)))
+    except np.linalg.LinAlgError:
+        return _substitute(half, B, upper)
+
+
+def _substitute(half: Array, B: Array, upper: bool) -> Array:
+    """The solution for a triangle, row by row from the one with a single unknown."""
+    size = half.shape[-1]
+    batch = np.broadcast_shapes(half.shape[:-2], B.shape[:-2])
+    rest = np.broadcast_to(B, (*batch, *B.shape[-2:])).copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for row in reversed(range(size)) if upper else range(size):
+            rest[..., row, :] /= half[..., row, row, None]
+            others = slice(row) if upper else slice(row + 1, None)
+            rest[..., others, :] -= half[..., others, row, None] * rest[..., row, None, :]
+    return rest
 
 
 def cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..types import Number
-from .checks import Array, normalize_dim, same_dtype
+from .checks import Array, floating, normalize_dim, same_dtype
 from .linalg import bmm, dot, mv
 
 
@@ -24,6 +24,7 @@ def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Number) -> Any:
 
 def lerp(self: Array, end: Array, weight: Any) -> Any:
     """Counted from the nearer end, so that both ends are met exactly."""
+    floating("lerp_kernel_scalar", self)
     if weight < 0.5:
         return self + (end - self) * weight
     return end - (end - self) * (1 - weight)
@@ -31,6 +32,7 @@ def lerp(self: Array, end: Array, weight: Any) -> Any:
 
 def lerp_tensor(self: Array, end: Array, weight: Array) -> Any:
     """Counted from the nearer end, so that both ends are met exactly."""
+    floating("lerp_kernel_tensor", self)
     way = end - self
     return np.where(weight < 0.5, self + way * weight, end - way * (1 - weight))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..threads import in_threads
-from .checks import ArgumentError, Array
+from .checks import ArgumentError, Array, floating, same_dtype
 
 _max_reduce: Any = np.maximum.reduce
 _UNSIGNED = {size: (np.dtype(f"u{size}"), 1 << (8 * size - 1)) for size in (1, 2, 4, 8)}
@@ -32,6 +32,12 @@ def unreduced(self: Array, shape: Sequence[int], reduction: str) -> Array:
     out = np.empty(shape, self.dtype)
     out[...] = self / out.size if reduction == "mean" else self
     return out
+
+
+def mse_loss(self: Array, target: Array, reduction: str) -> Any:
+    """Squared differences, reduced."""
+    floating("mse_cpu", self)
+    return reduced(np.square(self - target), reduction)
 
 
 def _check_reduction(reduction: str) -> None:
@@ -77,6 +83,8 @@ def _nll_loss(
     self: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str
 ) -> Any:
     _check_reduction(reduction)
+    if weight is not None:
+        same_dtype("nll_loss", self, weight)
     classes = _classes(self.shape, target)
     all_count = _all_count(target, classes, ignore_index)
     if not all_count:

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .checks import ArgumentError, Array
+from .checks import ArgumentError, Array, floating
 from .loss import reduced
 
 
 def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: str) -> Any:
     """`-w * (t * log(p) + (1 - t) * log(1 - p))`, each logarithm at least -100."""
+    floating("binary_cross_entropy", self)
     if self.shape != target.shape:
         raise ArgumentError(
             f"Using a target size ({list(target.shape)}) that is different to the input size "

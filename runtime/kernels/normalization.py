@@ -42,7 +42,10 @@ def batch_norm(
         ("weight", weight),
         ("bias", bias),
     ):
-        if given is not None and given.shape != per_channel[1:2]:
+        if given is None:
+            continue
+        same_dtype("batch_norm", self, given)
+        if given.shape != per_channel[1:2]:
             raise RuntimeError(f"{name} should contain {per_channel[1]} elements not {given.size}")
     if running_mean is None or running_var is None:
         mean, var = _statistics(self, (0, *range(2, self.ndim)))

@@ -39,7 +39,7 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key, value = (_shared_heads(heads, query.shape[-3]) for heads in (key, value))
     if scale is None:
-        scale = 1 / math.sqrt(query.shape[-1])
+        scale = 1 / math.sqrt(query.shape[-1]) if query.shape[-1] else math.inf
     scores = matmul(query * scale, key.transpose(-2, -1))
     if is_causal:
         attn_mask = wrap(np.tri(*scores.shape[-2:], dtype=np.bool_))

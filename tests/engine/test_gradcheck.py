@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec.autograd import Function, gradcheck, gradgradcheck
 from gradspec.autograd.gradcheck import GradcheckError
 from gradspec.tensor import wrap
@@ -162,3 +163,16 @@ def test_what_is_checked():
     single = wrap(np.ones(2, np.float32)).requires_grad_()
     with pytest.warns(UserWarning, match="not double precision"):
         gradcheck(lambda a: a * 2, single, eps=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3)])
+def test_empty_inputs(shape: tuple[int, ...]) -> None:
+    """There is nothing to differ: as in PyTorch the check passes, in both modes and orders."""
+    x = gs.zeros(shape, dtype=gs.float64).requires_grad_()
+    y = gs.ones(2, dtype=gs.float64).requires_grad_()
+
+    def function(x: gs.Tensor, y: gs.Tensor) -> gs.Tensor:
+        return x.sum() + y * y
+
+    assert gradcheck(function, (x, y), check_forward_ad=True)
+    assert gradgradcheck(function, (x, y))

@@ -113,6 +113,8 @@ EDITS = [
     (SIN_AND_COS, "doc: Sine.", "operators: __bool__", "GS051", "__bool__"),
     (SIN_AND_COS, "doc: Sine.", "aliases: sinus, cos", "GS050", "cos"),
     (SIN_AND_COS, "doc: Sine.", "aliases: two words", "GS024", "two words"),
+    (SIN_AND_COS, "doc: Sine.", "node: Sine-Backward", "GS024", "Sine-Backward"),
+    (SIN_AND_COS, "doc: Sine.", "same_dtype: self", "GS057", "self"),
     (SIN_AND_COS, "doc: Sine.", "domain: {slef: positive}", "GS056", "slef"),
     (SIN_AND_COS, "doc: Sine.", "domain: {self: 1 < 2}", "GS056", "1 < 2"),
     (SIN_AND_COS, "doc: Sine.", "domain: {self: self < other}", "GS056", "self < other"),

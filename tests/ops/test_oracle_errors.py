@@ -114,6 +114,27 @@ REFUSED: dict[str, Callable[[Library], Any]] = {
     "nll_loss of floats": lambda t: t.nn.nll_loss(t.f(2, 2), t.f(2)),
     "cross_entropy of another batch": lambda t: t.nn.cross_entropy(t.f(2, 2), t.i(0)),
     "bce of another shape": lambda t: t.nn.binary_cross_entropy_with_logits(t.f(2), t.f(1)),
+    "minus a bool": lambda t: t.f(2) - True,
+    "a bool minus": lambda t: True - t.f(2),
+    "bools minus": lambda t: (t.f(2) > 0) - t.f(2),
+    "bools minus bools": lambda t: (t.f(2) > 0) - (t.f(2) > 0),
+    "a number minus bools": lambda t: 1 - (t.f(2) > 0),
+    "subtraction of bools in place": lambda t: t.f(2).sub_(t.f(2) > 0),
+    "negative bools": lambda t: -(t.f(2) > 0),
+    "a fraction of integers": lambda t: t.add(t.i(1), t.i(2), alpha=0.5),
+    "lerp of two dtypes": lambda t: t.lerp(t.f(2), t.tensor(np.ones(2, np.float32)), 0.5),
+    "lerp of integers": lambda t: t.lerp(t.i(1), t.i(2), 0.5),
+    "lerp by tensors, of two dtypes": lambda t: t.lerp(t.f(2), t.i(1, 2), t.f(2)),
+    "cross product of two dtypes": lambda t: t.linalg.cross(t.f(3), t.i(1, 2, 3)),
+    "logaddexp of integers": lambda t: t.logaddexp(t.i(1), t.i(2)),
+    "powers of bools": lambda t: t.pow(t.f(2) > 0, t.f(2) > 0),
+    "mse of integers": lambda t: t.nn.mse_loss(t.i(1), t.i(2)),
+    "bce of two dtypes": lambda t: t.nn.binary_cross_entropy(t.f(2), t.i(0, 1)),
+    "bce of integers": lambda t: t.nn.binary_cross_entropy(t.i(0, 1), t.i(0, 1)),
+    "nll_loss of weights of another dtype": lambda t: t.nn.nll_loss(t.f(1, 2), t.i(1), t.i(1, 2)),
+    "batch_norm of weights of another dtype": lambda t: t.nn.batch_norm(
+        t.f(2, 2), None, None, t.i(1, 2), training=True
+    ),
     "a reduction": lambda t: t.nn.cross_entropy(t.f(1, 2), t.i(0), reduction="all"),
 }
 

@@ -24,16 +24,11 @@ ONLY_HERE = {
 DIFFERENT = {
     "matmul-3": "PyTorch squeezes in place",
     "matmul-7": "one batched product instead of expand, bmm and view",
-    "div.Tensor_mode-0": "PyTorch also counts an overload for numbers",
-    "div.Tensor_mode-1": "PyTorch also counts an overload for numbers",
     "div.Tensor_none-0": "the node of the plain quotient",
     "floor_divide-0": "PyTorch has no derivative: here it is that of `div`, zero",
     "cross_entropy-1": "a mean is one node, not a sum and a division",
     "cross_entropy-2": "a mean is one node, not a sum and a division",
     **ONLY_HERE,
-    "diag-2": "spelled DiagonalBackward0_copy by PyTorch",
-    "diagonal_copy-0": "spelled DiagonalBackward0_copy by PyTorch",
-    "diagonal_copy-1": "spelled DiagonalBackward0_copy by PyTorch",
     **dict.fromkeys(
         (
             *(
@@ -46,7 +41,6 @@ DIFFERENT = {
         ),
         "one node instead of two dimensions and a squeeze",
     ),
-    "pad-1": "one op for all that continue a tensor by its own elements",
 }
 """Calls that make other nodes than PyTorch's, and why."""
 
