@@ -1633,7 +1633,8 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> LinalgLuResult:
         node.hooks = None
         node._saved_A_shape = A.array.shape
         node.kept_L = L.array
-        node.kept_P = P.array
+        node.kept_P = P
+        node._version_P = None
         node.kept_U = U.array
         attach_outputs(node, (L, U))
     return finish(LinalgLuResult(P, L, U)) if current_mode.flags else LinalgLuResult(P, L, U)
@@ -1645,6 +1646,7 @@ class LinalgLuBackward0(Node):
     __slots__ = (
         "_outputs",
         "_saved_A_shape",
+        "_version_P",
         "kept_L",
         "kept_P",
         "kept_U",
@@ -1652,6 +1654,7 @@ class LinalgLuBackward0(Node):
     )
     _outputs: Any
     _saved_A_shape: Any
+    _version_P: Any
     kept_L: Any
     kept_P: Any
     kept_U: Any
@@ -1660,7 +1663,6 @@ class LinalgLuBackward0(Node):
     has_several_outputs = True
     output_nrs = (
         ("kept_L", 0),
-        ("kept_P", None),
         ("kept_U", 1),
     )
 
@@ -1671,8 +1673,9 @@ class LinalgLuBackward0(Node):
         if L is FREED:
             raise freed_graph()
         P = node.kept_P
-        if P is FREED:
-            raise freed_graph()
+        if P.alias is not None:
+            check_version(node, "P", P, node._version_P)
+        P = P.array
         U = node.kept_U
         if U is FREED:
             raise freed_graph()
@@ -1718,7 +1721,9 @@ class LinalgLuBackward0(Node):
         grad_L, grad_U = materialize_tensors(grad, node._outputs)
         A_shape = node._saved_A_shape
         L = output_of(OutputEdge(node, 0), node.kept_L)
-        P = output_of(None, node.kept_P)
+        P = node.kept_P
+        if P.alias is not None:
+            check_version(node, "P", P, node._version_P)
         U = output_of(OutputEdge(node, 1), node.kept_U)
         k = A_shape[-1] if A_shape[-1] < A_shape[-2] else A_shape[-2]
         low, up = (indexing_ops.slice(L, -2, 0, k), indexing_ops.slice(U, -1, 0, k))

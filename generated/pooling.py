@@ -17,10 +17,10 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
-from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
+from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.result import Result
-from gradspec.saved import check_version, output_of
+from gradspec.saved import check_version
 from gradspec.tensor import Tensor, wrap
 from gradspec.types import Primals, Tangents
 
@@ -775,7 +775,8 @@ def max_pool1d_with_indices(
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node.kept_indices = indices.array
+        node.kept_indices = indices
+        node._version_indices = None
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         result.edge = node
@@ -790,20 +791,22 @@ class MaxPool1DWithIndicesBackward0(Node):
     """Gradient of `max_pool1d_with_indices`."""
 
     __slots__ = (
+        "_version_indices",
         "_version_self",
         "kept_indices",
         "kept_self",
     )
+    _version_indices: Any
     _version_self: Any
     kept_indices: Any
     kept_self: Any
     op = "max_pool1d_with_indices"
-    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         indices = node.kept_indices
-        if indices is FREED:
-            raise freed_graph()
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
@@ -811,7 +814,9 @@ class MaxPool1DWithIndicesBackward0(Node):
         return (kernels.max_pool_backward(grad, self.shape, indices, 1),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = output_of(None, node.kept_indices)
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
@@ -878,7 +883,8 @@ def max_pool2d_with_indices(
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node.kept_indices = indices.array
+        node.kept_indices = indices
+        node._version_indices = None
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         result.edge = node
@@ -893,20 +899,22 @@ class MaxPool2DWithIndicesBackward0(Node):
     """Gradient of `max_pool2d_with_indices`."""
 
     __slots__ = (
+        "_version_indices",
         "_version_self",
         "kept_indices",
         "kept_self",
     )
+    _version_indices: Any
     _version_self: Any
     kept_indices: Any
     kept_self: Any
     op = "max_pool2d_with_indices"
-    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         indices = node.kept_indices
-        if indices is FREED:
-            raise freed_graph()
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
@@ -914,7 +922,9 @@ class MaxPool2DWithIndicesBackward0(Node):
         return (kernels.max_pool_backward(grad, self.shape, indices, 2),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = output_of(None, node.kept_indices)
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
@@ -981,7 +991,8 @@ def max_pool3d_with_indices(
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node.kept_indices = indices.array
+        node.kept_indices = indices
+        node._version_indices = None
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         result.edge = node
@@ -996,20 +1007,22 @@ class MaxPool3DWithIndicesBackward0(Node):
     """Gradient of `max_pool3d_with_indices`."""
 
     __slots__ = (
+        "_version_indices",
         "_version_self",
         "kept_indices",
         "kept_self",
     )
+    _version_indices: Any
     _version_self: Any
     kept_indices: Any
     kept_self: Any
     op = "max_pool3d_with_indices"
-    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         indices = node.kept_indices
-        if indices is FREED:
-            raise freed_graph()
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
@@ -1017,7 +1030,9 @@ class MaxPool3DWithIndicesBackward0(Node):
         return (kernels.max_pool_backward(grad, self.shape, indices, 3),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        indices = output_of(None, node.kept_indices)
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)

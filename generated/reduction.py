@@ -952,7 +952,8 @@ def max_dim(input: Tensor, dim: int, keepdim: bool = False) -> MaxDimResult:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node.kept_indices = indices.array
+        node.kept_indices = indices
+        node._version_indices = None
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         values.edge = node
@@ -970,27 +971,31 @@ class MaxBackward0(Node):
         "_saved_dim",
         "_saved_keepdim",
         "_saved_self_shape",
+        "_version_indices",
         "kept_indices",
     )
     _saved_dim: Any
     _saved_keepdim: Any
     _saved_self_shape: Any
+    _version_indices: Any
     kept_indices: Any
     op = "max.dim"
-    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         indices = node.kept_indices
-        if indices is FREED:
-            raise freed_graph()
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
         keepdim = node._saved_keepdim
         self_shape = node._saved_self_shape
         return (kernels.put_along_dim(grad, self_shape, dim, indices, keepdim),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = output_of(None, node.kept_indices)
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
         keepdim = node._saved_keepdim
         self_shape = node._saved_self_shape
         return (_put_along_dim(grad, self_shape, dim, indices, keepdim),)
@@ -1115,7 +1120,8 @@ def min_dim(input: Tensor, dim: int, keepdim: bool = False) -> MinDimResult:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node.kept_indices = indices.array
+        node.kept_indices = indices
+        node._version_indices = None
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         values.edge = node
@@ -1133,27 +1139,31 @@ class MinBackward0(Node):
         "_saved_dim",
         "_saved_keepdim",
         "_saved_self_shape",
+        "_version_indices",
         "kept_indices",
     )
     _saved_dim: Any
     _saved_keepdim: Any
     _saved_self_shape: Any
+    _version_indices: Any
     kept_indices: Any
     op = "min.dim"
-    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         indices = node.kept_indices
-        if indices is FREED:
-            raise freed_graph()
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
         keepdim = node._saved_keepdim
         self_shape = node._saved_self_shape
         return (kernels.put_along_dim(grad, self_shape, dim, indices, keepdim),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = output_of(None, node.kept_indices)
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
         keepdim = node._saved_keepdim
         self_shape = node._saved_self_shape
         return (_put_along_dim(grad, self_shape, dim, indices, keepdim),)

@@ -15,11 +15,11 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
-from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
+from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.result import Result
-from gradspec.saved import output_of
+from gradspec.saved import check_version
 from gradspec.tensor import Tensor, wrap
 from gradspec.types import Primals, Tangents
 
@@ -51,7 +51,8 @@ def sort_default(input: Tensor, dim: int = -1, descending: bool = False) -> Sort
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node.kept_indices = indices.array
+        node.kept_indices = indices
+        node._version_indices = None
         node._saved_self_shape = input.array.shape
         values.edge = node
     return (
@@ -65,25 +66,29 @@ class SortBackward0(Node):
     __slots__ = (
         "_saved_dim",
         "_saved_self_shape",
+        "_version_indices",
         "kept_indices",
     )
     _saved_dim: Any
     _saved_self_shape: Any
+    _version_indices: Any
     kept_indices: Any
     op = "sort"
-    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         indices = node.kept_indices
-        if indices is FREED:
-            raise freed_graph()
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
         self_shape = node._saved_self_shape
         return (kernels.put_along_dim(grad, self_shape, dim, indices, True),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = output_of(None, node.kept_indices)
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
         self_shape = node._saved_self_shape
         return (reduction_ops._put_along_dim(grad, self_shape, dim, indices, True),)
 
@@ -129,7 +134,8 @@ def sort_stable(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node.kept_indices = indices.array
+        node.kept_indices = indices
+        node._version_indices = None
         node._saved_self_shape = input.array.shape
         values.edge = node
     return (
@@ -145,25 +151,29 @@ class SortBackward1(Node):
     __slots__ = (
         "_saved_dim",
         "_saved_self_shape",
+        "_version_indices",
         "kept_indices",
     )
     _saved_dim: Any
     _saved_self_shape: Any
+    _version_indices: Any
     kept_indices: Any
     op = "sort.stable"
-    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         indices = node.kept_indices
-        if indices is FREED:
-            raise freed_graph()
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
         self_shape = node._saved_self_shape
         return (kernels.put_along_dim(grad, self_shape, dim, indices, True),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = output_of(None, node.kept_indices)
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
         self_shape = node._saved_self_shape
         return (reduction_ops._put_along_dim(grad, self_shape, dim, indices, True),)
 
@@ -214,7 +224,8 @@ def topk(
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node.kept_indices = indices.array
+        node.kept_indices = indices
+        node._version_indices = None
         node._saved_self_shape = input.array.shape
         values.edge = node
     return (
@@ -228,25 +239,29 @@ class TopkBackward0(Node):
     __slots__ = (
         "_saved_dim",
         "_saved_self_shape",
+        "_version_indices",
         "kept_indices",
     )
     _saved_dim: Any
     _saved_self_shape: Any
+    _version_indices: Any
     kept_indices: Any
     op = "topk"
-    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         indices = node.kept_indices
-        if indices is FREED:
-            raise freed_graph()
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
         self_shape = node._saved_self_shape
         return (kernels.put_along_dim(grad, self_shape, dim, indices, True),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = output_of(None, node.kept_indices)
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
         self_shape = node._saved_self_shape
         return (reduction_ops._put_along_dim(grad, self_shape, dim, indices, True),)
 
@@ -290,7 +305,8 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Kth
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
-        node.kept_indices = indices.array
+        node.kept_indices = indices
+        node._version_indices = None
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         values.edge = node
@@ -308,27 +324,31 @@ class KthvalueBackward0(Node):
         "_saved_dim",
         "_saved_keepdim",
         "_saved_self_shape",
+        "_version_indices",
         "kept_indices",
     )
     _saved_dim: Any
     _saved_keepdim: Any
     _saved_self_shape: Any
+    _version_indices: Any
     kept_indices: Any
     op = "kthvalue"
-    output_nrs = (("kept_indices", None),)
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         indices = node.kept_indices
-        if indices is FREED:
-            raise freed_graph()
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
         keepdim = node._saved_keepdim
         self_shape = node._saved_self_shape
         return (kernels.put_along_dim(grad, self_shape, dim, indices, keepdim),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
-        indices = output_of(None, node.kept_indices)
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
         keepdim = node._saved_keepdim
         self_shape = node._saved_self_shape
         return (reduction_ops._put_along_dim(grad, self_shape, dim, indices, keepdim),)

@@ -329,6 +329,8 @@ def _save(op: OpSpec, saved: Saved) -> list[str]:
     match saved.source:
         case "tensor":
             version = f"{name}.alias and {name}.alias.version"
+            if all(p.name != saved.name for p in op.signature.params):
+                version = "None"  # a result is new
             if saved.is_optional:
                 version = f"None if {name} is None else {version}"
             return [f"node.{saved.slot} = {name}", f"node._version_{saved.name} = {version}"]

@@ -88,7 +88,9 @@ def _saved(
     slot = f"kept_{name}"
     param = next((p for p in op.signature.params if p.name == name), None)
     if param is None:
-        return Saved(name, "output", slot, wanted_by)
+        # Of one that carries no gradient the tensor can be kept: it does not lead back to the node.
+        carries = name in {output for output, _ in op.jvps}
+        return Saved(name, "output" if carries else "tensor", slot, wanted_by)
     if param.type.base != "Tensor":
         return Saved(name, "value", f"_saved_{name}", wanted_by)
     source: Source = "tensors" if param.type.is_list else "tensor"

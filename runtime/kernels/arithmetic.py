@@ -35,7 +35,7 @@ def times(self: Array, alpha: Number) -> Any:
 
 def rsub_scalar(self: Array, other: Number, alpha: Number) -> Any:
     """A number minus `alpha` times each element; RuntimeError if one of the two is bool."""
-    if isinstance(other, bool) or self.dtype.kind == "b":
+    if other is True or other is False or self.dtype.kind == "b":
         raise bool_subtraction()
     if self.dtype.num <= LAST_INTEGER:
         self = _with(self, other, alpha)

@@ -1,0 +1,76 @@
+"""What a node saved and what became of it: the same in PyTorch."""
+
+import pytest
+
+from .behaviours import assert_same, attempt, leaf
+
+pytestmark = pytest.mark.oracle
+
+
+def matrix(lib):
+    return lib.arange(6.0, dtype=lib.float64).reshape(2, 3).requires_grad_(True)
+
+
+def indices_of_topk_written_to(lib):
+    values, indices = leaf(lib, 3.0, 1.0, 2.0).topk(2)
+    indices.add_(0)
+    return attempt(lambda: values.sum().backward())
+
+
+def indices_of_max_written_to(lib):
+    x = matrix(lib)
+    values, indices = x.max(1)
+    indices.zero_()
+    return attempt(lambda: values.sum().backward()), x.grad
+
+
+def indices_of_sort_written_to_through_a_view(lib):
+    values, indices = leaf(lib, 3.0, 1.0, 2.0).sort()
+    indices[0] = 1
+    return attempt(lambda: values.sum().backward())
+
+
+def indices_of_max_pool_written_to(lib):
+    image = lib.arange(4.0).reshape(1, 2, 2).requires_grad_(True)
+    values, indices = lib.nn.functional.max_pool2d(image, 2, return_indices=True)
+    indices.zero_()
+    return attempt(lambda: values.sum().backward())
+
+
+def indices_read_after_the_pass(lib):
+    values, indices = leaf(lib, 3.0, 1.0, 2.0).sort()
+    node = values.grad_fn
+    before = node._saved_indices
+    values.sum().backward()
+    return before, indices, attempt(lambda: node._saved_indices)
+
+
+def indices_go_through_saved_tensor_hooks(lib):
+    seen = []
+
+    def pack(tensor):
+        seen.append(tensor.dtype == lib.int64)
+        return tensor
+
+    x = leaf(lib, 3.0, 1.0, 2.0)
+    with lib.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        values, _ = x.sort()
+    values[0].backward()
+    return seen, x.grad
+
+
+BEHAVIOURS = [
+    indices_of_topk_written_to,
+    indices_of_max_written_to,
+    indices_of_sort_written_to_through_a_view,
+    indices_of_max_pool_written_to,
+    indices_read_after_the_pass,
+    indices_go_through_saved_tensor_hooks,
+]
+
+
+@pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda function: function.__name__)
+def test_behaviour(behaviour):
+    import torch
+
+    assert_same(behaviour, torch)
