@@ -26,6 +26,7 @@ import gradspec.generated.nn as nn_ops
 from gradspec import constants, kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
+from gradspec.elementwise import LARGE, on_large
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
@@ -33,7 +34,6 @@ from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
-from gradspec.threads import LARGE, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 LOG_10 = constants.log(10)
@@ -48,7 +48,7 @@ def exp(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_exp(input_array) if input_array.size < LARGE else in_threads(np_exp, input_array)
+        array = np_exp(input_array) if input_array.size < LARGE else on_large(np_exp, input_array)
     except Exception as error:
         raise failure("exp", error, input) from None
     out = Tensor()
@@ -101,9 +101,7 @@ def exp2(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = (
-            np_exp2(input_array) if input_array.size < LARGE else in_threads(np_exp2, input_array)
-        )
+        array = np_exp2(input_array) if input_array.size < LARGE else on_large(np_exp2, input_array)
     except Exception as error:
         raise failure("exp2", error, input) from None
     out = Tensor()
@@ -157,7 +155,7 @@ def expm1(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_expm1(input_array) if input_array.size < LARGE else in_threads(np_expm1, input_array)
+            np_expm1(input_array) if input_array.size < LARGE else on_large(np_expm1, input_array)
         )
     except Exception as error:
         raise failure("expm1", error, input) from None
@@ -191,9 +189,7 @@ class Expm1Backward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (
-            grad * (np_exp(self) if self.size < LARGE else in_threads(np_exp, self)).conjugate(),
-        )
+        return (grad * (np_exp(self) if self.size < LARGE else on_large(np_exp, self)).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -222,7 +218,7 @@ def log(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_log(input_array) if input_array.size < LARGE else in_threads(np_log, input_array)
+        array = np_log(input_array) if input_array.size < LARGE else on_large(np_log, input_array)
     except Exception as error:
         raise failure("log", error, input) from None
     out = Tensor()
@@ -285,7 +281,7 @@ def log1p(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_log1p(input_array) if input_array.size < LARGE else in_threads(np_log1p, input_array)
+            np_log1p(input_array) if input_array.size < LARGE else on_large(np_log1p, input_array)
         )
     except Exception as error:
         raise failure("log1p", error, input) from None
@@ -348,9 +344,7 @@ def log2(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = (
-            np_log2(input_array) if input_array.size < LARGE else in_threads(np_log2, input_array)
-        )
+        array = np_log2(input_array) if input_array.size < LARGE else on_large(np_log2, input_array)
     except Exception as error:
         raise failure("log2", error, input) from None
     out = Tensor()
@@ -413,7 +407,7 @@ def log10(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_log10(input_array) if input_array.size < LARGE else in_threads(np_log10, input_array)
+            np_log10(input_array) if input_array.size < LARGE else on_large(np_log10, input_array)
         )
     except Exception as error:
         raise failure("log10", error, input) from None
@@ -547,11 +541,11 @@ class LogaddexpBackward0(Node):
         self = self.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad * (1 / (1 + in_threads(np_exp, -(self - other))))
+            grad_self = grad * (1 / (1 + on_large(np_exp, -(self - other))))
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            grad_other = grad * (1 / (1 + in_threads(np_exp, -(other - self))))
+            grad_other = grad * (1 / (1 + on_large(np_exp, -(other - self))))
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -920,7 +914,7 @@ class PowBackward1(Node):
                 grad
                 * (
                     result
-                    * in_threads(np_log, kernels.where((self == 0) & (exponent.real >= 0), 1, self))
+                    * on_large(np_log, kernels.where((self == 0) & (exponent.real >= 0), 1, self))
                 ).conjugate()
             )
             if node._like_exponent is not None:
@@ -1150,7 +1144,7 @@ def xlogy_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused("xlogy", input, other)
     try:
-        array = input_array * in_threads(
+        array = input_array * on_large(
             np_log, kernels.where((input_array == 0) & (other_array <= 0), 1, other_array)
         )
     except Exception as error:
@@ -1217,9 +1211,7 @@ class XlogyBackward0(Node):
         self = self.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad * in_threads(
-                np_log, kernels.where((self == 0) & (other <= 0), 1, other)
-            )
+            grad_self = grad * on_large(np_log, kernels.where((self == 0) & (other <= 0), 1, other))
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -1277,7 +1269,7 @@ def xlogy_scalar_self(input: float, other: Tensor | Number) -> Tensor:
         raise complex_refused("xlogy", other)
     try:
         array = (
-            (np_log(other_array) if other_array.size < LARGE else in_threads(np_log, other_array))
+            (np_log(other_array) if other_array.size < LARGE else on_large(np_log, other_array))
             * input
             if input != 0
             else kernels.where(other_array == other_array, 0, other_array)
