@@ -8,16 +8,22 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from .kernels.complex_numbers import view_as_complex, view_as_real
+
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class Region:
     """The elements of a base that a view shows, as positions in the flattened base.
 
+    Where one of the two is complex and the other is not, complex numbers count as their two parts.
     The positions are computed when a gradient first needs them.
     """
 
     def __init__(self, base: Array, view: Array) -> None:
+        self.splits_base = base.dtype.kind == "c" and view.dtype.kind == "f"
+        self.splits_view = view.dtype.kind == "c" and base.dtype.kind == "f"
+        base, view = self._parts_of_base(base), self._parts_of_view(view)
         if base.dtype.itemsize != view.dtype.itemsize:
             raise RuntimeError(
                 f"a view of dtype {view.dtype} of a tensor of dtype {base.dtype} cannot be "
@@ -44,19 +50,31 @@ class Region:
 
     def take(self, array: Array) -> Array:
         """The elements of the region, in the shape of the view; a copy."""
-        return np.asanyarray(array.reshape(-1)[self.positions])
+        found = np.asanyarray(self._parts_of_base(array).reshape(-1)[self.positions])
+        return view_as_complex(found) if self.splits_view else found
 
     def put(self, array: Array, values: Any) -> Array:
         """A copy of `array` with other values in the region."""
-        flat = array.reshape(-1).copy()
-        flat[self.positions] = values
-        return flat.reshape(self.base_shape)
+        flat = self._parts_of_base(array).reshape(-1).copy()
+        flat[self.positions] = self._parts_of_view(values)
+        return self._as_base(flat)
 
     def scatter(self, values: Array) -> Array:
         """Zeros of the base's shape with `values` added in the region."""
+        values = self._parts_of_view(values)
         flat = np.zeros_like(values, shape=int(np.prod(self.base_shape)))
         np.add.at(flat, self.positions.reshape(-1), values.reshape(-1))
-        return flat.reshape(self.base_shape)
+        return self._as_base(flat)
+
+    def _parts_of_base(self, base: Array) -> Array:
+        return view_as_real(base) if self.splits_base else base
+
+    def _parts_of_view(self, view: Any) -> Any:
+        return view_as_real(view) if self.splits_view and isinstance(view, np.ndarray) else view
+
+    def _as_base(self, flat: Array) -> Array:
+        whole = flat.reshape(self.base_shape)
+        return view_as_complex(whole) if self.splits_base else whole
 
 
 class Memory:

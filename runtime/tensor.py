@@ -146,6 +146,10 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
+        if not self.is_leaf:
+            value = False  # which is refused, as every change of a result is
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:

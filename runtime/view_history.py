@@ -80,21 +80,29 @@ class CopySlices(Node):
 
 
 def _take(region: Region, tensor: Tensor) -> Tensor:
+    if region.splits_base:
+        tensor = table_op("view_as_real")(tensor)
     flat = table_op("view")(tensor, (-1,), copy=True)
-    return table_op("index")(flat, [wrap(region.positions)])
+    found = table_op("index")(flat, [wrap(region.positions)])
+    return table_op("view_as_complex")(found) if region.splits_view else found
 
 
 def _scatter(region: Region, values: Tensor) -> Tensor:
+    if region.splits_view:
+        values = table_op("view_as_real")(values)
     size = 1
     for length in region.base_shape:
         size *= length
     flat = table_op("_index_backward")(values, (size,), [wrap(region.positions)])
-    return table_op("view")(flat, region.base_shape)
+    whole = table_op("view")(flat, region.base_shape)
+    return table_op("view_as_complex")(whole) if region.splits_base else whole
 
 
 def rebase(view: Tensor, base: Tensor, fn: Node) -> None:
     """The base, and with it every view, takes over what an in-place op did to `view`."""
-    base.edge = CopySlices(base.edge, fn, Region(base.array, view.array))
+    vertex = CopySlices(base.edge, fn, Region(base.array, view.array))
+    hand_over_retained(base, vertex)
+    base.edge = vertex
     refresh_views(base)
 
 

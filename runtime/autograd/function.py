@@ -10,7 +10,6 @@ from weakref import ref
 
 import numpy as np
 
-from ..alias import BY_FUNCTION, base_of, own_alias, share_memory
 from ..broadcast import Like, reduce_to, reduce_to_differentiable
 from ..forward_mode import Dual, Level, split, with_tangent
 from ..inplace import mark_written, take_over
@@ -19,6 +18,7 @@ from ..node import Node, OutputEdge, next_sequence_nr
 from ..tensor import Tensor, wrap
 from ..view_history import check_recordable
 from .context import ContextNode, FunctionCtx
+from .returned import alias_of, check_dirty, unrecorded
 
 
 class FunctionNode(ContextNode):
@@ -221,6 +221,8 @@ class Function:
             ctx._save_duals(zip(args, primals, strict=True))
         if any(ctx.needs_input_grad) and is_grad_enabled():
             outputs = cls._record(ctx, primals, outputs)
+        else:
+            outputs = unrecorded(ctx, primals, outputs)
         if level is not None:
             outputs = cls._attach_tangents(ctx, args, outputs, level)
         ctx._for_forward = None
@@ -260,7 +262,7 @@ class Function:
     ) -> tuple[Any, ...]:
         """Put the outputs into the graph."""
         marked = ctx._not_differentiable
-        _check_dirty(ctx, args, outputs)
+        check_dirty(ctx, args, outputs)
         recorded: list[Any] = []
         constant = set()
         taken = set(map(id, args)) - ctx._dirty
@@ -272,7 +274,7 @@ class Function:
                 mark_written(output)
             elif id(output) in taken or output.edge is not None:
                 # An input returned as it is, or a tensor with a history, which stays its own.
-                output = _alias_of(output, args)
+                output = alias_of(output, args)
             taken.add(id(output))
             recorded.append(output)
         ctx._not_differentiable = frozenset(constant)
@@ -303,17 +305,6 @@ def _in_order(
     return (*args, *(kwargs[name] for name in names[: len(kwargs)]))
 
 
-def _check_dirty(ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-    """Raise RuntimeError if what was modified in place is no input, or is not returned."""
-    if not ctx._dirty <= set(map(id, outputs)):
-        raise RuntimeError(
-            "Some elements marked as dirty during the forward method were not returned as output. "
-            "The inputs that are modified inplace must all be outputs of the Function."
-        )
-    if not ctx._dirty <= set(map(id, args)):
-        raise RuntimeError("mark_dirty is for tensors that are inputs of the Function.")
-
-
 def _differentiable(value: object) -> bool:
     # O: the symbols of a proof.
     return isinstance(value, Tensor) and value.array.dtype.kind in "fcO"
@@ -338,21 +329,6 @@ def _check_tangent(name: str, nr: int, output: Any, tangent: Any) -> None:
 def _innermost_level(args: tuple[Any, ...]) -> Level | None:
     levels = [arg.level for arg in args if isinstance(arg, Dual) and arg.level.open]
     return max(levels, key=lambda level: level.depth, default=None)
-
-
-def _alias_of(tensor: Tensor, args: tuple[Any, ...]) -> Tensor:
-    """Another tensor on the memory of an output; of an input, or a view of one, it is a view.
-
-    In-place ops on it are refused: their gradient would go past the function's `backward`.
-    """
-    alias = wrap(tensor.array)
-    share_memory(tensor, alias)
-    base = base_of(tensor)
-    if base is not None or any(tensor is arg for arg in args):
-        alias._view_base = tensor if base is None else base
-        alias._view_kind = BY_FUNCTION
-        own_alias(tensor).add_view(alias)
-    return alias
 
 
 class _DifferentiatedTwice(Node):

@@ -277,6 +277,24 @@ def complex_gradient(lib):
     return gradient(lib, lambda ctx, g: g * 1j)
 
 
+def not_recorded(lib, *, mark):
+    """What comes of inputs that a function returns where it leaves no node behind."""
+
+    def forward(ctx, x):
+        if mark:
+            ctx.mark_dirty(x.add_(1))
+        return x
+
+    function = make(lib, forward, lambda ctx, g: g)
+    constant, result = lib.ones(2), leaf(lib, 1.0, 2.0) * 1
+    given = [constant, result, constant[:1], result[:1]]
+    with lib.no_grad():
+        returned = [function.apply(tensor) for tensor in given]
+    returned.append(function.apply(constant))
+    same = [a is b for a, b in zip(returned, [*given, constant], strict=True)]
+    return returned, same, [t._version for t in returned], [t._is_view() for t in returned]
+
+
 BEHAVIOURS = {
     "named, all": lambda lib: by_keyword(lib, "", "bna"),
     "named, some": lambda lib: by_keyword(lib, "a", "nb"),
@@ -334,6 +352,8 @@ BEHAVIOURS = {
     "jvp of a wrong shape": lambda lib: forward_mode(lib, lambda ctx, a, b: a.expand(3)),
     "jvp with too many": lambda lib: forward_mode(lib, lambda ctx, a, b: (a, a)),
     "attributes": attributes_of_the_node,
+    "an input returned": lambda lib: not_recorded(lib, mark=False),
+    "an input written to and returned": lambda lib: not_recorded(lib, mark=True),
 }
 
 

@@ -70,7 +70,5 @@ BEHAVIOURS = [
 
 
 @pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda function: function.__name__)
-def test_behaviour(behaviour):
-    import torch
-
+def test_behaviour(torch, behaviour):
     assert_same(behaviour, torch)

@@ -190,6 +190,15 @@ def hooks_on_saved_of_slices(lib):
     return seen, w.grad, x.grad
 
 
+def retained_by_base(lib):
+    x = matrix(lib)
+    y = x * 1
+    y.retain_grad()
+    y[0].mul_(2)
+    y.sum().backward()
+    return y.grad, x.grad
+
+
 def retained_through_rebase(lib):
     x = matrix(lib)
     y = x * 1
@@ -268,6 +277,9 @@ BEHAVIOURS = {
     "index_put twice": second_backward_through_index_put,
     "saved hooks of slices": hooks_on_saved_of_slices,
     "retained by a view": retained_through_rebase,
+    "retained by a base": retained_by_base,
+    "requires_grad of a result": lambda lib: setattr(matrix(lib) * 1, "requires_grad", True),
+    "requires_grad that is a number": lambda lib: setattr(matrix(lib), "requires_grad", 1),
     "no gradient for a constant": node_hook_sees_none,
     "several views": several_views_written,
     "a view without grad": no_grad_view_written,
