@@ -5,24 +5,42 @@ from __future__ import annotations
 from .style import FONT, FONT_SIZE, LINKS, VERTICES
 from .trace import Link, Trace, Vertex
 
+_TENSORS = ("output", "result", "leaf", "stop")
+
 
 def dot_source(graph: Trace) -> str:
-    """The text that the `dot` program draws."""
+    """The text that the `dot` program draws; the forward pass is a cluster of its own."""
+    forward = [link for link in graph.links if link.kind == "forward"]
+    inside = _TENSORS if forward else ()
+    tensors = [vertex for vertex in graph.vertices if vertex.kind in inside]
     lines = [
         "digraph backward {",
         "  rankdir=TB;",
         f'  node [style=filled, fontname="{FONT}", fontsize={FONT_SIZE}];',
         f'  edge [fontname="{FONT}", fontsize=10, arrowsize=0.7];',
-        *map(_vertex, graph.vertices),
-        *map(_link, graph.links),
+        *(_cluster(tensors, forward) if forward else ()),
+        *(_vertex(vertex) for vertex in graph.vertices if vertex.kind not in inside),
+        *(_link(link) for link in graph.links if link.kind != "forward"),
         "}",
     ]
     return "\n".join(lines) + "\n"
 
 
+def _cluster(tensors: list[Vertex], links: list[Link]) -> list[str]:
+    """The tensors, and dashed arrows from the inputs of each op to what it computed."""
+    frame = f'color="{LINKS["forward"].color}", fontcolor="{LINKS["forward"].color}"'
+    return [
+        "  subgraph cluster_forward {",
+        f'    graph [label="forward pass", style=dashed, fontname="{FONT}", {frame}];',
+        *(f"  {line}" for line in map(_vertex, tensors)),
+        *(f"  {line}" for line in map(_link, links)),
+        "  }",
+    ]
+
+
 def _vertex(vertex: Vertex) -> str:
     style = VERTICES[vertex.kind]
-    rounded = ', style="rounded,filled"' if vertex.kind == "output" else ""
+    rounded = ', style="rounded,filled"' if style.shape == "box" else ""
     return (
         f"  {vertex.key} [label={_quoted(*vertex.lines)}, shape={style.shape}{rounded}, "
         f'fillcolor="{style.fill}", color="{style.stroke}", fontcolor="{style.text}", '
@@ -33,9 +51,11 @@ def _vertex(vertex: Vertex) -> str:
 def _link(link: Link) -> str:
     style = LINKS[link.kind]
     label = f"label={_quoted(' ' + link.label)}, " if link.label else ""
+    # The backward pass alone decides where things are: arrows of both passes go in opposite ways.
+    free = "constraint=false, " if link.kind == "forward" else ""
     return (
         f'  {link.source} -> {link.target} [{label}color="{style.color}", style={style.pattern}, '
-        f"tooltip={_quoted(link.tooltip)}];"
+        f"{free}tooltip={_quoted(link.tooltip)}];"
     )
 
 

@@ -67,9 +67,13 @@ class Graph:
         return self.svg
 
 
-def make_dot(y: Tensor | Sequence[Tensor], params: Named | None = None) -> Graph:
+def make_dot(
+    y: Tensor | Sequence[Tensor], params: Named | None = None, *, forward: bool = True
+) -> Graph:
     """The backward graph of one output or several.
 
-    `params` names the leaves: a dictionary, or `model.named_parameters()`.
+    `params` names leaves and results: a dictionary, or `model.named_parameters()`. With `forward`
+    the tensors are drawn between the nodes, and dashed arrows lead from the inputs of each op to
+    what it computed; without it the picture is half as high.
     """
-    return Graph(trace([y] if isinstance(y, Tensor) else y, params))
+    return Graph(trace([y] if isinstance(y, Tensor) else y, params, forward=forward))

@@ -29,6 +29,7 @@ FONT_SIZE: Final = 12
 
 VERTICES: Final = {
     "output": VertexStyle("box", "#ffc9c9"),
+    "result": VertexStyle("box", "#bac8ff"),
     "op": VertexStyle("ellipse", "#a5d8ff"),
     "accumulate": VertexStyle("diamond", "#ffec99"),
     "leaf": VertexStyle("cylinder", "#b2f2bb"),
@@ -39,4 +40,5 @@ LINKS: Final = {
     "flow": LinkStyle(),
     "store": LinkStyle(color="#f76707"),
     "stop": LinkStyle(color="#adb5bd", pattern="dotted"),
+    "forward": LinkStyle(color="#868e96", pattern="dashed"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import pairwise
 
@@ -15,7 +15,15 @@ _CHARACTER = 0.56 * FONT_SIZE
 _MARGIN = 16.0
 _LAYER_SPACING = 30.0
 _CAP = 5.0  # half the height of a cylinder's lid
-_DASHES = {"solid": "", "dotted": ' stroke-dasharray="1.5 4" stroke-linecap="round"'}
+_DASHES = {
+    "solid": "",
+    "dotted": ' stroke-dasharray="1.5 4" stroke-linecap="round"',
+    "dashed": ' stroke-dasharray="5 4"',
+}
+
+_BULGE = 60.0  # how far to the right the arrows of the forward pass go
+
+_REACH = 0.75  # of the distance of its control points is as far as a curve goes
 
 Point = tuple[float, float]
 
@@ -23,8 +31,11 @@ Point = tuple[float, float]
 def svg_source(graph: Trace) -> str:
     """The picture as the text of an SVG file."""
     sizes = {vertex.key: _size(vertex) for vertex in graph.vertices}
-    layout = place(sizes, [(link.source, link.target) for link in graph.links], _LAYER_SPACING)
-    width, height = layout.width + 2 * _MARGIN, layout.height + 2 * _MARGIN
+    backward = [link for link in graph.links if link.kind != "forward"]
+    forward = [link for link in graph.links if link.kind == "forward"]
+    layout = place(sizes, [(link.source, link.target) for link in backward], _LAYER_SPACING)
+    width = layout.width + 2 * _MARGIN + (_BULGE if forward else 0)
+    height = layout.height + 2 * _MARGIN
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="{-_MARGIN:.0f} {-_MARGIN:.0f} {width:.0f} {height:.0f}" '
@@ -35,7 +46,8 @@ def svg_source(graph: Trace) -> str:
         "</defs>",
         f'<rect x="{-_MARGIN:.0f}" y="{-_MARGIN:.0f}" width="100%" height="100%" fill="white"/>',
     ]
-    for link, route in zip(graph.links, layout.routes, strict=True):
+    lines += [_forward_link(link, layout.centres, sizes) for link in forward]
+    for link, route in zip(backward, layout.routes, strict=True):
         lines.append(_link(link, route, sizes[link.source][1], sizes[link.target][1]))
     for vertex in graph.vertices:
         lines.append(_vertex(vertex, layout.centres[vertex.key], sizes[vertex.key]))
@@ -77,17 +89,37 @@ def _link(link: Link, route: Sequence[Point], from_height: float, to_height: flo
             f"C{x:.1f} {y + bend:.1f} {next_x:.1f} {next_y - bend:.1f} {next_x:.1f} {next_y:.1f}"
         )
     title = f"<title>{escape(link.tooltip)}</title>"
-    drawn = (
+    (x, y), (next_x, next_y) = points[:2]
+    return (
         f'<path d="{path}" fill="none" stroke="{style.color}" stroke-width="1.3"'
         f'{_DASHES[style.pattern]} marker-end="url(#{link.kind})">{title}</path>'
+        + _label(link, ((x + next_x) / 2, (y + next_y) / 2))
     )
-    if link.label:
-        (x, y), (next_x, next_y) = points[0], points[1]
-        drawn += (
-            f'<text x="{(x + next_x) / 2 + 4:.1f}" y="{(y + next_y) / 2 + 3:.1f}" '
-            f'font-size="10" fill="{style.color}">{escape(link.label)}</text>'
-        )
-    return drawn
+
+
+def _forward_link(link: Link, centres: Mapping[str, Point], sizes: Mapping[str, Point]) -> str:
+    """A curve upwards, from the right side of a tensor to the right side of what came of it."""
+    style = LINKS[link.kind]
+    (x, y), (end_x, end_y) = (
+        (centres[key][0] + sizes[key][0] / 2, centres[key][1]) for key in (link.source, link.target)
+    )
+    out = max(x, end_x) + _BULGE
+    return (
+        f'<path d="M{x:.1f} {y:.1f}C{out:.1f} {y:.1f} {out:.1f} {end_y:.1f} {end_x + 1:.1f} '
+        f'{end_y:.1f}" fill="none" stroke="{style.color}" stroke-width="1"'
+        f'{_DASHES[style.pattern]} marker-end="url(#{link.kind})">'
+        f"<title>{escape(link.tooltip)}</title></path>"
+        + _label(link, (max(x, end_x) + _REACH * _BULGE, (y + end_y) / 2))
+    )
+
+
+def _label(link: Link, at: Point) -> str:
+    if not link.label:
+        return ""
+    return (
+        f'<text x="{at[0] + 4:.1f}" y="{at[1] + 3:.1f}" font-size="10" '
+        f'fill="{LINKS[link.kind].color}">{escape(link.label)}</text>'
+    )
 
 
 def _vertex(vertex: Vertex, centre: Point, size: Point) -> str:

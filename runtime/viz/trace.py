@@ -1,4 +1,4 @@
-"""The backward graph as plain data, ready to be drawn."""
+"""The backward graph as plain data, ready to be drawn; if asked for, beside the forward pass."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..node import AccumulateGrad, Node
+from ..node import AccumulateGrad, Node, OutputEdge
 from ..registry import OPS, Op
 from ..tensor import Tensor
 
@@ -16,7 +16,7 @@ Named: TypeAlias = Mapping[str, Tensor] | Iterable[tuple[str, Tensor]]
 
 @dataclass(frozen=True, slots=True)
 class Vertex:
-    """Something to draw; `kind` is `output`, `op`, `accumulate`, `leaf` or `stop`."""
+    """Something to draw; `kind` is `output`, `result`, `op`, `accumulate`, `leaf` or `stop`."""
 
     key: str
     kind: str
@@ -26,14 +26,15 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An arrow in the direction in which gradients flow."""
+    """An arrow in the direction in which gradients flow; or, `forward`, in which values did."""
 
     source: str
     target: str
     label: str = ""
     tooltip: str = ""
     kind: str = "flow"
-    """`flow`; `store`, from an `AccumulateGrad` to its leaf; `stop`, where no gradient goes."""
+    """`flow`; `store`, from an `AccumulateGrad` to its leaf; `stop`, where no gradient goes;
+    `forward`, from an input of an op to its result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,19 @@ class Trace:
     links: tuple[Link, ...]
 
 
-def trace(outputs: Iterable[Tensor], params: Named | None = None) -> Trace:
-    """Walk from `outputs` along `grad_fn` and `next_functions` to the leaves."""
-    tracer = _Tracer(leaf_names(params))
+def trace(
+    outputs: Iterable[Tensor], params: Named | None = None, *, forward: bool = False
+) -> Trace:
+    """Walk from `outputs` along `grad_fn` and `next_functions` to the leaves.
+
+    With `forward` the results of ops are there too, and the links of the forward pass.
+    """
+    tracer = _Tracer(leaf_names(params), forward)
     for number, output in enumerate(outputs):
         tracer.add_output(output, number)
     tracer.follow()
+    if forward:
+        tracer.add_forward_links()
     return Trace(tuple(tracer.vertices), tuple(tracer.links))
 
 
@@ -67,10 +75,19 @@ def shape_text(tensor: Tensor) -> str:
 class _Tracer:
     """Collects vertices and links while the graph is walked."""
 
-    def __init__(self, names: dict[Node | None, str]) -> None:
+    def __init__(self, names: dict[Node | None, str], forward: bool) -> None:
         self.vertices: list[Vertex] = []
         self.links: list[Link] = []
         self.names = names
+        self.names_of_results = {
+            (edge.node, edge.output_nr) if isinstance(edge, OutputEdge) else (edge, 0): name
+            for edge, name in names.items()
+        }
+        self.forward = forward
+        self.results: dict[Node, dict[int, str]] = {}
+        """The vertices of the results of a node, by the number of the output."""
+        self.inputs: list[tuple[str, Node]] = []
+        """The vertices of tensors, each with a node whose op took it."""
         self.arguments = {op.name: _tensor_arguments(op) for op in OPS.values()}
         self.keys: dict[Node, str] = {}
         self.pending: list[Node] = []
@@ -84,6 +101,7 @@ class _Tracer:
         if start is not None:
             tooltip = "where the backward pass starts"
             self.links.append(Link(key, self.key(start), tooltip=tooltip))
+            self.results.setdefault(start, {})[output.output_nr] = key
 
     def follow(self) -> None:
         """Visit everything below what is known."""
@@ -118,16 +136,49 @@ class _Tracer:
             arguments = [f"input {i}" for i in range(len(node.edges))]
         for (child, output_nr), argument in zip(node.next_functions, arguments, strict=True):
             if child is None:
-                self.add_stop(key, argument)
-            else:
-                label = f"output {output_nr}" if output_nr else ""
-                tooltip = f"gradient with respect to {argument}"
-                self.links.append(Link(key, self.key(child), label, tooltip))
+                self.inputs.append((self.add_stop(key, argument), node))
+                continue
+            label = f"output {output_nr}" if output_nr else ""
+            tooltip = f"gradient with respect to {argument}"
+            target = self.key(child)
+            if isinstance(child, AccumulateGrad):
+                self.inputs.append((f"{target}_leaf", node))
+            elif self.forward:
+                target = self.result(child, output_nr)
+                self.inputs.append((target, node))
+            self.links.append(Link(key, target, label, tooltip))
 
-    def add_stop(self, key: str, argument: str) -> None:
+    def add_stop(self, key: str, argument: str) -> str:
         stop = f"{key}_stop{len(self.vertices)}"
         self.vertices.append(Vertex(stop, "stop", (argument,), f"{argument} needs no gradient"))
         self.links.append(Link(key, stop, tooltip="no gradient is computed", kind="stop"))
+        return stop
+
+    def result(self, node: Node, output_nr: int) -> str:
+        """The vertex of one result of an op, through which the gradient comes to its node."""
+        results = self.results.setdefault(node, {})
+        if output_nr not in results:
+            key = self.keys[node]
+            results[output_nr] = made = f"{key}_result{output_nr}"
+            name = self.names_of_results.get((node, output_nr), "")
+            op = _op_name(node)
+            self.vertices.append(Vertex(made, "result", (name or op,), op))
+            self.links.append(Link(made, key, tooltip="its gradient is complete"))
+        return results[output_nr]
+
+    def add_forward_links(self) -> None:
+        """From each input of an op to each of its results."""
+        said = {vertex.key for vertex in self.vertices if vertex.lines == (vertex.tooltip,)}
+        for source, node in self.inputs:
+            name = _op_name(node)
+            for target in self.results.get(node, {}).values():
+                label = "" if target in said else name
+                self.links.append(Link(source, target, label, f"forward: {name}", "forward"))
+
+
+def _op_name(node: Node) -> str:
+    """`add` for the node of the op `add.Tensor`; `MySquare` for that of a custom function."""
+    return node.op.partition(".")[0].lstrip("_") or node.name().partition("Backward")[0]
 
 
 def _tensor_arguments(op: Op) -> list[str]:

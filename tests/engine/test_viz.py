@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gradspec as gs
 from gradspec import viz
 from gradspec.node import Node, next_sequence_nr
 from gradspec.tensor import Tensor, wrap
@@ -50,7 +52,7 @@ def shared(weights: dict[str, Tensor]) -> Tensor:
 def test_dot_has_every_vertex_once_and_every_edge(
     shared: Tensor, weights: dict[str, Tensor]
 ) -> None:
-    source = viz.make_dot(shared, weights).source
+    source = viz.make_dot(shared, weights, forward=False).source
     assert source.count('label="InnerBackward0", shape=ellipse') == 1
     assert source.count('label="AccumulateGrad", shape=diamond') == 2
     assert r'label="w\n2 × 3", shape=cylinder' in source
@@ -60,11 +62,63 @@ def test_dot_has_every_vertex_once_and_every_edge(
     assert source.count("style=dotted") == 1
 
 
+def test_the_forward_pass_is_a_dashed_cluster() -> None:
+    w, x = gs.ones(5, 3, requires_grad=True), gs.ones(1, 5)
+    y = x @ w
+    z = y.mean()
+    source = viz.make_dot(z, {"w": w, "y": y, "z": z}).source
+    cluster = source[source.index("cluster_forward") : source.index("  }\n")]
+    tensors = dict(re.findall(r'(\w+) \[label="(\w+)', cluster))
+    assert sorted(tensors.values()) == ["forward", "input", "w", "y", "z"]
+    dashed = re.findall(r'(\w+) -> (\w+) \[label=" (\w+)", .*style=dashed', cluster)
+    assert sorted((tensors[a], tensors[b], op) for a, b, op in dashed) == [
+        ("input", "y", "mm"),
+        ("w", "y", "mm"),
+        ("y", "z", "mean"),
+    ]
+    # The gradient goes through the same tensors: z, mean, y, mm, and there to the leaf.
+    names = tensors | dict(re.findall(r'(\w+) \[label="(\w+)', source))
+    solid = re.findall(r"(\w+) -> (\w+) \[.*style=solid", source)
+    assert {(names[a], names[b]) for a, b in solid} == {
+        ("z", "MeanBackward0"),
+        ("MeanBackward0", "y"),
+        ("y", "MmBackward0"),
+        ("MmBackward0", "AccumulateGrad"),
+        ("AccumulateGrad", "w"),
+    }
+
+
+def test_each_result_of_an_op_is_a_tensor_of_its_own() -> None:
+    x = gs.ones(2, 3, requires_grad=True)
+    first, second = x.unbind()
+    source = viz.make_dot((first * second).sum(), {"second": second}).source
+    results = re.findall(r'(n\d+_result\d) \[label="(\w+)"', source)
+    assert [name for _, name in results if name != "mul"] == ["unbind", "second"]
+    leaf = re.search(r"(n\d+_leaf)", source)
+    assert leaf is not None
+    assert source.count(f"{leaf[1]} -> ") == 2
+
+
+def test_the_picture_has_the_arrows_of_both_passes(
+    shared: Tensor, weights: dict[str, Tensor]
+) -> None:
+    graph = viz.make_dot(shared, weights)
+    root = ElementTree.fromstring(graph.svg)
+    arrows = [e.get("marker-end") for e in root.iter() if "marker-end" in e.attrib]
+    assert arrows.count("url(#forward)") == 5  # two leaves, one result twice, one other input
+    assert len(arrows) == graph.source.count("->")
+    width = float(root.get("width", "0"))
+    numbers = re.findall(r'd="M[^"]*?([\d.]+) [\d.]+ [\d.]+ [\d.]+" fill="none"', graph.svg)
+    assert numbers
+    assert max(map(float, numbers)) < width
+
+
 def test_svg_is_well_formed_and_shows_every_name(
     shared: Tensor, weights: dict[str, Tensor], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))  # no `dot` there
-    path = viz.make_dot(shared, weights).render(tmp_path / "graph.svg")
+    graph = viz.make_dot(shared, weights, forward=False)
+    path = graph.render(tmp_path / "graph.svg")
     texts = [element.text for element in ElementTree.parse(path).iter() if "text" in element.tag]
     assert sorted(filter(None, texts)) == sorted(
         ["output", "2 × 3", "OuterBackward0", "InnerBackward0", "input 2", "w", "2 × 3"]
@@ -119,7 +173,7 @@ def test_deep_graphs_need_no_recursion() -> None:
     for _ in range(5_000):
         tensor = node("LinkBackward0", tensor)
     assert viz.graph_text(tensor).count("\n") == 5_000
-    graph = viz.make_dot(tensor)
+    graph = viz.make_dot(tensor, forward=False)
     assert graph.source.count("->") == 5_002
     assert graph.svg.count("<ellipse") == 5_001
 
