@@ -82,7 +82,8 @@ class GraphTask:
         self.needs = None if targets is None else _what_leads_to(targets, self.dependencies)
         """What `apply` is asked for, of the vertices that have to run; None: of all, everything.
 
-        A target that leads to no other does not run: it keeps what it saved, for another pass.
+        A target that leads to no other does not run, unless `run_targets` says so: it keeps what
+        it saved, for another pass.
         """
 
     def add(self, vertex: Node, grad: Gradient) -> None:
@@ -99,9 +100,21 @@ class GraphTask:
             self.buffers[vertex] = np.asanyarray(before + grad)
             self.owned.add(vertex)
 
-    def wants(self, vertex: Node) -> bool:
-        """Whether a gradient is wanted at a vertex: not so at a root that leads to no target."""
+    def run_targets(self) -> None:
+        """Let the targets run too, though nobody asks for what they compute."""
         if self.needs is None or self.targets is None:
+            return
+        for vertex in self.targets:
+            for each in [vertex, vertex.node] if isinstance(vertex, OutputEdge) else [vertex]:
+                if each.edges:
+                    self.needs.setdefault(each, [False] * len(each.edges))
+
+    def wants(self, vertex: Node) -> bool:
+        """Whether tensor hooks run at a vertex: not so at one that leads to no target.
+
+        If it is the only root, they run all the same, as in PyTorch.
+        """
+        if self.needs is None or self.targets is None or vertex is self.root:
             return True
         return vertex in self.needs or vertex in self.targets
 
@@ -158,15 +171,18 @@ def execute(
     keep_graph: bool,
     create_graph: bool,
     outputs: Sequence[Node] | None = None,
+    outputs_run: bool = False,
 ) -> list[Tensor | None]:
     """Carry `inputs`, the cotangents of `roots`, through the graph.
 
     Without `outputs` they are added to the `grad` of every leaf below. With them nothing is
     accumulated: the answer holds the gradient that arrived at each of these vertices, None where
-    none did.
+    none did. With `outputs_run` their nodes run, too, with their hooks, and are freed.
     """
     root = roots[0] if len(roots) == 1 else GraphRoot(roots)
     task = GraphTask(root, outputs, create_graph)
+    if outputs_run:
+        task.run_targets()
     grads = inputs if task.on_tensors else [tensor.array for tensor in inputs]
     task.buffers[root] = grads[0] if len(roots) == 1 else grads
     if len(_running.passes) < LEVELS_PER_THREAD:

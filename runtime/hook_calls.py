@@ -43,7 +43,10 @@ def call_node_hooks(
         refuse_nan(vertex, leaving)
     if not hooks.after_node:
         return leaving
-    answers = tuple(map(_as_optional_tensor, leaving))
+    answers = tuple(
+        _as_optional_tensor(leaves) if needed else None
+        for leaves, needed in zip(leaving, needs, strict=True)
+    )
     for hook in list(hooks.after_node.values()):
         answers = _replaced(hook, hook(answers, arriving), answers)
     return [_carried(tensor, on_tensors) for tensor in answers]

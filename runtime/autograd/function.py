@@ -18,7 +18,7 @@ from ..node import Node, OutputEdge, next_sequence_nr
 from ..tensor import Tensor, wrap
 from ..view_history import check_recordable
 from .context import ContextNode, FunctionCtx
-from .returned import alias_of, check_dirty, unrecorded
+from .returned import alias_of, check_dirty, check_dirty_view, unrecorded
 
 
 class FunctionNode(ContextNode):
@@ -271,6 +271,7 @@ class Function:
                 constant.add(nr)
             elif id(output) in ctx._dirty:
                 check_recordable(output, f"{cls.__name__}.apply")
+                check_dirty_view(output, len(outputs))
                 mark_written(output)
             elif id(output) in taken or output.edge is not None:
                 # An input returned as it is, or a tensor with a history, which stays its own.

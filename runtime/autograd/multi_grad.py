@@ -42,6 +42,8 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    if mode == "any":
+        tensors = [t for t in tensors if not isinstance(t, Tensor) or t.requires_grad]
     vertices = [_vertex(tensor) for tensor in tensors]
     collector = _Collector(vertices, fn, mode)
     handles = []

@@ -21,6 +21,15 @@ def check_dirty(ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...
         raise RuntimeError("mark_dirty is for tensors that are inputs of the Function.")
 
 
+def check_dirty_view(output: Tensor, count: int) -> None:
+    """Raise RuntimeError if a view was modified by a function of several outputs."""
+    if count > 1 and base_of(output) is not None:
+        raise RuntimeError(
+            "If your Function modifies inplace an input that is a view of another Tensor, your "
+            "Function cannot return more than one Tensor: clone() the view, or split the Function."
+        )
+
+
 def alias_of(tensor: Tensor, args: tuple[Any, ...]) -> Tensor:
     """Another tensor on the memory of an output; of an input, or a view of one, it is a view.
 
@@ -32,7 +41,9 @@ def alias_of(tensor: Tensor, args: tuple[Any, ...]) -> Tensor:
     if base is not None or any(tensor is arg for arg in args):
         alias._view_base = tensor if base is None else base
         alias._view_kind = BY_FUNCTION
-        own_alias(tensor).add_view(alias)
+        shared = own_alias(tensor)
+        shared.outlived = True  # a write to an input without a history makes the view stale too
+        shared.add_view(alias)
     return alias
 
 

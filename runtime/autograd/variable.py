@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import engine
-from ..node import AccumulateGrad, Node, leads_nowhere
+from ..node import AccumulateGrad, Node
 from ..promotion import get_default_dtype
 from ..tensor import Tensor, wrap
 from .edges import TensorOrEdge, vertex_of
@@ -46,7 +46,12 @@ class ImperativeEngine:
                 if isinstance(place, Tensor):
                     place.retain_grad()  # by which a result keeps its gradient from now on
         found = engine.execute(
-            roots, grads, keep_graph=keep_graph, create_graph=create_graph, outputs=targets
+            roots,
+            grads,
+            keep_graph=keep_graph,
+            create_graph=create_graph,
+            outputs=targets,
+            outputs_run=accumulate_grad,
         )
         by_vertex = dict(zip(targets, found, strict=True))
         if accumulate_grad:
@@ -98,11 +103,6 @@ def _target(place: TensorOrEdge) -> Node:
     vertex = vertex_of(place)
     if vertex is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    if leads_nowhere(vertex):
-        raise RuntimeError(
-            "One of the differentiated Tensors is a view that was made without gradients: it "
-            "appears to not have been used in the graph"
-        )
     return vertex
 
 
