@@ -113,7 +113,7 @@ def _write_recorded(tensor: Tensor, plan: Plan, value: Any) -> None:
         index_put_(view, indices, source)
         return
     source = _broadcast_as_pytorch(source, view)
-    if source.array.ndim == 0 and (view.array.ndim or not isinstance(value, Tensor)):
+    if source.array.ndim == 0 and view.array.ndim:
         fill_(view, source)
     else:
         copy_(view, source)
@@ -234,7 +234,9 @@ class _Planner:
             )
         start, stop, step = item.indices(length)
         stop = max(start, stop)
-        if self._keeps_full_slices or (start, stop, step) != (0, length, 1):
+        # A start counted from the end is a view, even if it is the first.
+        is_full = (start, stop, step) == (0, length, 1) and not item.start
+        if self._keeps_full_slices or not is_full:
             self._steps.append(Step("slice", (self.dim, start, stop, step)))
             self.shape[self.dim] = len(range(start, stop, step))
         self.dim += 1

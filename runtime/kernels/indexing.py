@@ -9,6 +9,7 @@ import numpy as np
 
 from ..promotion import type_name
 from .checks import Array, normalize_dim
+from .gathering import laid_out
 
 
 def masked_fill(self: Array, mask: Array, value: Any) -> Array:
@@ -104,7 +105,7 @@ def _slices(
 
 def index(self: Array, indices: Sequence[Array | None]) -> Any:
     """Elements at integer positions, or where masks are true."""
-    return self[_key(indices, self.ndim)]
+    return laid_out(self[_key(indices, self.ndim)], self, indices)
 
 
 def index_backward(self: Array, shape: Sequence[int], indices: Sequence[Array | None]) -> Array:

@@ -1,0 +1,54 @@
+"""The order in memory of what an index picks: that of the array it picks from, as in PyTorch.
+
+NumPy puts the dimensions that were indexed first in memory wherever they stand, so that
+`x[:, [0, 1]].view(-1)` would be refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from .checks import Array
+
+
+def laid_out(found: Array, self: Array, indices: Sequence[Array | None]) -> Array:
+    """`found`, which `indices` picked from `self`, in the order in which `self` lies."""
+    if self.flags.c_contiguous:
+        return found if found.flags.c_contiguous else found.copy(order="C")
+    order = _order(_strides(self, indices, found.ndim))
+    in_order = found.transpose(order)
+    if in_order.flags.c_contiguous:
+        return found
+    back: Array = in_order.copy(order="C").transpose(np.argsort(order))
+    return back
+
+
+def _strides(self: Array, indices: Sequence[Array | None], ndim: int) -> list[int]:
+    """For each dimension of the result how far apart its elements lie; 0 for what an index says."""
+    at = [dim for dim, index in enumerate(indices) if index is not None]
+    kept = [stride for dim, stride in enumerate(self.strides) if dim not in at]
+    together = all(after == before + 1 for before, after in pairwise(at))
+    first = at[0] if together else 0
+    return [*kept[:first], *[0] * (ndim - len(kept)), *kept[first:]]
+
+
+def _order(strides: list[int]) -> list[int]:
+    """The dimensions from the outermost in memory to the innermost.
+
+    PyTorch's insertion sort: what an index says goes with its neighbours.
+    """
+    order = list(range(len(strides)))[::-1]
+    for start in range(1, len(order)):
+        inner = start
+        for outer in range(start - 1, -1, -1):
+            a, b = strides[order[outer]], strides[order[inner]]
+            if not a or not b or a == b:
+                continue
+            if a < b:
+                break
+            order[outer], order[inner] = order[inner], order[outer]
+            inner = outer
+    return order[::-1]
