@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from .wide_ops import FAMILIES, MAY_BE_EMPTY
+from .wide_ops import FAMILIES, Family
 
 Shape: TypeAlias = tuple[int, ...]
 Known: TypeAlias = Mapping[str, tuple[Shape, str]]
 """Shape and dtype of the tensors that a program has, by name."""
 
-_WORD = re.compile(r"\{([\w.]+)([+%=!]*)\}")
+_WORD = re.compile(r"\{([\w.]+)([+%=!^]*)\}")
+
+REAL = {"complex128": "float64", "complex64": "float32"}
+MIXED_DTYPES = ("float32", "float64", "int64")
 
 WORDS: dict[str, Callable[[Call], Any]] = {
     "dim": lambda call: call.dim(),
@@ -25,6 +28,7 @@ WORDS: dict[str, Callable[[Call], Any]] = {
     "order": lambda call: tuple(call.rng.sample(range(len(call.first)), len(call.first))),
     "rows": lambda call: [call.rng.randrange(-n, n) for n in call.first[:1] * 2 if n],
     "gather": lambda call: call.positions(),
+    "norm": lambda call: call.rng.choice(["", ", norm='ortho'", ", norm='forward'"]),
     "reduction": lambda call: call.rng.choice(
         ["", ", reduction='sum'", ", reduction='none'", ", reduction='mean'"]
     ),
@@ -34,7 +38,9 @@ WORDS: dict[str, Callable[[Call], Any]] = {
 class Call:
     """One call that is being drawn."""
 
-    def __init__(self, rng: random.Random, known: Known, number: int) -> None:
+    def __init__(
+        self, rng: random.Random, known: Known, number: int, families: Sequence[Family] = FAMILIES
+    ) -> None:
         self.rng = rng
         self.known = known
         self.number = number
@@ -44,12 +50,13 @@ class Call:
         """The shape of the first tensor."""
         self._letters: dict[str, int] = {}
         self._last_dim: int | None = None
-        family, may_mix = rng.choice(FAMILIES)
-        template = rng.choice(family)
-        mixes = may_mix and "F." not in template and not known and rng.random() < 0.25
-        base = "float64" if known or rng.random() < 0.8 else "float32"
-        self._may_be_empty = any(family is each for each in MAY_BE_EMPTY)
-        self._dtypes = ["float32", "float64", "int64"] if mixes else [base]
+        family = rng.choice(families)
+        self.template = template = rng.choice(family.templates)
+        mixes = family.may_mix and "F." not in template and not known and rng.random() < 0.25
+        wide, narrow = family.dtypes
+        base = wide if known or rng.random() < 0.8 else narrow
+        self._may_be_empty = family.may_be_empty
+        self._dtypes = list(MIXED_DTYPES) if mixes else [base]
         self._written: dict[str, str] = {}
         self.text = _WORD.sub(self._fill, template)
 
@@ -114,6 +121,9 @@ class Call:
         if is_first:
             self.first = shape
         dtype = "bool" if word == "mask" else self.rng.choice(self._dtypes)
+        if "^" in marks:
+            dtype = REAL.get(dtype, dtype)
+            marks = marks.replace("^", "")
         if self.known and not marks and self.rng.random() < 0.75:
             fits = [name for name, known in self.known.items() if known == (shape, dtype)]
             if fits:
@@ -127,7 +137,7 @@ class Call:
 def creation(rng: random.Random, shape: Shape, dtype: str, marks: str = "") -> str:
     """A tensor as text; a part of them do not lie in memory in order."""
     count = math.prod(shape)
-    is_leaf = dtype.startswith("float") and "=" not in marks and rng.random() < 0.75
+    is_leaf = dtype.startswith(("float", "complex")) and "=" not in marks and rng.random() < 0.75
     grad = ".requires_grad_()" if is_leaf else ""
     if not count:
         return f"T.zeros({shape}, dtype=T.{dtype}){grad}"
@@ -151,6 +161,13 @@ def _elements(rng: random.Random, count: int, dtype: str, marks: str) -> list[An
         return [rng.random() < 0.5 for _ in range(count)]
     if dtype == "int64":
         return [rng.randint(1 if marks else -3, 4) for _ in range(count)]
+    if dtype.startswith("complex"):
+        return list(map(complex, numbers(rng, count), numbers(rng, count)))
+    return numbers(rng, count, low, high)
+
+
+def numbers(rng: random.Random, count: int, low: float = -2.0, high: float = 2.0) -> list[float]:
+    """Different numbers in some order."""
     step = (high - low) / (count + 1)
     values = [round(low + step * (i + rng.uniform(0.55, 1.0)), 4) for i in range(count)]
     rng.shuffle(values)

@@ -5,8 +5,14 @@ from __future__ import annotations
 import random
 
 PRELUDE = """
+def everything():
+    return [x for name, x in sorted(globals().items()) if name[0] == "x" and name[1:].isdigit()]
+
 def weights(x):
-    return T.cos(1.0 + T.arange(x.numel(), dtype=T.float64)).reshape(tuple(x.shape)).to(x.dtype)
+    steps = T.arange(x.numel(), dtype=T.float64).reshape(tuple(x.shape))
+    if x.is_complex():
+        return T.complex(T.cos(1.0 + steps), T.cos(2.0 + steps)).to(x.dtype)
+    return T.cos(1.0 + steps).to(x.dtype)
 
 def flat(result):
     if result is None or isinstance(result, T.Tensor):
@@ -26,7 +32,7 @@ def grads(result, inputs, **options):
     return list(T.autograd.grad(found, inputs, weighed, **options))
 
 def total(result):
-    parts = [T.view_as_real(x) if x.is_complex() else x * weights(x) for x in roots(result)]
+    parts = [(x * weights(x)).real for x in roots(result)]
     return sum(part.sum() for part in parts)
 
 def dual(x):
@@ -50,57 +56,8 @@ def detached(result):
     if isinstance(result, T.Tensor) or result is None:
         return None if result is None else result.detach()
     return [detached(part) for part in result]
-
-class Two(T.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, y, factor):
-        ctx.save_for_backward(x, y)
-        ctx.factor = factor
-        return x * y * factor, x + y
-
-    @staticmethod
-    def backward(ctx, first, second):
-        x, y = ctx.saved_tensors
-        return first * y * ctx.factor + second, first * x * ctx.factor + second, None
-
-class Once(T.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    @T.autograd.function.once_differentiable
-    def backward(ctx, grad):
-        return grad * 2 * ctx.saved_tensors[0]
-
-class Dirty(T.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        x.mul_(2)
-        ctx.mark_dirty(x)
-        return x
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad * 2
-
-class Partly(T.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.set_materialize_grads(False)
-        mask = x > 0
-        ctx.mark_non_differentiable(mask)
-        return x * 2, x * 3, mask
-
-    @staticmethod
-    def backward(ctx, first, second, _):
-        out = 0
-        if first is not None:
-            out = out + first * 2
-        return out if second is None else out + second * 3
 """
-"""What programs call; it is run in each library."""
+"""What programs call; it is run in each library, as `wide_functions.FUNCTIONS` is."""
 
 _UNARY = ("sin_", "cos_", "neg_", "square_", "exp_", "relu_", "abs_", "zero_", "floor_", "tril_")
 _BINARY = ("add_", "sub_", "mul_", "copy_")
@@ -170,7 +127,63 @@ _OTHER = (
     "v{number} = [{x}._version, {x}.is_leaf, {x}.output_nr, {x}._is_view(), {x}.is_inference()]",
     "v{number} = [{x}._base is None, {x}._base is {y}]",
 )
+_FUNCTIONS = (
+    "{new} = Part.apply({x})",
+    "{new} = Part.apply({x}[...])",
+    "{new} = Same.apply({x}, {y})[0]",
+    "{new} = Kept.apply({x}, {y})[0]",
+    "{new} = Kept.apply({x}, {y})[1]",
+    "{new} = Later.apply({x}, {x}.detach().clone())",
+    "{new} = Later.apply({x}, {y})",
+    "t{number} = tangents(lambda: Later.apply(dual({x}), {x}.detach().clone()))",
+    "{new} = Swap.apply({x}, {y}.clone())[0]",
+    "{new} = Swap.apply({x}, {y}.clone())[1]",
+    "{new} = Swap.apply({y}.clone(), {x})[0]",
+    "{new} = Inner.apply({x})",
+    "{new} = Dirty.apply({x}.clone()[...])",
+)
+_BLOCKS = (
+    "with T.no_grad():\n    {new} = {x}[...]\n{new}.mul_(2)",
+    "with T.no_grad():\n    {new} = {x}.view(-1)",
+    "{new} = {x}.view(-1)\nwith T.no_grad():\n    {new}.mul_(2)",
+    "with T.inference_mode():\n    {new} = {x}[...]",
+    "with T.inference_mode():\n    {new} = {x}.clone()[...]",
+    "{new} = {x}.detach()[...]",
+    "{new} = {x}.detach()\n{new}.mul_(2)",
+    "{new} = {x}.detach().requires_grad_()",
+    "T.set_grad_enabled(False)\n{new} = {x} * 2\nT.set_grad_enabled(True)",
+    "with T.no_grad():\n    {new} = {x}.unbind(0)[0]",
+    "with T.no_grad():\n    with T.enable_grad():\n        {new} = {x}.sin()",
+    "with graph.save_on_cpu():\n    {new} = {x} * {y}",
+    "with graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):\n"
+    "    {new} = {x}.exp()",
+    "with graph.saved_tensors_hooks(lambda t: log.append(t.ndim), lambda t: T.ones(2)):\n"
+    "    {new} = {x}.exp()",
+    "handles.append({x}.grad_fn.register_prehook(lambda o: log.append([k is None for k in o])))",
+    "handles.append(graph.register_multi_grad_hook([{x}, {y}],"
+    " lambda g: log.append([k is None for k in g])))",
+    "handles.append(graph.register_multi_grad_hook([{x}, {y}],"
+    " lambda g: log.append(tuple(g.shape)), mode='any'))",
+    "handles.append({x}.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(2)))",
+    "{x}.retain_grad()\nhandles.append({x}.register_hook(lambda g: g * 3))",
+    "{x}.grad.mul_(2)",
+    "{x}.grad.zero_()",
+    "{x}.grad.detach_()",
+    "{x}.grad = {x}.detach().clone()",
+    "{x}.data = {x}.detach().clone() * 2",
+    "{new} = {x}.grad",
+    "n{number} = [f is None or f[0] is None for f in ({x}.grad_fn.next_functions or [None])]",
+)
 _PASSES = (
+    "g{number} = {x}.sum().backward(inputs=[{y}])",
+    "g{number} = total([{x}, {y}]).backward(inputs=[{y}, {z}], retain_graph={flag})",
+    "g{number} = T.autograd.backward([{x}, {y}], [weights({x}), weights({y})])",
+    "g{number} = T.autograd.backward([{x}], [weights({x})], inputs=[{z}], create_graph={flag})",
+    "g{number} = total({x}).backward(inputs={y})",
+    "g{number} = grads(grads({x}, [{y}], create_graph=True), [{y}, {z}])",
+    "g{number} = grads(T.autograd.grad(total({x}), {y}, create_graph=True), [{z}])",
+    "g{number} = T.autograd.grad([{x}], [{y}], [weights({x})], is_grads_batched=False)",
+    "g{number} = T.autograd.grad({x}, {y}, weights({y}), allow_unused={flag})",
     "g{number} = {x}.sum().backward(retain_graph={flag})",
     "g{number} = {x}.sum().backward(create_graph=True)",
     "g{number} = {x}.backward()",
@@ -180,6 +193,9 @@ _PASSES = (
     "g{number} = T.autograd.grad({x}.sum(), [{y}, {z}], retain_graph={flag}, create_graph=True)",
     "g{number} = T.autograd.grad({x}.sum(), [{y}], allow_unused=True, materialize_grads=True)",
 )
+
+
+_REST = (_OTHER, _FUNCTIONS, _BLOCKS)
 
 
 def event(rng: random.Random, names: list[str], number: int) -> str:
@@ -194,6 +210,6 @@ def event(rng: random.Random, names: list[str], number: int) -> str:
         return f"x{number} = {x}{rng.choice(_VIEWS)}"
     if kind < 0.44:
         return f"handles.append({x}.register_hook(lambda g: {rng.choice(_HOOKS)}))"
-    templates = _WRITES if kind < 0.58 else _OTHER if kind < 0.78 else _PASSES
+    templates = _WRITES if kind < 0.58 else rng.choice(_REST) if kind < 0.78 else _PASSES
     flag = rng.random() < 0.5
     return rng.choice(templates).format(x=x, y=y, z=z, new=f"x{number}", number=number, flag=flag)

@@ -10,6 +10,10 @@ other words stand in `wide_draw.WORDS`.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from .wide_complex import COMPLEX, FOURIER
+
 UNARY = [
     *(
         f"T.{name}({{x}})"
@@ -186,27 +190,40 @@ MATRICES = [
     *("T.linalg.eigvalsh({q} + {q}.mT)", "T.linalg.eigh({q} + {q}.mT)[0]", "T.linalg.pinv({3.2})"),
 ]
 
-MAY_BE_EMPTY = (UNARY, ACTIVATIONS, BINARY, LAYOUTS)
-"""Families whose tensors may have no elements; others disagree on whether nothing is allowed."""
 
-FAMILIES: list[tuple[list[str], bool]] = [
-    (UNARY, True),
-    (ACTIVATIONS, False),
-    (BINARY, True),
-    (REDUCTIONS, False),
-    (PRODUCTS, False),
-    (LAYOUTS, True),
-    (INDEXING, False),
-    (LAYERS, False),
-    (LOSSES, False),
-    (MATRICES, False),
+class Family(NamedTuple):
+    """Templates, and what their tensors may be."""
+
+    templates: list[str]
+    may_mix: bool = False
+    """Whether the tensors of one may differ in dtype."""
+    may_be_empty: bool = False
+    """Elsewhere the libraries disagree on whether nothing is allowed."""
+    dtypes: tuple[str, str] = ("float64", "float32")
+    """What is drawn mostly, and seldom."""
+
+
+FAMILIES = [
+    Family(UNARY, may_mix=True, may_be_empty=True),
+    Family(ACTIVATIONS, may_be_empty=True),
+    Family(BINARY, may_mix=True, may_be_empty=True),
+    Family(REDUCTIONS),
+    Family(PRODUCTS),
+    Family(LAYOUTS, may_mix=True, may_be_empty=True),
+    *map(Family, (INDEXING, LAYERS, LOSSES, MATRICES)),
 ]
-"""The templates, and whether the tensors of one may differ in dtype."""
+
+COMPLEX_FAMILIES = [
+    Family(COMPLEX, dtypes=("complex128", "complex64")),
+    Family(FOURIER, dtypes=("complex128", "complex64")),
+]
 
 OTHER_NAMES = (
     *("einsum", "multi_dot", "max_pool1d", "avg_pool1d", "adaptive_avg_pool1d", "cross_entropy"),
     *("floor_divide", "matmul", "diag", "attention", "mode=", "matrix_power", "F.linear"),
     *("rounding_mode", "T.xlogy"),
+    # A complex number is a tensor here, as it brings real ones to a complex dtype.
+    *("1j ** x", "** 1j", "** (1 + 1j)"),
 )
 """Parts of calls whose last node has another name, as `tests/ops/test_oracle_nodes` says."""
 
@@ -219,6 +236,22 @@ OTHER_DERIVATIVES_OF_TANGENTS = (
 Their tangents overwrite what the backward pass needs, or are functions of saved statistics and
 factors, which have no derivative there.
 """
+
+OTHER_TANGENTS = "^"
+"""Of real numbers together with complex ones.
+
+PyTorch projects tangents of `pow` on the real numbers though the results are complex, and leaves
+parts of gradients of the tangents of `mul` uninitialised.
+"""
+
+NEVER_FREED = ("fft.",)
+"""Transforms of real numbers, whose nodes save their input in PyTorch only, for its size."""
+
+MAY_BE_SINGULAR = ("slogdet", "T.linalg.lu", "T.linalg.inv", "T.linalg.solve", "det(")
+"""What is undefined for matrices that are not drawn for it, as rounding decides there."""
+
+OTHER_SUMS = ("T.add({x}, {y^})", "T.add({x^}, {y})", "T.sub({x}, {y^})", "T.sub({x^}, {y})")
+"""Where PyTorch hands one array to two leaves, of which one is real, and adds to it in place."""
 
 NOT_WRITTEN_TO = (
     *("multi_dot", "pool1d", "einsum", "tensordot", "F.linear", "F.conv", "T.conv"),
