@@ -16,7 +16,6 @@ from numpy import floor as np_floor
 from numpy import maximum as np_maximum
 from numpy import minimum as np_minimum
 from numpy import remainder as np_remainder
-from numpy import sign as np_sign
 from numpy import trunc as np_trunc
 from numpy import zeros_like as np_zeros_like
 
@@ -1181,9 +1180,9 @@ def sign(input: Tensor) -> Tensor:
         return dispatch(sign, input)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("sign", input)
+        raise complex_refused(NotImplementedError, "sign", input)
     try:
-        array = np_sign(input_array)
+        array = kernels.sign(input_array)
     except Exception as error:
         raise failure("sign", error, input) from None
     out = Tensor()
@@ -1358,7 +1357,7 @@ def round_default(input: Tensor) -> Tensor:
         return dispatch(round_default, input)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("round", input)
+        raise complex_refused(NotImplementedError, "round", input)
     try:
         array = kernels.round(input_array)
     except Exception as error:
@@ -1507,7 +1506,7 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("maximum", input, other)
+        raise complex_refused(RuntimeError, "maximum", input, other)
     try:
         array = np_maximum(input_array, other_array)
     except Exception as error:
@@ -1634,7 +1633,7 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("minimum", input, other)
+        raise complex_refused(RuntimeError, "minimum", input, other)
     try:
         array = np_minimum(input_array, other_array)
     except Exception as error:
@@ -1770,7 +1769,7 @@ def clamp_tensor(
         or (min_array is not None and FIRST_COMPLEX <= min_array.dtype.num <= LAST_COMPLEX)
         or (max_array is not None and FIRST_COMPLEX <= max_array.dtype.num <= LAST_COMPLEX)
     ):
-        raise complex_refused("clamp", input, min, max)
+        raise complex_refused(NotImplementedError, "clamp", input, min, max)
     try:
         array = kernels.clamp(input_array, min_array, max_array)
     except Exception as error:
@@ -1952,7 +1951,7 @@ def clamp_default(input: Tensor, min: Number | None = None, max: Number | None =
         return dispatch(clamp_default, input, min, max)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("clamp", input)
+        raise complex_refused(NotImplementedError, "clamp", input)
     try:
         array = kernels.clamp(input_array, min, max)
     except Exception as error:
@@ -2064,7 +2063,7 @@ def clamp_min_default(input: Tensor, min: Number) -> Tensor:
         return dispatch(clamp_min_default, input, min)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("clamp_min", input)
+        raise complex_refused(NotImplementedError, "clamp_min", input)
     try:
         array = kernels.clamp(input_array, min, None)
     except Exception as error:
@@ -2140,7 +2139,7 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
     if input_array.dtype is not min_array.dtype:
         input_array, min_array = promote(input_array, min_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("clamp_min", input, min)
+        raise complex_refused(NotImplementedError, "clamp_min", input, min)
     try:
         array = np_maximum(input_array, min_array)
     except Exception as error:
@@ -2257,7 +2256,7 @@ def clamp_max_default(input: Tensor, max: Number) -> Tensor:
         return dispatch(clamp_max_default, input, max)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("clamp_max", input)
+        raise complex_refused(NotImplementedError, "clamp_max", input)
     try:
         array = kernels.clamp(input_array, None, max)
     except Exception as error:
@@ -2333,7 +2332,7 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
     if input_array.dtype is not max_array.dtype:
         input_array, max_array = promote(input_array, max_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("clamp_max", input, max)
+        raise complex_refused(NotImplementedError, "clamp_max", input, max)
     try:
         array = np_minimum(input_array, max_array)
     except Exception as error:

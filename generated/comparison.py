@@ -84,7 +84,7 @@ def lt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("lt", input, other)
+        raise complex_refused(NotImplementedError, "lt", input, other)
     try:
         array = input_array < other_array
     except Exception as error:
@@ -107,7 +107,7 @@ def le(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("le", input, other)
+        raise complex_refused(NotImplementedError, "le", input, other)
     try:
         array = input_array <= other_array
     except Exception as error:
@@ -130,7 +130,7 @@ def gt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("gt", input, other)
+        raise complex_refused(NotImplementedError, "gt", input, other)
     try:
         array = input_array > other_array
     except Exception as error:
@@ -153,7 +153,7 @@ def ge(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("ge", input, other)
+        raise complex_refused(NotImplementedError, "ge", input, other)
     try:
         array = input_array >= other_array
     except Exception as error:

@@ -78,9 +78,53 @@ def conj(input: Tensor) -> Tensor:
     return _conj(input) if is_complex(input) else input
 
 
+def _conj_physical(input: Tensor) -> Tensor:
+    """The conjugate of each element, under a name of its own."""
+    if type(input) is not Tensor:
+        return dispatch(_conj_physical, input)
+    input_array = input.array
+    try:
+        array = np_conjugate(input_array)
+    except Exception as error:
+        raise failure("conj_physical", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ConjPhysicalBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class ConjPhysicalBackward0(Node):
+    """Gradient of `_conj_physical`."""
+
+    __slots__ = ()
+    op = "_conj_physical"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (array_conj_physical(grad),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (conj_physical(grad),)
+
+
+def _conj_physical_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_conj_physical`."""
+    return _conj_physical(tangents["self"])
+
+
+def array_conj_physical(self: Any) -> Any:
+    """`conj_physical` on arrays."""
+    return np_conjugate(self) if is_complex(self) else self
+
+
 def conj_physical(input: Tensor) -> Tensor:
     """The conjugate of each element; a real tensor itself."""
-    return conj(input)
+    return _conj_physical(input) if is_complex(input) else input
 
 
 def view_as_real(input: Tensor) -> Tensor:

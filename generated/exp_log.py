@@ -914,7 +914,16 @@ class PowBackward1(Node):
                 grad
                 * (
                     result
-                    * on_large(np_log, kernels.where((self == 0) & (exponent.real >= 0), 1, self))
+                    * on_large(
+                        np_log,
+                        kernels.where(
+                            (self == 0) & (exponent.real >= 0),
+                            1,
+                            self
+                            if self.dtype == result.dtype
+                            else kernels.to_copy(self, result.dtype, None),
+                        ),
+                    )
                 ).conjugate()
             )
             if node._like_exponent is not None:
@@ -945,7 +954,9 @@ class PowBackward1(Node):
                     arithmetic_ops.where_self(
                         comparison_ops.eq(self, 0) & (complex_numbers_ops.real(exponent) >= 0),
                         1,
-                        self,
+                        self
+                        if self.dtype == result.dtype
+                        else arithmetic_ops._to_copy(self, dtype=result.dtype),
                     )
                 )
             )
@@ -963,9 +974,14 @@ def pow_tensor_tensor_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
     self_t = tangents["self"]
     exponent_p = primals["exponent"]
     exponent_t = tangents["exponent"]
+    base = (
+        self_p
+        if self_p.dtype == result.dtype
+        else arithmetic_ops._to_copy(self_p, dtype=result.dtype)
+    )
     logarithm = log(
         arithmetic_ops.where_self(
-            comparison_ops.eq(self_p, 0) & (complex_numbers_ops.real(exponent_p) >= 0), 1, self_p
+            comparison_ops.eq(self_p, 0) & (complex_numbers_ops.real(exponent_p) >= 0), 1, base
         )
     )
     by_base = arithmetic_ops.where_self(
@@ -1024,7 +1040,7 @@ class PowBackward2(Node):
             raise freed_graph()
         self = node._saved_self
         return (
-            kernels.times_log(grad * result.conjugate(), self.conjugate())
+            kernels.times_log(grad.conjugate() * result, self).conjugate()
             if self != 0
             else kernels.where(
                 exponent.real >= 0, 0, kernels.times_log(grad * result.conjugate(), self)
@@ -1038,7 +1054,7 @@ class PowBackward2(Node):
         result = output_of(node, node.kept_result)
         self = node._saved_self
         return (
-            _times_log(grad * complex_numbers_ops.conj(result), self.conjugate())
+            complex_numbers_ops.conj(_times_log(complex_numbers_ops.conj(grad) * result, self))
             if self != 0
             else arithmetic_ops.where_self(
                 complex_numbers_ops.real(exponent) >= 0,
@@ -1057,9 +1073,10 @@ def pow_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     exponent = primals["exponent"]
     exponent_t = tangents["exponent"]
     return complex_numbers_ops.conj(
-        _times_log(
-            complex_numbers_ops.conj(exponent_t) * complex_numbers_ops.conj(result),
-            self.conjugate(),
+        complex_numbers_ops.conj(
+            _times_log(
+                complex_numbers_ops.conj(complex_numbers_ops.conj(exponent_t)) * result, self
+            )
         )
         if self != 0
         else arithmetic_ops.where_self(
@@ -1113,11 +1130,11 @@ class TimesLogBackward0(Node):
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         base = node._saved_base
-        return (kernels.times_log(grad, base.conjugate()),)
+        return (kernels.times_log(grad.conjugate(), base).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         base = node._saved_base
-        return (_times_log(grad, base.conjugate()),)
+        return (complex_numbers_ops.conj(_times_log(complex_numbers_ops.conj(grad), base)),)
 
 
 def _times_log_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -1142,7 +1159,7 @@ def xlogy_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
         input_array, other_array = promote_to_float(input_array, other_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("xlogy", input, other)
+        raise complex_refused(NotImplementedError, "xlogy", input, other)
     try:
         array = input_array * on_large(
             np_log, kernels.where((input_array == 0) & (other_array <= 0), 1, other_array)
@@ -1266,7 +1283,7 @@ def xlogy_scalar_self(input: float, other: Tensor | Number) -> Tensor:
     if other_array.dtype.num <= LAST_INTEGER:
         (other_array,) = promote_to_float(other_array)
     if FIRST_COMPLEX <= other_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("xlogy", other)
+        raise complex_refused(NotImplementedError, "xlogy", other)
     try:
         array = (
             (np_log(other_array) if other_array.size < LARGE else on_large(np_log, other_array))
@@ -1339,7 +1356,7 @@ def xlogy_scalar_other(input: Tensor | Number, other: float) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("xlogy", input)
+        raise complex_refused(NotImplementedError, "xlogy", input)
     try:
         array = (
             kernels.where(input_array == 0, 0, kernels.times_log(input_array, other))

@@ -14,7 +14,7 @@ from numpy import zeros_like as np_zeros_like
 import gradspec.generated.arithmetic as arithmetic_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
-from gradspec.errors import complex_gradient, failure
+from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
@@ -377,6 +377,8 @@ def _leaky_relu(input: Tensor, negative_slope: Number) -> Tensor:
     if type(input) is not Tensor:
         return dispatch(_leaky_relu, input, negative_slope)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "leaky_relu", input)
     try:
         array = kernels.where(input_array > 0, input_array, input_array * negative_slope)
     except Exception as error:
@@ -385,11 +387,6 @@ def _leaky_relu(input: Tensor, negative_slope: Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     if input.edge is not None:
-        if (
-            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
-        ):
-            raise complex_gradient("_leaky_relu", input)
         node = LeakyReluBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

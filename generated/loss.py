@@ -156,7 +156,7 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
     if input_array.dtype is not target_array.dtype:
         input_array, target_array = promote(input_array, target_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("mse_loss", input, target)
+        raise complex_refused(NotImplementedError, "mse_loss", input, target)
     try:
         array = kernels.mse_loss(input_array, target_array, reduction)
     except Exception as error:
@@ -344,7 +344,14 @@ def _binary_cross_entropy_with_logits(
             and FIRST_COMPLEX <= pos_weight_array.dtype.num <= LAST_COMPLEX
         )
     ):
-        raise complex_refused("binary_cross_entropy_with_logits", input, target, weight, pos_weight)
+        raise complex_refused(
+            NotImplementedError,
+            "binary_cross_entropy_with_logits",
+            input,
+            target,
+            weight,
+            pos_weight,
+        )
     try:
         array = kernels.binary_cross_entropy_with_logits(
             input_array, target_array, weight_array, pos_weight_array, reduction

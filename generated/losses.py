@@ -12,7 +12,6 @@ from numpy import abs as np_abs
 from numpy import asanyarray, ndarray
 from numpy import log as np_log
 from numpy import log1p as np_log1p
-from numpy import sign as np_sign
 
 import gradspec.generated.arithmetic as arithmetic_ops
 import gradspec.generated.exp_log as exp_log_ops
@@ -69,7 +68,7 @@ def _binary_cross_entropy(
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX or (
         weight_array is not None and FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
     ):
-        raise complex_refused("binary_cross_entropy", input, target, weight)
+        raise complex_refused(NotImplementedError, "binary_cross_entropy", input, target, weight)
     try:
         array = kernels.binary_cross_entropy(input_array, target_array, weight_array, reduction)
     except Exception as error:
@@ -306,7 +305,7 @@ def _smooth_l1_loss(
     if input_array.dtype is not target_array.dtype:
         input_array, target_array = promote(input_array, target_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("smooth_l1_loss", input, target)
+        raise complex_refused(NotImplementedError, "smooth_l1_loss", input, target)
     try:
         array = kernels.smooth_l1_loss(input_array, target_array, reduction, beta)
     except Exception as error:
@@ -442,9 +441,9 @@ def _smooth_l1_loss_jvp(primals: Primals, tangents: Tangents, result: Any) -> An
 def array__smooth_l1_slope(self: Any, beta: Any) -> Any:
     """`_smooth_l1_slope` on arrays."""
     return (
-        np_sign(self)
+        kernels.sign(self)
         if beta == 0
-        else kernels.where(np_abs(self) < beta, self / beta, np_sign(self))
+        else kernels.where(np_abs(self) < beta, self / beta, kernels.sign(self))
     )
 
 
@@ -494,7 +493,7 @@ def _huber_loss(
     if input_array.dtype is not target_array.dtype:
         input_array, target_array = promote(input_array, target_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("huber_loss", input, target)
+        raise complex_refused(NotImplementedError, "huber_loss", input, target)
     try:
         array = kernels.huber_loss(input_array, target_array, reduction, delta)
     except Exception as error:

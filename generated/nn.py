@@ -49,7 +49,7 @@ def relu(input: Tensor) -> Tensor:
         return dispatch(relu, input)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("relu", input)
+        raise complex_refused(NotImplementedError, "relu", input)
     try:
         array = np_maximum(input_array, 0)
     except Exception as error:
@@ -457,7 +457,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
         return dispatch(gelu, input, approximate=approximate)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("gelu", input)
+        raise complex_refused(NotImplementedError, "gelu", input)
     try:
         share_array = (
             kernels.normal_cdf(input_array)
@@ -667,7 +667,7 @@ def _softmax(input: Tensor, dim: int) -> Tensor:
         return dispatch(_softmax, input, dim)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("softmax", input)
+        raise complex_refused(NotImplementedError, "softmax", input)
     try:
         array = kernels.softmax(input_array, dim)
     except Exception as error:
@@ -733,7 +733,7 @@ def _log_softmax(input: Tensor, dim: int) -> Tensor:
         return dispatch(_log_softmax, input, dim)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("log_softmax", input)
+        raise complex_refused(NotImplementedError, "log_softmax", input)
     try:
         array = kernels.log_softmax(input_array, dim)
     except Exception as error:

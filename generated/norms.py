@@ -10,7 +10,6 @@ from typing import Any
 
 from numpy import abs as np_abs
 from numpy import asanyarray, ndarray
-from numpy import sign as np_sign
 from numpy import zeros_like as np_zeros_like
 
 import gradspec.generated.arithmetic as arithmetic_ops
@@ -148,20 +147,20 @@ def array__norm_slope(self: Any, norm: Any, ord: Any, dim: Any) -> Any:
         return np_zeros_like(self)
     else:
         if ord == 1:
-            return np_sign(self)
+            return kernels.sign(self)
         else:
             if ord == 2:
                 return kernels.where(norm == 0, 0, self / norm)
             else:
                 if ord == INF or ord == MINUS_INF:
                     ties = kernels.to_copy(np_abs(self) == norm, self.dtype, None)
-                    return np_sign(self) * ties / kernels.sum(ties, dim, True, None)
+                    return kernels.sign(self) * ties / kernels.sum(ties, dim, True, None)
                 else:
                     size = kernels.where(
                         self == 0, 1, np_abs(self) / kernels.where(norm == 0, 1, norm)
                     )
                     return kernels.where(
-                        (self == 0) | (norm == 0), 0, np_sign(self) * size ** (ord - 1)
+                        (self == 0) | (norm == 0), 0, kernels.sign(self) * size ** (ord - 1)
                     )
 
 

@@ -759,7 +759,7 @@ def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
         return dispatch(amax, input, dim, keepdim)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("amax", input)
+        raise complex_refused(NotImplementedError, "amax", input)
     try:
         array = kernels.amax(input_array, dim, keepdim)
     except Exception as error:
@@ -845,7 +845,7 @@ def amin(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
         return dispatch(amin, input, dim, keepdim)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("amin", input)
+        raise complex_refused(NotImplementedError, "amin", input)
     try:
         array = kernels.amin(input_array, dim, keepdim)
     except Exception as error:
@@ -939,7 +939,7 @@ def max_dim(input: Tensor, dim: int, keepdim: bool = False) -> MaxDimResult:
         return dispatch(max_dim, input, dim, keepdim)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("max", input)
+        raise complex_refused(RuntimeError, "max", input)
     try:
         values_array, indices_array = kernels.max_with_indices(input_array, dim, keepdim)
     except Exception as error:
@@ -1020,7 +1020,7 @@ def max_default(input: Tensor) -> Tensor:
         return dispatch(max_default, input)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("max", input)
+        raise complex_refused(NotImplementedError, "max", input)
     try:
         array = kernels.max(input_array)
     except Exception as error:
@@ -1107,7 +1107,7 @@ def min_dim(input: Tensor, dim: int, keepdim: bool = False) -> MinDimResult:
         return dispatch(min_dim, input, dim, keepdim)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("min", input)
+        raise complex_refused(RuntimeError, "min", input)
     try:
         values_array, indices_array = kernels.min_with_indices(input_array, dim, keepdim)
     except Exception as error:
@@ -1188,7 +1188,7 @@ def min_default(input: Tensor) -> Tensor:
         return dispatch(min_default, input)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("min", input)
+        raise complex_refused(NotImplementedError, "min", input)
     try:
         array = kernels.min(input_array)
     except Exception as error:
@@ -1414,7 +1414,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
         return dispatch(argmax, input, dim, keepdim)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("argmax", input)
+        raise complex_refused(RuntimeError, "argmax", input)
     try:
         array = kernels.argmax(input_array, dim, keepdim)
     except Exception as error:
@@ -1431,7 +1431,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
         return dispatch(argmin, input, dim, keepdim)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("argmin", input)
+        raise complex_refused(RuntimeError, "argmin", input)
     try:
         array = kernels.argmin(input_array, dim, keepdim)
     except Exception as error:

@@ -1570,6 +1570,12 @@ OPS: tuple[Op, ...] = (
         (Param("input", "Tensor"),),
     ),
     Op(
+        "_conj_physical",
+        complex_numbers._conj_physical,
+        (Param("input", "Tensor"),),
+        jvp=complex_numbers._conj_physical_jvp,
+    ),
+    Op(
         "conj_physical",
         complex_numbers.conj_physical,
         (Param("input", "Tensor"),),

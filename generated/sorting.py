@@ -13,7 +13,7 @@ from numpy import asanyarray, ndarray
 import gradspec.generated.reduction as reduction_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
-from gradspec.errors import complex_gradient, complex_refused, failure
+from gradspec.errors import complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
@@ -38,7 +38,7 @@ def sort_default(input: Tensor, dim: int = -1, descending: bool = False) -> Sort
         return dispatch(sort_default, input, dim, descending)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("sort", input)
+        raise complex_refused(RuntimeError, "sort", input)
     try:
         values_array, indices_array = kernels.sort(input_array, dim, descending)
     except Exception as error:
@@ -121,7 +121,7 @@ def sort_stable(
         return dispatch(sort_stable, input, stable=stable, dim=dim, descending=descending)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("sort", input)
+        raise complex_refused(RuntimeError, "sort", input)
     try:
         values_array, indices_array = kernels.sort(input_array, dim, descending)
     except Exception as error:
@@ -211,7 +211,7 @@ def topk(
         return dispatch(topk, input, k, dim, largest, sorted)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("topk", input)
+        raise complex_refused(RuntimeError, "topk", input)
     try:
         values_array, indices_array = kernels.topk(input_array, k, dim, largest)
     except Exception as error:
@@ -291,6 +291,8 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Kth
     if type(input) is not Tensor:
         return dispatch(kthvalue, input, k, dim, keepdim)
     input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "kthvalue", input)
     try:
         values_array, indices_array = kernels.kthvalue(input_array, k, dim, keepdim)
     except Exception as error:
@@ -298,8 +300,6 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Kth
     values = wrap(values_array)
     indices = wrap(indices_array)
     if input.edge is not None:
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("kthvalue", input)
         node = KthvalueBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -373,7 +373,7 @@ def argsort_default(input: Tensor, dim: int = -1, descending: bool = False) -> T
         return dispatch(argsort_default, input, dim, descending)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("argsort", input)
+        raise complex_refused(RuntimeError, "argsort", input)
     try:
         array = kernels.sort(input_array, dim, descending)[1]
     except Exception as error:
@@ -392,7 +392,7 @@ def argsort_stable(
         return dispatch(argsort_stable, input, stable=stable, dim=dim, descending=descending)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("argsort", input)
+        raise complex_refused(RuntimeError, "argsort", input)
     try:
         array = kernels.sort(input_array, dim, descending)[1]
     except Exception as error:

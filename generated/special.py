@@ -37,7 +37,7 @@ def erf(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("erf", input)
+        raise complex_refused(NotImplementedError, "erf", input)
     try:
         array = sp.erf(input_array) if input_array.size < LARGE else on_large(sp.erf, input_array)
     except Exception as error:
@@ -99,7 +99,7 @@ def erfc(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("erfc", input)
+        raise complex_refused(NotImplementedError, "erfc", input)
     try:
         array = sp.erfc(input_array) if input_array.size < LARGE else on_large(sp.erfc, input_array)
     except Exception as error:
@@ -373,7 +373,7 @@ def digamma(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-        raise complex_refused("digamma", input)
+        raise complex_refused(NotImplementedError, "digamma", input)
     try:
         array = (
             sp.digamma(input_array)

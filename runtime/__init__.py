@@ -97,6 +97,13 @@ from .overrides import OverrideMethods as _OverrideMethods
 from .overwrite import OverwriteMethods as _OverwriteMethods
 from .promotion import get_default_dtype as get_default_dtype
 from .promotion import set_default_dtype as set_default_dtype
+from .queries import QueryMethods as _QueryMethods
+from .queries import allclose as allclose
+from .queries import equal as equal
+from .queries import is_complex as is_complex
+from .queries import is_floating_point as is_floating_point
+from .queries import is_tensor as is_tensor
+from .queries import numel as numel
 from .random import bernoulli as bernoulli
 from .random import manual_seed as manual_seed
 from .random import multinomial as multinomial
@@ -128,6 +135,7 @@ _install(_BackwardMethods)
 _install(_TensorMethods)
 _install(_OverwriteMethods)
 _install(_OverrideMethods)
+_install(_QueryMethods)
 Tensor.__getitem__ = _getitem  # type: ignore[method-assign]
 Tensor.__setitem__ = _setitem  # type: ignore[method-assign]
 _keep_freed_memory()

@@ -61,9 +61,9 @@ def complex_gradient(op_name: str, *args: object) -> RuntimeError:
     )
 
 
-def complex_refused(op_name: str, *args: object) -> RuntimeError:
-    """The error of an op of real numbers that is given complex ones."""
-    return RuntimeError(
+def complex_refused(kind: type[RuntimeError], op_name: str, *args: object) -> RuntimeError:
+    """The error of an op of real numbers that is given complex ones; NotImplementedError is one."""
+    return kind(
         f"{op_name} is not defined for complex numbers, in {describe_call(op_name, args)}. Take "
         "their real(), imag() or abs()."
     )

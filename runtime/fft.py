@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .creation import arange, zeros_like
+from .creation import arange
+from .kernels.complex_numbers import complex_of
 from .registry import table_op
 from .tensor import normalize_dim
 
@@ -24,12 +25,12 @@ Dims = int | Sequence[int] | None
 
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The transform along one dimension; complex."""
-    return _forward("fft", input, *_one(n, dim), norm)
+    return _along_one("fft", input, n, dim, norm, inverse=False)
 
 
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of `fft`."""
-    return _inverse("ifft", input, *_one(n, dim), norm)
+    return _along_one("ifft", input, n, dim, norm, inverse=True)
 
 
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
@@ -145,25 +146,34 @@ def _default_dtype() -> Any:
 # ---- the four kinds
 
 
+def _along_one(
+    name: str, input: Tensor, n: int | None, dim: int, norm: str | None, *, inverse: bool
+) -> Tensor:
+    """The transform along one dimension, which knows that of real numbers half tell the rest."""
+    dims, sizes = _dims_and_sizes(input, *_one(n, dim))
+    given = _resized(_floating(input), dims, sizes)
+    divisor = _divisor(name, norm, inverse=inverse)
+    if given.is_complex():
+        return table_op("_fft_c2c")(given, dims, divisor, inverse)
+    forward = table_op("_fft_r2c")(given, dims, divisor, False)
+    return table_op("conj")(forward) if inverse else forward
+
+
 def _forward(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
-    dims, sizes = _dims_and_sizes(input, s, dim)
-    return _whole(_resized(_floating(input), dims, sizes), dims, _divisor(name, norm), False)
+    return _along_several(name, input, s, dim, norm, inverse=False)
 
 
 def _inverse(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
+    return _along_several(name, input, s, dim, norm, inverse=True)
+
+
+def _along_several(
+    name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None, *, inverse: bool
+) -> Tensor:
     dims, sizes = _dims_and_sizes(input, s, dim)
-    divisor = _divisor(name, norm, inverse=True)
-    return _whole(_resized(_floating(input), dims, sizes), dims, divisor, True)
-
-
-def _whole(input: Tensor, dims: list[int], divisor: int, inverse: bool) -> Tensor:
-    """The transform of real or complex numbers."""
-    if not dims:
-        return input.clone() if input.is_complex() else _complex(input)
-    if input.is_complex():
-        return table_op("_fft_c2c")(input, dims, divisor, inverse)
-    forward = table_op("_fft_r2c")(input, dims, divisor, False)
-    return table_op("conj")(forward) if inverse else forward
+    given = _complex(_resized(_floating(input), dims, sizes))
+    divisor = _divisor(name, norm, inverse=inverse)
+    return table_op("_fft_c2c")(given, dims, divisor, inverse) if dims else given.clone()
 
 
 def _half(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
@@ -181,15 +191,18 @@ def _hermitian(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -
     dims, sizes = _last_needed(name, input, s, dim)
     given, length = _halved(input, s, dims, sizes)
     divisor = _divisor(name, norm)
-    return table_op("_fft_c2r")(table_op("conj")(given), dims, divisor, length)
+    if len(dims) > 1:
+        given = table_op("_fft_c2c")(given, dims[:-1], divisor, False)
+    return table_op("_fft_c2r")(table_op("conj")(given), dims[-1:], divisor, length)
 
 
 def _inverse_hermitian(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
     dims, sizes = _last_needed(name, input, s, dim)
     divisor = _divisor(name, norm, inverse=True)
-    return table_op("conj")(
-        table_op("_fft_r2c")(_real(name, input, dims, sizes), dims, divisor, True)
-    )
+    half = table_op("_fft_r2c")(_real(name, input, dims, sizes), dims[-1:], divisor, True)
+    if len(dims) == 1:
+        return table_op("conj")(half)
+    return table_op("_fft_c2c")(table_op("conj_physical")(half), dims[:-1], divisor, True)
 
 
 # ---- arguments
@@ -256,12 +269,12 @@ def _halved(input: Tensor, s: Dims, dims: list[int], sizes: list[int]) -> tuple[
     if length < 1:
         raise RuntimeError(f"Invalid number of data points ({length}) specified")
     given = _resized(_floating(input), dims, [*sizes[:-1], length // 2 + 1])
-    return (given if given.is_complex() else _complex(given)), length
+    return _complex(given), length
 
 
 def _complex(input: Tensor) -> Tensor:
-    """Real numbers as complex ones; not by a product with 0, which is nan for inf."""
-    return table_op("complex")(input, zeros_like(input))
+    """Complex numbers as they are, real ones as complex ones."""
+    return input if input.is_complex() else input.to(complex_of(input.dtype))
 
 
 def _real(name: str, input: Tensor, dims: list[int], sizes: list[int]) -> Tensor:

@@ -231,4 +231,7 @@ def _check(tensor: Tensor, result: Tensor, name: str) -> None:
             f"{name}(): output with shape {list(tensor.shape)} doesn't match the broadcast shape "
             f"{list(result.shape)}"
         )
-    check_inplace_dtype(result.array.dtype, tensor.array.dtype)
+    dtype = tensor.array.dtype
+    if result.array.dtype.kind == "f" and dtype.kind == "c":
+        raise RuntimeError(f"In-place {name.rstrip('_')} is not supported for complex tensors.")
+    check_inplace_dtype(result.array.dtype, dtype)

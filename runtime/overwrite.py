@@ -150,8 +150,10 @@ class IndexPutBackward0(OverwriteNode):
         return self._indices
 
 
-def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """Write the elements of `src`, broadcast and cast to this tensor."""
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write the elements of `src`, a tensor or a number, broadcast and cast to this tensor."""
+    if isinstance(src, bool | int | float | complex):
+        src = wrap(np.asarray(src))
     if len(src.array.shape) > len(self.array.shape):
         raise RuntimeError(
             f"The size of tensor a ({list(self.shape)}) must match the size of tensor b "

@@ -161,7 +161,8 @@ def _refusal(op: OpSpec) -> Iterator[str]:
         given = [p for p in op.signature.params if p.type.base == "Tensor"]
         described = ", ".join(spelled(p.name) for p in given)
         yield f"if {' or '.join(_is_complex(op, given))}:"
-        yield f'    raise complex_refused("{op.signature.name.lstrip("_")}", {described})'
+        op_name = op.signature.name.lstrip("_")
+        yield f'    raise complex_refused({op.real_only}, "{op_name}", {described})'
 
 
 def _promotion(op: OpSpec) -> list[str]:

@@ -72,6 +72,7 @@ PRIMITIVES: dict[str, Callable[..., Any]] = {
     "np.maximum": lambda a, b: _where(a >= b, a, b),
     "np.minimum": lambda a, b: _where(a <= b, a, b),
     "np.where": _where,
+    "kernels.sign": sympy.sign,
     "kernels.where": _where,
     "kernels.logaddexp": lambda a, b: sympy.log(sympy.exp(a) + sympy.exp(b)),
     "kernels.times_log": lambda a, b: a * sympy.log(b),

@@ -122,7 +122,7 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         no_bools=reader.flag("no_bools"),
         int_to_float=reader.flag("int_to_float"),
         complex=reader.flag("complex"),
-        real_only=reader.flag("real_only"),
+        real_only=reader.text("real_only"),
         inplace=reader.flag("inplace"),
         domain=reader.domain(),
         output_differentiability=reader.output_differentiability(),

@@ -13,7 +13,7 @@ from ..ir.walk import free_names
 from .entry import Entry
 from .model import REQUIRED, AutoElementwise, Param
 from .source import Mapping, Scalar
-from .vocabulary import CONSTANTS, DOMAINS, OPERATORS, PYTHON_MODULES, VARIANTS
+from .vocabulary import CONSTANTS, DOMAINS, OPERATORS, PYTHON_MODULES, REFUSALS, VARIANTS
 
 _TERM = r"\s*(?:-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|[A-Za-z_]\w*)\s*"
 _INEQUALITY = re.compile(rf"{_TERM}(?:(?:<=|>=|!=|<|>){_TERM}){{1,2}}")
@@ -33,6 +33,7 @@ def _check_words(entry: Entry, report: Report) -> None:
     _check_known(entry, "variants", VARIANTS, report)
     _check_known(entry, "python_module", PYTHON_MODULES, report)
     _check_known(entry, "operators", OPERATORS, report)
+    _check_known(entry, "real_only", REFUSALS, report)
 
 
 def _check_known(entry: Entry, key: str, known: Iterable[str], report: Report) -> None:

@@ -187,7 +187,7 @@ class OpSpec:
     """Integer and bool arguments are computed in the default float dtype."""
     complex: bool = False
     """The formulas hold for complex tensors too; otherwise these have no gradient, and say so."""
-    real_only: bool = False
+    real_only: str = ""
     """Complex tensors are refused, as there is no such function of them, or no order."""
     domain: tuple[tuple[str, str], ...] = ()
     """`(argument, condition)`: where the op is defined and differentiable."""

@@ -18,6 +18,7 @@ from .vocabulary import (
     FACTORIZATIONS,
     OPERATORS,
     PYTHON_MODULES,
+    REFUSALS,
     VARIANTS,
 )
 
@@ -45,7 +46,7 @@ _DESCRIPTIONS = {
     "no_bools": "Bools are refused.",
     "int_to_float": "Integers and bools are computed in the default float dtype.",
     "complex": "The formulas hold for complex tensors too, and are proved for them.",
-    "real_only": "Complex tensors are refused.",
+    "real_only": "Complex tensors are refused, with this exception.",
     "inplace": "The op has an in-place twin: `mul_` to `mul`.",
     "proof": "How the op is proved: symbolic, or `numeric: why`.",
 }
@@ -114,7 +115,7 @@ def _entry() -> dict[str, Any]:
         "no_bools": {"type": "boolean"},
         "int_to_float": {"type": "boolean"},
         "complex": {"type": "boolean"},
-        "real_only": {"type": "boolean"},
+        "real_only": {"enum": list(REFUSALS)},
         "inplace": {"type": "boolean"},
         "proof": {
             "anyOf": [

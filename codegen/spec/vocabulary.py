@@ -37,6 +37,7 @@ BASE_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "ScalarType", "
 
 VARIANTS = ("function", "method")
 
+REFUSALS = ("NotImplementedError", "RuntimeError")
 PYTHON_MODULES = ("torch", "nn", "linalg", "fft", "special")
 """Where the function is found; `torch` is the top level, and an op may be in several."""
 

@@ -22,7 +22,7 @@ from .arithmetic import (
     within,
 )
 from .checks import refuse_bools, same_dtype
-from .complex_numbers import complex, sgn, view_as_complex, view_as_real
+from .complex_numbers import complex, sgn, sign, view_as_complex, view_as_real
 from .convolution import (
     channel_sum,
     convolution,
@@ -268,6 +268,7 @@ __all__ = [
     "select",
     "select_backward",
     "sgn",
+    "sign",
     "slice_backward",
     "slice_view",
     "slogdet",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import constants
-from ..promotion import LAST_INTEGER, to_float
+from ..promotion import LAST_INTEGER, is_complex, to_float
 from ..threads import in_threads
 from ..types import Number
 from .checks import Array, bool_subtraction, floating
@@ -144,6 +144,8 @@ def times_log(self: Array, base: Any) -> Any:
     """Each element times the logarithm of a number; the limits at and below zero are IEEE's."""
     if isinstance(base, complex) or base > 0:
         return self * constants.log(base)
+    if base < 0 and is_complex(self):
+        return self * constants.log(complex(base))
     return self * (-constants.inf if base == 0 else constants.nan)
 
 

@@ -49,9 +49,17 @@ def complex(real: Array, imag: Array) -> Any:
     return out
 
 
+def sign(self: Array) -> Any:
+    """-1, 0 or 1 for each element; what is not a number has none, as 0."""
+    found = np.sign(self)
+    if self.dtype.kind == "f" and np.isnan(found).any():
+        return np.where(np.isnan(found), np.zeros_like(found), found)
+    return found
+
+
 def sgn(self: Array) -> Any:
     """Each number divided by its absolute value; bools are their own."""
-    return self.copy() if self.dtype.kind == "b" else np.sign(self)
+    return self.copy() if self.dtype.kind == "b" else sign(self)
 
 
 def complex_of(dtype: Any) -> np.dtype[Any]:
