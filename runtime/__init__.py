@@ -23,6 +23,8 @@ from . import autograd as autograd
 from . import fft as fft
 from . import linalg as linalg
 from . import overrides as overrides
+from .anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
+from .anomaly import is_anomaly_enabled as is_anomaly_enabled
 from .autograd.backward import BackwardMethods as _BackwardMethods
 from .composites import atleast_1d as atleast_1d
 from .composites import atleast_2d as atleast_2d
@@ -35,6 +37,7 @@ from .composites import moveaxis as moveaxis
 from .composites import movedim as movedim
 from .composites import nonzero as nonzero
 from .composites import norm as norm
+from .composites import positive as positive
 from .composites import row_stack as row_stack
 from .composites import tensor_split as tensor_split
 from .composites import vstack as vstack

@@ -84,6 +84,13 @@ def _lay_out(copied: Tensor) -> None:
         copied.array = np.array(copied.array, order="C", copy=None, subok=True)
 
 
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself; RuntimeError for bools."""
+    if input.array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
 def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     """A view with the dimensions `source` moved to `destination`, the others kept in order."""
     sources = [source] if isinstance(source, int) else list(source)
@@ -194,6 +201,8 @@ class CompositeMethods:
     chunk = chunk
     tensor_split = tensor_split
     contiguous = contiguous
+    positive = positive
+    __pos__ = positive
     movedim = movedim
     moveaxis = moveaxis
     nonzero = nonzero

@@ -144,6 +144,11 @@ def edges_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
     return tuple(None if tensor is None else tensor.edge for tensor in tensors)
 
 
+def is_number(tensor: Tensor) -> bool:
+    """Whether a tensor stands for a number that was given beside others."""
+    return not tensor.array.ndim and any(tensor is number for number in _NUMBERS.values())
+
+
 _NUMBERS: Final[dict[tuple[Any, int | float], Tensor]] = {}
 _MOST_NUMBERS: Final = 1000
 

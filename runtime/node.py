@@ -63,6 +63,7 @@ class Node:
         for slot in cls.__dict__.get("__slots__", ()):
             if slot.startswith("kept_"):
                 setattr(cls, slot.replace("kept_", "_saved_", 1), KeptValue(slot))
+                setattr(cls, slot.replace("kept_", "_raw_saved_", 1), RawSaved(slot))
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
@@ -143,6 +144,22 @@ class KeptValue:
         from .kept import kept_value
 
         return kept_value(node, self.slot)
+
+
+class RawSaved:
+    """Answers what a node keeps as something that hooks can be given to."""
+
+    __slots__ = ("slot",)
+
+    def __init__(self, slot: str) -> None:
+        self.slot = slot
+
+    def __get__(self, node: Node | None, owner: type) -> Any:
+        if node is None:
+            return self
+        from .saved_hooks import SavedTensor
+
+        return SavedTensor(node, self.slot)
 
 
 class OutputEdge(Node):

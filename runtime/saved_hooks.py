@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from .alias import changes_of
+from .dispatch import is_number
 from .forward_mode import Level, tangents_of, with_tangents, without_tangents
 from .kept import edge_of_output
 from .modes import no_grad, observe
@@ -189,7 +190,43 @@ def _pack_slot(slot: str, value: Any, node: Node, pack: Pack, unpack: Unpack) ->
         shown = output_of(edge_of_output(node, slot), value)
         return PackedValue(_call_pack(pack, shown), unpack, shown.edge, True, id(value))
     if isinstance(value, Tensor):
-        return pack_tensor(value, pack, unpack)
+        return None if is_number(value) else pack_tensor(value, pack, unpack)
     if isinstance(value, list | tuple) and any(isinstance(item, Tensor) for item in value):
         return [None if item is None else pack_tensor(item, pack, unpack) for item in value]
     return None
+
+
+class SavedTensor:
+    """What a node keeps in one slot, as `node._raw_saved_<name>`."""
+
+    __slots__ = ("_node", "_slot")
+
+    def __init__(self, node: Node, slot: str) -> None:
+        self._node = node
+        self._slot = slot
+
+    def register_hooks(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
+        """Pack the tensor now, and unpack it when the gradient is computed.
+
+        RuntimeError where nothing is kept (any more), or where it has hooks already.
+        """
+        if not (callable(pack_hook) and callable(unpack_hook)):
+            raise TypeError("register_hooks(): expected two functions")
+        node, slot = self._node, self._slot
+        value = getattr(node, slot, None)
+        if value is FREED:
+            raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed.")
+        if value is None:
+            raise RuntimeError("Calling register_hooks on a saved tensor with value None")
+        own = node._own_hooks()
+        packed = Packed({}) if own.packed is None else own.packed
+        if slot in packed.values:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set."
+            )
+        if isinstance(value, Tensor):
+            packed.values[slot] = pack_tensor(value, pack_hook, unpack_hook)
+        else:
+            packed.values[slot] = _pack_slot(slot, value, node, pack_hook, unpack_hook)
+        setattr(node, slot, PACKED)
+        own.packed = packed

@@ -36,6 +36,19 @@ def dual_level() -> Iterator[int]:
         exit_level(level)
 
 
+def enter_dual_level() -> int:
+    """Open a level without a block; `exit_dual_level` closes it."""
+    return enter_level().depth
+
+
+def exit_dual_level() -> None:
+    """Close the innermost level; RuntimeError if there is none."""
+    level = current_level()
+    if level is None:
+        raise RuntimeError("Trying to exit a forward AD level but no level exists.")
+    exit_level(level)
+
+
 def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
     """A tensor with the value of `tensor` that carries `tangent` through the ops.
 
@@ -79,4 +92,11 @@ def unpack_dual(tensor: Tensor) -> UnpackedDualTensor:
     return UnpackedDualTensor(*split(tensor, level))
 
 
-__all__ = ["UnpackedDualTensor", "dual_level", "make_dual", "unpack_dual"]
+__all__ = [
+    "UnpackedDualTensor",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]

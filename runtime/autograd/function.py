@@ -269,6 +269,8 @@ class Function:
         for nr, output in enumerate(outputs):
             if id(output) in marked or not _differentiable(output):
                 constant.add(nr)
+                if isinstance(output, Tensor) and output.edge is not None:
+                    output = output.detach()  # an input that is returned as a constant
             elif id(output) in ctx._dirty:
                 check_recordable(output, f"{cls.__name__}.apply")
                 check_dirty_view(output, len(outputs))

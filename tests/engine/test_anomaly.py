@@ -72,6 +72,8 @@ def test_detect_anomaly_warns_that_it_is_slow():
 def test_set_detect_anomaly():
     with gs.autograd.set_detect_anomaly(True, check_nan=False):
         assert gs.autograd.is_anomaly_enabled()
+        assert gs.is_anomaly_enabled()
+        assert not gs.is_anomaly_check_nan_enabled()
         assert not gs.autograd.is_anomaly_check_nan_enabled()
         y = leaf(1) * 2
         assert "traceback_" in y.grad_fn.metadata

@@ -104,7 +104,18 @@ OPERATIONS = {
 }
 
 
+def level_without_a_block(lib):
+    modes = lib.autograd.forward_ad
+    early = attempt(modes.exit_dual_level)
+    depth = modes.enter_dual_level()
+    x = modes.make_dual(vector(lib, 1.0, 2.0), vector(lib, 3.0, 4.0))
+    inside = parts(modes, x * x)
+    modes.exit_dual_level()
+    return early, depth, inside, modes.unpack_dual(x).tangent
+
+
 BEHAVIOURS = {
+    "a level without a block": level_without_a_block,
     "no level": lambda lib: lib.autograd.forward_ad.make_dual(lib.ones(2), lib.ones(2)),
     "another shape": lambda lib: made(lib, lib.ones(2), lib.ones(3)),
     "another shape that broadcasts": lambda lib: made(lib, lib.ones(2), lib.ones(1)),

@@ -354,6 +354,9 @@ BEHAVIOURS = {
     "attributes": attributes_of_the_node,
     "an input returned": lambda lib: not_recorded(lib, mark=False),
     "an input written to and returned": lambda lib: not_recorded(lib, mark=True),
+    "an input returned as a constant": lambda lib: make(
+        lib, lambda ctx, x: ctx.mark_non_differentiable(x) or x, lambda ctx, g: g
+    ).apply(leaf(lib, 1.0)),
 }
 
 

@@ -64,6 +64,8 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "attention without features": lambda lib: lib.nn.functional.scaled_dot_product_attention(
         lib.ones(1, 2, 0), lib.ones(1, 3, 0), lib.ones(1, 3, 2)
     ),
+    "plus": lambda lib: [+leaf(lib, 1.0), lib.positive(lib.tensor([1])), leaf(lib, 2.0).positive()],
+    "plus bools": lambda lib: +lib.tensor([True]),
     "xlogy": lambda lib: lib.xlogy(leaf(lib, 0.0, 2.0), leaf(lib, 0.0, 3.0)),
     "xlogy of a number": lambda lib: lib.xlogy(2, leaf(lib, 1.0, 3.0)),
     "xlogy of zero": lambda lib: lib.xlogy(0, leaf(lib, -1.0, 0.0, 3.0, float("nan"))),
