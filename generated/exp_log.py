@@ -800,7 +800,7 @@ class PowBackward0(Node):
             if exponent == 0
             else grad
             * complex_numbers_ops.conj(
-                exponent * (self if exponent == 2 else self ** (exponent - 1))
+                exponent * (_itself(self) if exponent == 2 else self ** (exponent - 1))
             ),
         )
 
@@ -817,8 +817,66 @@ def pow_tensor_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> 
         arithmetic_ops._zero(complex_numbers_ops.conj(self_t))
         if exponent == 0
         else complex_numbers_ops.conj(self_t)
-        * complex_numbers_ops.conj(exponent * (self if exponent == 2 else self ** (exponent - 1)))
+        * complex_numbers_ops.conj(
+            exponent * (_itself(self) if exponent == 2 else self ** (exponent - 1))
+        )
     )
+
+
+def _itself(input: Tensor) -> Tensor:
+    """The tensor itself as a first power, whose derivatives are powers too and end in zeros."""
+    if type(input) is not Tensor:
+        return dispatch(_itself, input)
+    input_array = input.array
+    try:
+        array = input_array
+    except Exception as error:
+        raise failure("itself", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if input.edge is not None:
+        node = ItselfBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class ItselfBackward0(Node):
+    """Gradient of `_itself`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_self: Any
+    op = "_itself"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * self**0,)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * self**0,)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def _itself_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_itself`."""
+    return _itself(tangents["self"])
 
 
 def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:

@@ -541,6 +541,12 @@ OPS: tuple[Op, ...] = (
         jvp=exp_log.pow_tensor_scalar_jvp,
     ),
     Op(
+        "_itself",
+        exp_log._itself,
+        (Param("input", "Tensor"),),
+        jvp=exp_log._itself_jvp,
+    ),
+    Op(
         "pow.Tensor_Tensor",
         exp_log.pow_tensor_tensor,
         (

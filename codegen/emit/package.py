@@ -74,7 +74,10 @@ _RUNTIME_MODULES = {
 }
 
 
-_AUGMENTED = ("add__", "sub__", "mul__", "truediv__", "floordiv__", "mod__", "pow__")
+_AUGMENTED = (
+    *("add__", "sub__", "mul__", "truediv__", "floordiv__", "mod__", "pow__"),
+    *("and__", "or__", "xor__"),
+)
 """Operators that have an augmented form: `x += y` is `x.__iadd__(y)`."""
 
 

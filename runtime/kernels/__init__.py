@@ -5,6 +5,7 @@ They run on arrays of numbers and, during a proof, on arrays of symbols: no `flo
 """
 
 from .arithmetic import (
+    bitwise_not,
     clamp,
     div_rounded,
     fmod,
@@ -160,6 +161,7 @@ __all__ = [
     "batch_norm",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "bitwise_not",
     "bmm",
     "broadcast_matmul",
     "cat",

@@ -111,6 +111,13 @@ def _integer_power(self: Any, exponent: Array) -> Any:
     return np.where(exponent < 0, negative, self ** np.maximum(exponent, 0))
 
 
+def bitwise_not(self: Array) -> Any:
+    """The complement of integers and bools; TypeError for others."""
+    if self.dtype.kind not in "iub":
+        raise TypeError("~ (operator.invert) is only implemented on integers and bools")
+    return np.invert(self)
+
+
 def logaddexp(self: Array, other: Array) -> Any:
     """Logarithms of sums of exponentials, of floats only."""
     floating("logaddexp_cpu", self)

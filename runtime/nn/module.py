@@ -326,7 +326,8 @@ def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
     if set_to_none:
         tensor.grad = None
     else:
-        tensor.grad = tensor.grad.detach()
+        if tensor.grad.edge is not None:
+            tensor.grad = tensor.grad.detach()
         write(tensor.grad, 0)
 
 
