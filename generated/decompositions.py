@@ -1304,8 +1304,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> LinalgQrResult:
         node.edges = (A.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node.kept_A = A
-        node._version_A = A.alias and A.alias.version
+        node._saved_A_shape = A.array.shape
         node.kept_Q = Q.array
         node.kept_R = R.array
         attach_outputs(node, (Q, R))
@@ -1317,15 +1316,13 @@ class LinalgQrBackward0(Node):
 
     __slots__ = (
         "_outputs",
-        "_version_A",
-        "kept_A",
+        "_saved_A_shape",
         "kept_Q",
         "kept_R",
         "output_count",
     )
     _outputs: Any
-    _version_A: Any
-    kept_A: Any
+    _saved_A_shape: Any
     kept_Q: Any
     kept_R: Any
     output_count: Any
@@ -1338,17 +1335,14 @@ class LinalgQrBackward0(Node):
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_Q, grad_R = materialize(grad, node._outputs)
-        A = node.kept_A
-        if A.alias is not None:
-            check_version(node, "A", A, node._version_A)
-        A = A.array
+        A_shape = node._saved_A_shape
         Q = node.kept_Q
         if Q is FREED:
             raise freed_graph()
         R = node.kept_R
         if R is FREED:
             raise freed_graph()
-        k = A.shape[-1] if A.shape[-1] < A.shape[-2] else A.shape[-2]
+        k = A_shape[-1] if A_shape[-1] < A_shape[-2] else A_shape[-2]
         whole = kernels.computed_q(Q)
         q, r, gq = (
             kernels.slice_view(whole, -1, 0, k, 1, False),
@@ -1359,9 +1353,15 @@ class LinalgQrBackward0(Node):
         gr_more = kernels.slice_view(
             kernels.slice_view(grad_R, -2, 0, k, 1, False), -1, k, None, 1, False
         )
-        if A.shape[-1] > k:
+        if A_shape[-1] > k:
             gq = gq + linalg_ops.array_matmul(
-                kernels.slice_view(A, -1, k, None, 1, False), array__mt(gr_more)
+                q,
+                linalg_ops.array_matmul(
+                    kernels.slice_view(
+                        kernels.slice_view(R, -2, 0, k, 1, False), -1, k, None, 1, False
+                    ),
+                    array__mt(gr_more),
+                ),
             )
         inner = kernels.triu(
             linalg_ops.array_matmul(gr, array__mt(r)) - linalg_ops.array_matmul(array__mt(q), gq), 0
@@ -1380,19 +1380,17 @@ class LinalgQrBackward0(Node):
                 ),
             )
         back = kernels.solve_triangular(array__mt(r), back, False, False, False)
-        if A.shape[-1] > k:
+        if A_shape[-1] > k:
             return (kernels.cat((back, linalg_ops.array_matmul(q, gr_more)), -1),)
         else:
             return (back,)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_Q, grad_R = materialize_tensors(grad, node._outputs)
-        A = node.kept_A
-        if A.alias is not None:
-            check_version(node, "A", A, node._version_A)
+        A_shape = node._saved_A_shape
         Q = output_of(OutputEdge(node, 0), node.kept_Q)
         R = output_of(OutputEdge(node, 1), node.kept_R)
-        k = A.shape[-1] if A.shape[-1] < A.shape[-2] else A.shape[-2]
+        k = A_shape[-1] if A_shape[-1] < A_shape[-2] else A_shape[-2]
         whole = _computed_q(Q)
         q, r, gq = (
             indexing_ops.slice(whole, -1, 0, k),
@@ -1401,8 +1399,13 @@ class LinalgQrBackward0(Node):
         )
         gr = indexing_ops.slice(indexing_ops.slice(grad_R, -2, 0, k), -1, 0, k)
         gr_more = indexing_ops.slice(indexing_ops.slice(grad_R, -2, 0, k), -1, k)
-        if A.shape[-1] > k:
-            gq = gq + linalg_ops.matmul(indexing_ops.slice(A, -1, k), _mt(gr_more))
+        if A_shape[-1] > k:
+            gq = gq + linalg_ops.matmul(
+                q,
+                linalg_ops.matmul(
+                    indexing_ops.slice(indexing_ops.slice(R, -2, 0, k), -1, k), _mt(gr_more)
+                ),
+            )
         inner = shape_ops.triu(linalg_ops.matmul(gr, _mt(r)) - linalg_ops.matmul(_mt(q), gq))
         inner = inner + _mt(inner) - layout_ops.diag_embed(layout_ops.diagonal(inner, 0, -2, -1))
         back = gq + linalg_ops.matmul(q, inner)
@@ -1412,13 +1415,13 @@ class LinalgQrBackward0(Node):
                 linalg_ops.matmul(_mt(indexing_ops.slice(grad_Q, -1, k)), q),
             )
         back = linalg_solve_triangular(_mt(r), back, upper=False, left=False)
-        if A.shape[-1] > k:
+        if A_shape[-1] > k:
             return (shape_ops.cat((back, linalg_ops.matmul(q, gr_more)), -1),)
         else:
             return (back,)
 
     def release(node) -> None:
-        node.kept_A = node.kept_Q = node.kept_R = FREED
+        node.kept_Q = node.kept_R = FREED
 
 
 def linalg_qr_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

@@ -71,3 +71,18 @@ class Hooks:
     ) -> RemovableHandle:
         """Register `hook` in one of the dicts above."""
         return RemovableHandle(hooks, hook)
+
+
+def rest_hooks(leaf: Any) -> None:
+    """Keep the tensor's own hooks while it asks for no gradient: it may start again."""
+    if leaf.edge is not None and leaf.edge.hooks is not None:
+        leaf._resting_hooks = leaf.edge.hooks
+
+
+def wake_hooks(leaf: Any) -> None:
+    """Give a leaf that asks for its gradient again the hooks that it had before."""
+    former = getattr(leaf, "_resting_hooks", None)
+    if former is not None:
+        own = leaf.edge._own_hooks()
+        own.on_grad, own.after_accumulate = former.on_grad, former.after_accumulate
+        leaf._resting_hooks = None

@@ -15,7 +15,7 @@ from .alias import share_alias_with_all as share_alias_with_all
 from .complex_parts import ComplexParts
 from .composites import CompositeMethods
 from .conversion import ConversionMethods
-from .hooks import RemovableHandle
+from .hooks import RemovableHandle, rest_hooks, wake_hooks
 from .modes import refuse_inference
 from .node import AccumulateGrad, Node, OutputEdge, leads_nowhere, nowhere
 from .protocols import ValueMethods
@@ -74,6 +74,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         "_dual_parts",
         "_grad",
         "_is_parameter",
+        "_resting_hooks",
         "_view_base",
         "_view_kind",
         "alias",
@@ -148,9 +149,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
     def requires_grad(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise RuntimeError("requires_grad must be a bool")
-        if not self.is_leaf:
-            value = False  # which is refused, as every change of a result is
-        self.requires_grad_(value)
+        self.requires_grad_(value and self.is_leaf)  # a result refuses every change
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Start or stop asking for the gradient of a leaf, in place.
@@ -165,6 +164,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
                 "value where no gradient should flow, use detach()."
             )
         if not requires_grad:
+            rest_hooks(self)
             base = base_of(self)
             self.edge = None if base is None or base.edge is None else nowhere(self)
             _tell_views(self)
@@ -176,6 +176,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
                 )
             refuse_inference(self, "Setting requires_grad=True")
             self.edge = AccumulateGrad(self)
+            wake_hooks(self)
             _tell_views(self)
         return self
 

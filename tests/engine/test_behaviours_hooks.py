@@ -223,7 +223,23 @@ def hook_on_detached(lib):
     return log, x.grad
 
 
+def leaf_frozen_and_thawed(lib):
+    seen = []
+    x = leaf(lib, 1.0)
+    handle = x.register_hook(lambda g: seen.append("tensor"))
+    x.register_post_accumulate_grad_hook(lambda p: seen.append("accumulated"))
+    x.requires_grad_(False).requires_grad_(True)
+    (x * 2).backward()
+    x.requires_grad = False
+    x.requires_grad = True
+    handle.remove()
+    x.register_hook(lambda g: g * 5)
+    (x * 2).backward()
+    return seen, x.grad
+
+
 BEHAVIOURS = {
+    "a leaf frozen and thawed": leaf_frozen_and_thawed,
     "answers None": lambda lib: hooked(lib, lambda g: None),
     "answers a tensor": lambda lib: hooked(lib, lambda g: g * 2),
     "answers a number": lambda lib: hooked(lib, lambda g: 3.0),

@@ -1,5 +1,7 @@
 """What a node saved and what became of it: the same in PyTorch."""
 
+from functools import partial
+
 import pytest
 
 from .behaviours import assert_same, attempt, leaf
@@ -104,6 +106,15 @@ def numbers_are_not_packed(lib):
     return seen, x.grad
 
 
+def input_of_qr_written_to(lib, shape):
+    x = (lib.arange(6.0, dtype=lib.float64) ** 2 + 1).view(shape).requires_grad_(True)
+    y = x * 1
+    q, r = lib.linalg.qr(y)
+    y.zero_()
+    (q.sum() + r.sum()).backward()
+    return x.grad
+
+
 BEHAVIOURS = [
     indices_of_topk_written_to,
     indices_of_max_written_to,
@@ -115,9 +126,13 @@ BEHAVIOURS = [
     hooks_on_a_saved_result,
     hooks_on_saved_that_cannot_be,
     numbers_are_not_packed,
+    partial(input_of_qr_written_to, shape=(3, 2)),
+    partial(input_of_qr_written_to, shape=(2, 3)),
 ]
 
 
-@pytest.mark.parametrize("behaviour", BEHAVIOURS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "behaviour", BEHAVIOURS, ids=lambda function: getattr(function, "__name__", "qr")
+)
 def test_behaviour(torch, behaviour):
     assert_same(behaviour, torch)
