@@ -88,6 +88,14 @@ class Node:
             for edge in self.edges
         )
 
+    def _sequence_nr(self) -> int:
+        """The number by which ready nodes are ordered; the greatest there is for a leaf's."""
+        return self.sequence_nr
+
+    def _set_sequence_nr(self, sequence_nr: int) -> None:
+        """Give it another number, from 0 on; it is to be greater than those of its inputs."""
+        self.sequence_nr = sequence_nr
+
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after the node ran; it may replace the first."""
         return self._own_hooks().add(self._own_hooks().after_node, hook)
@@ -157,9 +165,9 @@ class RawSaved:
     def __get__(self, node: Node | None, owner: type) -> Any:
         if node is None:
             return self
-        from .saved_hooks import SavedTensor
+        from .raw_saved import raw_saved
 
-        return SavedTensor(node, self.slot)
+        return raw_saved(node, self.slot)
 
 
 class OutputEdge(Node):

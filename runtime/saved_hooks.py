@@ -96,7 +96,7 @@ class Packed:
         """What the node kept in `slot`, unpacked."""
         value = self.values[slot]
         if isinstance(value, list):
-            return [None if item is None else item.restore() for item in value]
+            return [item.restore() if isinstance(item, PackedValue) else item for item in value]
         return value.restore()
 
     @contextmanager
@@ -177,14 +177,14 @@ def _pack_results(results: tuple[Tensor, ...]) -> None:
     values: dict[str, Any] = {}
     for slot in type(node).__slots__:
         value = getattr(node, slot, None) if slot.startswith("kept_") else None
-        packed = _pack_slot(slot, value, node, *hooks)
+        packed = pack_slot(slot, value, node, *hooks)
         if packed is not None:
             values[slot] = packed
             setattr(node, slot, PACKED)
     own.packed = Packed(values) if values else None
 
 
-def _pack_slot(slot: str, value: Any, node: Node, pack: Pack, unpack: Unpack) -> Any:
+def pack_slot(slot: str, value: Any, node: Node, pack: Pack, unpack: Unpack) -> Any:
     """A packed slot; None if it holds no tensors."""
     if isinstance(value, np.ndarray):
         shown = output_of(edge_of_output(node, slot), value)
@@ -194,39 +194,3 @@ def _pack_slot(slot: str, value: Any, node: Node, pack: Pack, unpack: Unpack) ->
     if isinstance(value, list | tuple) and any(isinstance(item, Tensor) for item in value):
         return [None if item is None else pack_tensor(item, pack, unpack) for item in value]
     return None
-
-
-class SavedTensor:
-    """What a node keeps in one slot, as `node._raw_saved_<name>`."""
-
-    __slots__ = ("_node", "_slot")
-
-    def __init__(self, node: Node, slot: str) -> None:
-        self._node = node
-        self._slot = slot
-
-    def register_hooks(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
-        """Pack the tensor now, and unpack it when the gradient is computed.
-
-        RuntimeError where nothing is kept (any more), or where it has hooks already.
-        """
-        if not (callable(pack_hook) and callable(unpack_hook)):
-            raise TypeError("register_hooks(): expected two functions")
-        node, slot = self._node, self._slot
-        value = getattr(node, slot, None)
-        if value is FREED:
-            raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed.")
-        if value is None:
-            raise RuntimeError("Calling register_hooks on a saved tensor with value None")
-        own = node._own_hooks()
-        packed = Packed({}) if own.packed is None else own.packed
-        if slot in packed.values:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set."
-            )
-        if isinstance(value, Tensor):
-            packed.values[slot] = pack_tensor(value, pack_hook, unpack_hook)
-        else:
-            packed.values[slot] = _pack_slot(slot, value, node, pack_hook, unpack_hook)
-        setattr(node, slot, PACKED)
-        own.packed = packed

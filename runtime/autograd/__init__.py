@@ -4,15 +4,10 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from ..anomaly import (
-    detect_anomaly,
-    is_anomaly_check_nan_enabled,
-    is_anomaly_enabled,
-    set_detect_anomaly,
-)
+from ..anomaly import detect_anomaly, set_detect_anomaly
 from ..modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..parallel import get_parallel, set_parallel
-from . import forward_ad, graph, variable
+from . import anomaly_mode, forward_ad, grad_mode, graph, variable
 from .backward import backward, grad
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
@@ -25,19 +20,19 @@ if _TYPE_CHECKING:
 __all__ = [
     "Function",
     "Variable",
+    "anomaly_mode",
     "backward",
     "detect_anomaly",
     "enable_grad",
     "forward_ad",
     "get_parallel",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
     "gradient_flow",
     "graph",
     "inference_mode",
-    "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled",
     "no_grad",
     "profiler",
     "set_detect_anomaly",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,14 @@ import numpy as np
 from ..alias import Alias, changes_of, own_alias
 from ..forward_mode import Level, with_tangent
 from ..node import Node, freed_graph
+from ..raw_saved import SavedTensor, after_freed, hooks_are_set, nothing_saved, without_history
 from ..saved import modified_in_place
-from ..saved_hooks import PackedValue, current_hooks, pack_tensor
+from ..saved_hooks import Pack, PackedValue, Unpack, current_hooks, pack_tensor
 from ..tensor import Tensor, wrap
+
+_OF_THE_NODE = frozenset(
+    ["name", "next_functions", "metadata", "register_hook", "register_prehook", "_sequence_nr"]
+)
 
 
 class ContextNode(Node):
@@ -98,6 +104,36 @@ class FunctionCtx:
         positions = {id(output): nr for nr, output in enumerate(outputs)}
         self._saved = tuple(_pack(tensor, positions) for tensor in self._to_save)
         self._to_save = ()
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        """What was saved, as objects that hooks can be registered for."""
+        if self._saved is None:
+            raise freed_graph()
+        return tuple(
+            SavedTensor(partial(self._register_hooks, index)) for index in range(len(self._saved))
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        # In PyTorch the context is the node; here it answers for its node.
+        node = self._node() if name in _OF_THE_NODE else None
+        if node is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(node, name)
+
+    def _register_hooks(self, index: int, pack: Pack, unpack: Unpack) -> None:
+        """Let hooks keep one of the saved values; RuntimeError as `SavedTensor.register_hooks`."""
+        if self._saved is None:
+            raise after_freed()
+        saved = self._saved[index]
+        if saved.packed is not None:
+            raise hooks_are_set()
+        tensor = self._unpack(index, saved)
+        if tensor is None:
+            raise nothing_saved()
+        packed = pack_tensor(tensor, without_history(pack), unpack)
+        kept = Saved(None, None, None, 0, saved.output_nr, packed)
+        self._saved = (*self._saved[:index], kept, *self._saved[index + 1 :])
 
     def _unpack(self, index: int, saved: Saved) -> Tensor | None:
         if saved.packed is not None:

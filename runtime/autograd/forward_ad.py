@@ -41,12 +41,17 @@ def enter_dual_level() -> int:
     return enter_level().depth
 
 
-def exit_dual_level() -> None:
-    """Close the innermost level; RuntimeError if there is none."""
-    level = current_level()
-    if level is None:
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Close the innermost level; RuntimeError if there is none, or if `level` is another."""
+    innermost = current_level()
+    if innermost is None:
         raise RuntimeError("Trying to exit a forward AD level but no level exists.")
-    exit_level(level)
+    if level is not None and level != innermost.depth:
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created: "
+            f"{level}, where that is {innermost.depth}"
+        )
+    exit_level(innermost)
 
 
 def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:

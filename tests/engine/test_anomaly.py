@@ -46,7 +46,7 @@ def test_anomaly_mode_shows_the_forward_call():
             pytest.raises(RuntimeError, match="modified by an inplace"),
         ):
             y.backward()
-    assert not gs.autograd.is_anomaly_enabled()
+    assert not gs.is_anomaly_enabled()
 
 
 @pytest.mark.filterwarnings("ignore:Anomaly Detection has been enabled:UserWarning")
@@ -71,13 +71,13 @@ def test_detect_anomaly_warns_that_it_is_slow():
 
 def test_set_detect_anomaly():
     with gs.autograd.set_detect_anomaly(True, check_nan=False):
-        assert gs.autograd.is_anomaly_enabled()
+        assert gs.is_anomaly_enabled()
         assert gs.is_anomaly_enabled()
         assert not gs.is_anomaly_check_nan_enabled()
-        assert not gs.autograd.is_anomaly_check_nan_enabled()
+        assert not gs.is_anomaly_check_nan_enabled()
         y = leaf(1) * 2
         assert "traceback_" in y.grad_fn.metadata
-    assert not gs.autograd.is_anomaly_enabled()
+    assert not gs.is_anomaly_enabled()
     assert "traceback_" not in (leaf(1) * 2).grad_fn.metadata
 
 

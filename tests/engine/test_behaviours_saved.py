@@ -61,37 +61,6 @@ def indices_go_through_saved_tensor_hooks(lib):
     return seen, x.grad
 
 
-def hooks_on_one_saved_tensor(lib):
-    x = leaf(lib, 2.0)
-    y = x * x
-    saved = y.grad_fn._raw_saved_self
-    saved.register_hooks(lambda t: t * 2, lambda t: t * 3)
-    again = attempt(lambda: saved.register_hooks(lambda t: t, lambda t: t))
-    seen = y.grad_fn._saved_self.detach()
-    y.backward()
-    freed = attempt(lambda: y.grad_fn._raw_saved_other.register_hooks(abs, abs))
-    return again, seen, x.grad, freed
-
-
-def hooks_on_a_saved_result(lib):
-    x = leaf(lib, 2.0)
-    y = x.exp()
-    y.grad_fn._raw_saved_result.register_hooks(lambda t: t * 2, lambda t: t)
-    y.backward()
-    return x.grad
-
-
-def hooks_on_saved_that_cannot_be(lib):
-    x = leaf(lib, 2.0)
-    saved = (x * x).grad_fn._raw_saved_self
-    return [
-        attempt(lambda: saved.register_hooks(lambda t: t)),
-        attempt(lambda: saved.register_hooks(3, lambda t: t)),
-        attempt(lambda: saved.register_hooks(lambda t: t.mul_(2), lambda t: t)),
-        attempt(lambda: (x * 2).grad_fn._raw_saved_self.register_hooks(abs, abs)),
-    ]
-
-
 def numbers_are_not_packed(lib):
     seen = []
 
@@ -122,9 +91,6 @@ BEHAVIOURS = [
     indices_of_max_pool_written_to,
     indices_read_after_the_pass,
     indices_go_through_saved_tensor_hooks,
-    hooks_on_one_saved_tensor,
-    hooks_on_a_saved_result,
-    hooks_on_saved_that_cannot_be,
     numbers_are_not_packed,
     partial(input_of_qr_written_to, shape=(3, 2)),
     partial(input_of_qr_written_to, shape=(2, 3)),
