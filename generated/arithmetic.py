@@ -1217,7 +1217,7 @@ def sign_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def _zero(input: Tensor) -> Tensor:
-    """Zeros of the shape of `self`, also where that is infinite."""
+    """Zeros of the shape of `self`, also where that is infinite; no graph leads through them."""
     if type(input) is not Tensor:
         return dispatch(_zero, input)
     input_array = input.array
@@ -1228,31 +1228,7 @@ def _zero(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
-        node = ZeroBackward0()
-        node.edges = (input.edge,)
-        node.sequence_nr = next_sequence_nr()
-        node.hooks = None
-        out.edge = node
     return finish(out) if current_mode.flags else out
-
-
-class ZeroBackward0(Node):
-    """Gradient of `_zero`."""
-
-    __slots__ = ()
-    op = "_zero"
-
-    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        return (np_zeros_like(grad),)
-
-    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        return (_zero(grad),)
-
-
-def _zero_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
-    """The tangent of `_zero`."""
-    return _zero(tangents["self"])
 
 
 def floor(input: Tensor) -> Tensor:

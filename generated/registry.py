@@ -255,7 +255,7 @@ OPS: tuple[Op, ...] = (
         "_zero",
         arithmetic._zero,
         (Param("input", "Tensor"),),
-        jvp=arithmetic._zero_jvp,
+        differentiable=False,
     ),
     Op(
         "floor",

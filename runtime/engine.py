@@ -230,7 +230,7 @@ def run(task: GraphTask, keep_graph: bool) -> None:
     following_grad: Gradient | None = None
     while True:
         if at_once:
-            vertex = at_once.pop()
+            vertex = at_once.pop(0)
             if is_plain and type(vertex) is AccumulateGrad and vertex.hooks is None:
                 grad = grads = arrived = None  # so that an array which nobody else has can be kept
                 vertex.take_from(buffers)

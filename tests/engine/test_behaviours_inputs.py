@@ -64,6 +64,34 @@ def test_tensor_hooks_of_the_only_root_run_though_it_leads_to_no_input(torch):
     assert_same(behaviour, torch)
 
 
+def test_hooks_of_the_leaves_of_an_op_run_in_the_order_of_its_arguments(torch):
+    def behaviour(lib):
+        log = []
+        leaves = [leaf(lib, 1.0, 2.0) for _ in range(3)]
+        for name, x in zip("abc", leaves, strict=True):
+            x.register_hook(lambda grad, name=name: log.append(name))
+        a, b, c = leaves
+        (a * b).sum().backward()
+        lib.addcmul(c, a, b).sum().backward()
+        lib.stack([b, c, a]).sum().backward()
+        lib.autograd.backward([c, b, a], [lib.ones(2)] * 3)
+        return log
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.parametrize("call", ["T.ceil(x)", "T.sign(x)", "T.round(x)", "x**0", "T.trunc(x)"])
+def test_no_graph_leads_through_a_gradient_that_is_zero_everywhere(torch, call):
+    def behaviour(lib):
+        x = leaf(lib, 1.2, -2.0)
+        (grad,) = lib.autograd.grad(
+            eval(call, {"x": x, "T": lib}).square().sum(), x, create_graph=True
+        )
+        return grad
+
+    assert_same(behaviour, torch)
+
+
 def test_a_hook_for_any_gradient_leaves_out_tensors_without_one(torch):
     def behaviour(lib):
         log = []

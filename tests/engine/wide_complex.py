@@ -26,7 +26,7 @@ COMPLEX = [
     *("T.where({mask}, {x}, {y})", "T.where({mask}, {x}, {n})", "T.masked_fill({x}, {mask}, 1j)"),
     *("T.addcmul({x}, {y}, {z})", "T.addcdiv({x}, {y}, {z})", "T.lerp({x}, {y}, 0.3)"),
     *("{x}.sum()", "{x}.mean()", "T.sum({x}, {dim}, keepdim={flag})", "T.mean({x}, {dim})"),
-    *("T.cumsum({x}, {dim})", "T.var({x}, {dim})", "T.trace({a.b})", "{x}.abs().sum()"),
+    *("T.cumsum({x}, {dim})", "T.var({v}, {dim})", "T.trace({a.b})", "{x}.abs().sum()"),
     *("T.mm({a.b}, {b.c})", "{a.b} @ {b.c}", "T.mv({a.b}, {b})", "T.dot({a}, {a})", "{a} @ {a}"),
     *("T.bmm({d.a.b}, {d.b.c})", "T.matmul({d.a.b}, {b.c})", "T.matmul({b}, {d.b.c})"),
     *("T.addmm({a.c}, {a.b}, {b.c}, beta=2, alpha=1j)", "T.addmm({c}, {a.b}, {b.c})"),

@@ -157,7 +157,8 @@ _BLOCKS = (
     "with graph.save_on_cpu():\n    {new} = {x} * {y}",
     "with graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):\n"
     "    {new} = {x}.exp()",
-    "with graph.saved_tensors_hooks(lambda t: log.append(t.ndim), lambda t: T.ones(2)):\n"
+    "with graph.saved_tensors_hooks(lambda t: (log.append(t.ndim), t.clone())[1],"
+    " lambda t: t * 2):\n"
     "    {new} = {x}.exp()",
     "handles.append({x}.grad_fn.register_prehook(lambda o: log.append([k is None for k in o])))",
     "handles.append(graph.register_multi_grad_hook([{x}, {y}],"

@@ -66,7 +66,7 @@ REDUCTIONS = [
         for name in ("sum", "mean", "amax", "amin", "logsumexp", "all", "any", "prod", "max", "min")
     ),
     *(f"{{x}}.{name}()" for name in ("sum", "mean", "prod", "max", "min", "amax", "std", "norm")),
-    *("T.var({x}, {dim}, keepdim={flag})", "T.std({x}, {dim}, correction=0)", "{x}.var(False)"),
+    *("T.var({v}, {dim}, keepdim={flag})", "T.std({x}, {dim}, correction=0)", "{x}.var(False)"),
     *("T.norm({x}, {p}, {dim})", "T.linalg.vector_norm({x}, {p})", "T.linalg.norm({m})"),
     *(
         "T.linalg.matrix_norm({m})",
