@@ -184,7 +184,7 @@ def _write_through(view: Any, values: Any, where: Any) -> None:
     with one number or with itself.
     """
     if where is ... and isinstance(values, np.ndarray) and 0 in _steps(view):
-        if _is_same(view, values):
+        if _is_same(view, values) or not view.size:
             return
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to "
@@ -193,6 +193,9 @@ def _write_through(view: Any, values: Any, where: Any) -> None:
     owner = view
     while not owner.flags.writeable and isinstance(owner.base, np.ndarray):
         owner = owner.base
+    if owner.dtype != view.dtype:  # complex numbers and their parts
+        is_part = owner.itemsize > view.itemsize
+        owner = (owner[..., np.newaxis] if is_part else owner).view(view.dtype)
     places = Region(owner, view).positions[where]
     owner[np.unravel_index(places, owner.shape) if owner.ndim else ...] = values
 
