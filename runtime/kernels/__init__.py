@@ -5,7 +5,6 @@ They run on arrays of numbers and, during a proof, on arrays of symbols: no `flo
 """
 
 from .arithmetic import (
-    bitwise_not,
     clamp,
     div_rounded,
     fmod,
@@ -161,7 +160,6 @@ __all__ = [
     "batch_norm",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
-    "bitwise_not",
     "bmm",
     "broadcast_matmul",
     "cat",

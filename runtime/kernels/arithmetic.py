@@ -38,7 +38,7 @@ def rsub_scalar(self: Array, other: Number, alpha: Number) -> Any:
     if other is True or other is False or self.dtype.kind == "b":
         raise bool_subtraction()
     if self.dtype.num <= LAST_INTEGER:
-        self = _with(self, other, alpha)
+        self = _with(self, other)
     return other - self if alpha == 1 else other - times(self, alpha)
 
 
@@ -109,13 +109,6 @@ def _integer_power(self: Any, exponent: Array) -> Any:
     unit = np.where(np.abs(self) == 1, self, 0)  # of all the others the reciprocal rounds to 0
     negative = np.where(exponent & 1, unit, np.abs(unit))
     return np.where(exponent < 0, negative, self ** np.maximum(exponent, 0))
-
-
-def bitwise_not(self: Array) -> Any:
-    """The complement of integers and bools; TypeError for others."""
-    if self.dtype.kind not in "iub":
-        raise TypeError("~ (operator.invert) is only implemented on integers and bools")
-    return np.invert(self)
 
 
 def logaddexp(self: Array, other: Array) -> Any:

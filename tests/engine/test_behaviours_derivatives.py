@@ -52,7 +52,7 @@ BEHAVIOURS = {
     "square": until_zero(lambda x: x.square(), 3),
     "bits written": bits_written,
     "bits by methods": bits_by_methods,
-    "bits of floats": lambda lib: leaf(lib, 1.0).__invert__(),
+    "bits of floats": lambda lib: leaf(lib, 1.0).bitwise_not(),
     "bits of fewer dtypes": lambda lib: lib.tensor([True]).bitwise_and_(lib.tensor([3])),
     "a gradient zeroed in place": gradient_zeroed_in_place,
 }

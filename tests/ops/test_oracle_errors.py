@@ -122,6 +122,7 @@ REFUSED: dict[str, Callable[[Library], Any]] = {
     "subtraction of bools in place": lambda t: t.f(2).sub_(t.f(2) > 0),
     "negative bools": lambda t: -(t.f(2) > 0),
     "a fraction of integers": lambda t: t.add(t.i(1), t.i(2), alpha=0.5),
+    "a number minus a fraction of integers": lambda t: t.rsub(t.i(1), 2, alpha=0.5),
     "lerp of two dtypes": lambda t: t.lerp(t.f(2), t.tensor(np.ones(2, np.float32)), 0.5),
     "lerp of integers": lambda t: t.lerp(t.i(1), t.i(2), 0.5),
     "lerp by tensors, of two dtypes": lambda t: t.lerp(t.f(2), t.i(1, 2), t.f(2)),
