@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import engine
-from ..node import AccumulateGrad, Node
+from ..node import AccumulateGrad, Node, leads_nowhere
 from ..promotion import get_default_dtype
 from ..tensor import Tensor, wrap
 from .edges import TensorOrEdge, vertex_of
@@ -58,7 +58,8 @@ class ImperativeEngine:
             for place in inputs:
                 _accumulate(place, by_vertex, create_graph)
             return ()
-        arrived = tuple(by_vertex[vertex] for vertex in vertices)
+        # A view that was made without gradients counts as unused, even by itself.
+        arrived = tuple(None if leads_nowhere(v) else by_vertex[v] for v in vertices)
         unused = [nr for nr, grad in enumerate(arrived) if grad is None]
         if unused and not allow_unreachable:
             nr = unused[0]

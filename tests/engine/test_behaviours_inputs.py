@@ -113,7 +113,8 @@ def test_a_view_made_in_inference_mode_is_an_input_that_is_not_used(torch):
             view = x[:1]
         grad = lib.autograd.grad
         unused = grad(x.sum(), [view], allow_unused=True)
-        return unused, attempt(lambda: grad(x.sum(), [view]))
+        of_itself = attempt(lambda: grad(view.sum(), [view]))
+        return unused, of_itself, attempt(lambda: grad(x.sum(), [view]))
 
     assert_same(behaviour, torch)
 
