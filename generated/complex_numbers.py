@@ -18,7 +18,6 @@ import gradspec.generated.indexing as indexing_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.dispatch import dispatch
-from gradspec.elementwise import on_large
 from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
@@ -31,6 +30,7 @@ from gradspec.promotion import (
 )
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, share_alias
+from gradspec.threads import in_threads
 from gradspec.types import Number, Primals, Tangents
 
 
@@ -297,7 +297,7 @@ def angle(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = on_large(np_arctan2, input_array.imag, input_array.real)
+        array = in_threads(np_arctan2, input_array.imag, input_array.real)
     except Exception as error:
         raise failure("angle", error, input) from None
     out = Tensor()

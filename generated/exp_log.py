@@ -26,7 +26,6 @@ import gradspec.generated.nn as nn_ops
 from gradspec import constants, kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.elementwise import LARGE, on_large
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
@@ -34,6 +33,7 @@ from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
+from gradspec.threads import ENOUGH, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 LOG_10 = constants.log(10)
@@ -48,7 +48,9 @@ def exp(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_exp(input_array) if input_array.size < LARGE else on_large(np_exp, input_array)
+        array = (
+            np_exp(input_array) if input_array.size < ENOUGH else in_threads(np_exp, input_array)
+        )
     except Exception as error:
         raise failure("exp", error, input) from None
     out = Tensor()
@@ -101,7 +103,9 @@ def exp2(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_exp2(input_array) if input_array.size < LARGE else on_large(np_exp2, input_array)
+        array = (
+            np_exp2(input_array) if input_array.size < ENOUGH else in_threads(np_exp2, input_array)
+        )
     except Exception as error:
         raise failure("exp2", error, input) from None
     out = Tensor()
@@ -155,7 +159,9 @@ def expm1(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_expm1(input_array) if input_array.size < LARGE else on_large(np_expm1, input_array)
+            np_expm1(input_array)
+            if input_array.size < ENOUGH
+            else in_threads(np_expm1, input_array)
         )
     except Exception as error:
         raise failure("expm1", error, input) from None
@@ -189,7 +195,9 @@ class Expm1Backward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (np_exp(self) if self.size < LARGE else on_large(np_exp, self)).conjugate(),)
+        return (
+            grad * (np_exp(self) if self.size < ENOUGH else in_threads(np_exp, self)).conjugate(),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -218,7 +226,9 @@ def log(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_log(input_array) if input_array.size < LARGE else on_large(np_log, input_array)
+        array = (
+            np_log(input_array) if input_array.size < ENOUGH else in_threads(np_log, input_array)
+        )
     except Exception as error:
         raise failure("log", error, input) from None
     out = Tensor()
@@ -281,7 +291,9 @@ def log1p(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_log1p(input_array) if input_array.size < LARGE else on_large(np_log1p, input_array)
+            np_log1p(input_array)
+            if input_array.size < ENOUGH
+            else in_threads(np_log1p, input_array)
         )
     except Exception as error:
         raise failure("log1p", error, input) from None
@@ -344,7 +356,9 @@ def log2(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_log2(input_array) if input_array.size < LARGE else on_large(np_log2, input_array)
+        array = (
+            np_log2(input_array) if input_array.size < ENOUGH else in_threads(np_log2, input_array)
+        )
     except Exception as error:
         raise failure("log2", error, input) from None
     out = Tensor()
@@ -407,7 +421,9 @@ def log10(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_log10(input_array) if input_array.size < LARGE else on_large(np_log10, input_array)
+            np_log10(input_array)
+            if input_array.size < ENOUGH
+            else in_threads(np_log10, input_array)
         )
     except Exception as error:
         raise failure("log10", error, input) from None
@@ -541,11 +557,11 @@ class LogaddexpBackward0(Node):
         self = self.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad * (1 / (1 + on_large(np_exp, -(self - other))))
+            grad_self = grad * (1 / (1 + in_threads(np_exp, -(self - other))))
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            grad_other = grad * (1 / (1 + on_large(np_exp, -(other - self))))
+            grad_other = grad * (1 / (1 + in_threads(np_exp, -(other - self))))
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -972,7 +988,7 @@ class PowBackward1(Node):
                 grad
                 * (
                     result
-                    * on_large(
+                    * in_threads(
                         np_log,
                         kernels.where(
                             (self == 0) & (exponent.real >= 0),
@@ -1219,7 +1235,7 @@ def xlogy_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "xlogy", input, other)
     try:
-        array = input_array * on_large(
+        array = input_array * in_threads(
             np_log, kernels.where((input_array == 0) & (other_array <= 0), 1, other_array)
         )
     except Exception as error:
@@ -1286,7 +1302,9 @@ class XlogyBackward0(Node):
         self = self.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad * on_large(np_log, kernels.where((self == 0) & (other <= 0), 1, other))
+            grad_self = grad * in_threads(
+                np_log, kernels.where((self == 0) & (other <= 0), 1, other)
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -1344,7 +1362,7 @@ def xlogy_scalar_self(input: float, other: Tensor | Number) -> Tensor:
         raise complex_refused(NotImplementedError, "xlogy", other)
     try:
         array = (
-            (np_log(other_array) if other_array.size < LARGE else on_large(np_log, other_array))
+            (np_log(other_array) if other_array.size < ENOUGH else in_threads(np_log, other_array))
             * input
             if input != 0
             else kernels.where(other_array == other_array, 0, other_array)

@@ -22,13 +22,13 @@ import gradspec.generated.shape as shape_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.elementwise import LARGE, on_large
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
+from gradspec.threads import ENOUGH, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 
@@ -505,9 +505,9 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             share = share if weight is None else share * weight
             positive = target if pos_weight is None else target * pos_weight
             grad_self = share * (
-                (1 - target) * (1 / (1 + on_large(np_exp, -self)))
+                (1 - target) * (1 / (1 + in_threads(np_exp, -self)))
                 - positive
-                * (1 / (1 + (np_exp(self) if self.size < LARGE else on_large(np_exp, self))))
+                * (1 / (1 + (np_exp(self) if self.size < ENOUGH else in_threads(np_exp, self))))
             )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
@@ -523,11 +523,11 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             share = kernels.unreduced(grad, self.shape, reduction)
             share = share if weight is None else share * weight
             positive = (
-                -on_large(np_logaddexp, 0, -self)
+                -in_threads(np_logaddexp, 0, -self)
                 if pos_weight is None
-                else -on_large(np_logaddexp, 0, -self) * pos_weight
+                else -in_threads(np_logaddexp, 0, -self) * pos_weight
             )
-            grad_target = share * (-on_large(np_logaddexp, 0, self) - positive)
+            grad_target = share * (-in_threads(np_logaddexp, 0, self) - positive)
             if node._like_target is not None:
                 grad_target = reduce_to(grad_target, node._like_target)
         if needs[2]:
@@ -540,7 +540,7 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
                 check_version(node, "target", target, node._version_target)
             target = target.array
             positive = target if pos_weight is None else target * pos_weight
-            loss = -(1 - target) * -on_large(np_logaddexp, 0, self) - positive * -on_large(
+            loss = -(1 - target) * -in_threads(np_logaddexp, 0, self) - positive * -in_threads(
                 np_logaddexp, 0, -self
             )
             grad_weight = kernels.unreduced(grad, self.shape, reduction) * loss
@@ -557,7 +557,7 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
                 weight = weight.array
             share = kernels.unreduced(grad, self.shape, reduction)
             share = share if weight is None else share * weight
-            grad_pos_weight = share * (target * --on_large(np_logaddexp, 0, -self))
+            grad_pos_weight = share * (target * --in_threads(np_logaddexp, 0, -self))
             if node._like_pos_weight is not None:
                 grad_pos_weight = reduce_to(grad_pos_weight, node._like_pos_weight)
         return (grad_self, grad_target, grad_weight, grad_pos_weight)

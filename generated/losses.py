@@ -20,13 +20,13 @@ import gradspec.generated.reduction as reduction_ops
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.elementwise import LARGE, on_large
 from gradspec.errors import complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
+from gradspec.threads import ENOUGH, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 
@@ -181,9 +181,9 @@ class BinaryCrossEntropyBackward0(Node):
             share = kernels.unreduced(grad, self.shape, reduction)
             share = share if weight is None else share * weight
             grad_target = share * (
-                kernels.clamp(on_large(np_log1p, -self), -100, None)
+                kernels.clamp(in_threads(np_log1p, -self), -100, None)
                 - kernels.clamp(
-                    np_log(self) if self.size < LARGE else on_large(np_log, self), -100, None
+                    np_log(self) if self.size < ENOUGH else in_threads(np_log, self), -100, None
                 )
             )
             if node._like_target is not None:
@@ -194,8 +194,8 @@ class BinaryCrossEntropyBackward0(Node):
                 check_version(node, "target", target, node._version_target)
             target = target.array
             loss = -target * kernels.clamp(
-                np_log(self) if self.size < LARGE else on_large(np_log, self), -100, None
-            ) - (1 - target) * kernels.clamp(on_large(np_log1p, -self), -100, None)
+                np_log(self) if self.size < ENOUGH else in_threads(np_log, self), -100, None
+            ) - (1 - target) * kernels.clamp(in_threads(np_log1p, -self), -100, None)
             grad_weight = kernels.unreduced(grad, self.shape, reduction) * loss
             if node._like_weight is not None:
                 grad_weight = reduce_to(grad_weight, node._like_weight)

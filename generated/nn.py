@@ -26,13 +26,13 @@ import gradspec.generated.special as special_ops
 import gradspec.generated.trig as trig_ops
 from gradspec import constants, kernels
 from gradspec.dispatch import dispatch
-from gradspec.elementwise import LARGE, on_large
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
+from gradspec.threads import ENOUGH, in_threads
 from gradspec.types import DTypeLike, Number, Primals, Tangents
 
 _1_OVER_SQRT_2_TIMES_PI = 1 / constants.sqrt(2 * constants.pi)
@@ -188,7 +188,7 @@ def sigmoid(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = 1 / (1 + on_large(np_exp, -input_array))
+        array = 1 / (1 + in_threads(np_exp, -input_array))
     except Exception as error:
         raise failure("sigmoid", error, input) from None
     out = Tensor()
@@ -221,7 +221,7 @@ class SigmoidBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / (2 + 2 * on_large(np_cosh, self.conjugate())),)
+        return (grad / (2 + 2 * in_threads(np_cosh, self.conjugate())),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -250,7 +250,7 @@ def _sigmoid_backward(input: Tensor, x: Tensor) -> Tensor:
     x_array = x.array
     try:
         array = input_array / (
-            2 + 2 * (np_cosh(x_array) if x_array.size < LARGE else on_large(np_cosh, x_array))
+            2 + 2 * (np_cosh(x_array) if x_array.size < ENOUGH else in_threads(np_cosh, x_array))
         )
     except Exception as error:
         raise failure("sigmoid_backward", error, input, x) from None
@@ -290,12 +290,12 @@ class SigmoidBackwardBackward0(Node):
         x = x.array
         grad_self = grad_x = None
         if needs[0]:
-            grad_self = grad / (2 + 2 * on_large(np_cosh, x.conjugate()))
+            grad_self = grad / (2 + 2 * in_threads(np_cosh, x.conjugate()))
         if needs[1]:
             result = node.kept_result
             if result is FREED:
                 raise freed_graph()
-            grad_x = grad * (-result * on_large(np_tanh, x * 0.5)).conjugate()
+            grad_x = grad * (-result * in_threads(np_tanh, x * 0.5)).conjugate()
         return (grad_self, grad_x)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -328,7 +328,7 @@ def log_sigmoid(input: Tensor) -> Tensor:
         return dispatch(log_sigmoid, input)
     input_array = input.array
     try:
-        array = -on_large(np_logaddexp, 0, -input_array)
+        array = -in_threads(np_logaddexp, 0, -input_array)
     except Exception as error:
         raise failure("log_sigmoid", error, input) from None
     out = Tensor()
@@ -363,7 +363,9 @@ class LogSigmoidBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (1 / (1 + (np_exp(self) if self.size < LARGE else on_large(np_exp, self)))),)
+        return (
+            grad * (1 / (1 + (np_exp(self) if self.size < ENOUGH else in_threads(np_exp, self)))),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -388,7 +390,7 @@ def silu(input: Tensor) -> Tensor:
         return dispatch(silu, input)
     input_array = input.array
     try:
-        share_array = 1 / (1 + on_large(np_exp, -input_array))
+        share_array = 1 / (1 + in_threads(np_exp, -input_array))
         array = input_array * share_array
     except Exception as error:
         raise failure("silu", error, input) from None
@@ -465,7 +467,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
             else 1
             / (
                 1
-                + on_large(
+                + in_threads(
                     np_exp,
                     -(
                         _2_TIMES_SQRT_2_OVER_PI
@@ -580,7 +582,7 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
         array = kernels.where(
             input_array * beta > threshold,
             input_array,
-            on_large(np_logaddexp, 0, input_array * beta) / beta,
+            in_threads(np_logaddexp, 0, input_array * beta) / beta,
         )
     except Exception as error:
         raise failure("softplus", error, input) from None
@@ -629,7 +631,7 @@ class SoftplusBackward0(Node):
         threshold = node._saved_threshold
         return (
             kernels.where(
-                self * beta > threshold, grad, grad * (1 / (1 + on_large(np_exp, -(self * beta))))
+                self * beta > threshold, grad, grad * (1 / (1 + in_threads(np_exp, -(self * beta))))
             ),
         )
 
@@ -770,7 +772,7 @@ class LogSoftmaxBackward0(Node):
             raise freed_graph()
         return (
             grad
-            - (np_exp(result) if result.size < LARGE else on_large(np_exp, result))
+            - (np_exp(result) if result.size < ENOUGH else in_threads(np_exp, result))
             * kernels.sum(grad, dim, True, None),
         )
 

@@ -19,7 +19,6 @@ import gradspec.generated.exp_log as exp_log_ops
 import gradspec.generated.shape as shape_ops
 from gradspec import constants, kernels
 from gradspec.dispatch import dispatch
-from gradspec.elementwise import on_large
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
@@ -28,6 +27,7 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promot
 from gradspec.result import Result
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, wrap
+from gradspec.threads import in_threads
 from gradspec.types import DTypeLike, Number, Primals, Tangents
 
 INF = constants.inf
@@ -1501,7 +1501,7 @@ class LogsumexpBackward0(Node):
         self = self.array
         return (
             kernels.unreduce(grad, self.shape, dim, keepdim)
-            * on_large(np_exp, self - kernels.unreduce(result, self.shape, dim, keepdim)),
+            * in_threads(np_exp, self - kernels.unreduce(result, self.shape, dim, keepdim)),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:

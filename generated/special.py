@@ -15,13 +15,13 @@ import gradspec.generated.exp_log as exp_log_ops
 from gradspec import constants, kernels
 from gradspec import scipy_special as sp
 from gradspec.dispatch import dispatch
-from gradspec.elementwise import LARGE, on_large
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
+from gradspec.threads import ENOUGH, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 MINUS_2_OVER_SQRT_PI = -2 / constants.sqrt(constants.pi)
@@ -39,7 +39,9 @@ def erf(input: Tensor | Number) -> Tensor:
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "erf", input)
     try:
-        array = sp.erf(input_array) if input_array.size < LARGE else on_large(sp.erf, input_array)
+        array = (
+            sp.erf(input_array) if input_array.size < ENOUGH else in_threads(sp.erf, input_array)
+        )
     except Exception as error:
         raise failure("erf", error, input) from None
     out = Tensor()
@@ -72,7 +74,7 @@ class ErfBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * _2_OVER_SQRT_PI * on_large(np_exp, -(self * self)),)
+        return (grad * _2_OVER_SQRT_PI * in_threads(np_exp, -(self * self)),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -101,7 +103,9 @@ def erfc(input: Tensor | Number) -> Tensor:
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "erfc", input)
     try:
-        array = sp.erfc(input_array) if input_array.size < LARGE else on_large(sp.erfc, input_array)
+        array = (
+            sp.erfc(input_array) if input_array.size < ENOUGH else in_threads(sp.erfc, input_array)
+        )
     except Exception as error:
         raise failure("erfc", error, input) from None
     out = Tensor()
@@ -134,7 +138,7 @@ class ErfcBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * MINUS_2_OVER_SQRT_PI * on_large(np_exp, -(self * self)),)
+        return (grad * MINUS_2_OVER_SQRT_PI * in_threads(np_exp, -(self * self)),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -196,7 +200,7 @@ class NormalCdfBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (on_large(np_exp, self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI),)
+        return (grad * (in_threads(np_exp, self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -264,7 +268,8 @@ class GeluSlopeBackward0(Node):
                 check_version(node, "self", self, node._version_self)
             self = self.array
             grad_self = grad * (
-                (1 - self * self) * (on_large(np_exp, self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
+                (1 - self * self)
+                * (in_threads(np_exp, self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
             )
         if needs[1]:
             grad_share = grad
@@ -309,8 +314,8 @@ def lgamma(input: Tensor | Number) -> Tensor:
     try:
         array = (
             sp.gammaln(input_array)
-            if input_array.size < LARGE
-            else on_large(sp.gammaln, input_array)
+            if input_array.size < ENOUGH
+            else in_threads(sp.gammaln, input_array)
         )
     except Exception as error:
         raise failure("lgamma", error, input) from None
@@ -346,7 +351,7 @@ class LgammaBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (sp.digamma(self) if self.size < LARGE else on_large(sp.digamma, self)),)
+        return (grad * (sp.digamma(self) if self.size < ENOUGH else in_threads(sp.digamma, self)),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -377,8 +382,8 @@ def digamma(input: Tensor | Number) -> Tensor:
     try:
         array = (
             sp.digamma(input_array)
-            if input_array.size < LARGE
-            else on_large(sp.digamma, input_array)
+            if input_array.size < ENOUGH
+            else in_threads(sp.digamma, input_array)
         )
     except Exception as error:
         raise failure("digamma", error, input) from None

@@ -30,13 +30,14 @@ import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.exp_log as exp_log_ops
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.elementwise import LARGE, on_large
+from gradspec.elementwise import SEVERAL, cosine, sine
 from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
+from gradspec.threads import ENOUGH, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 
@@ -48,7 +49,7 @@ def sin(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_sin(input_array) if input_array.size < LARGE else on_large(np_sin, input_array)
+        array = np_sin(input_array) if input_array.size < SEVERAL else sine(input_array)
     except Exception as error:
         raise failure("sin", error, input) from None
     out = Tensor()
@@ -81,7 +82,7 @@ class SinBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (np_cos(self) if self.size < LARGE else on_large(np_cos, self)).conjugate(),)
+        return (grad * (np_cos(self) if self.size < SEVERAL else cosine(self)).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -110,7 +111,7 @@ def cos(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_cos(input_array) if input_array.size < LARGE else on_large(np_cos, input_array)
+        array = np_cos(input_array) if input_array.size < SEVERAL else cosine(input_array)
     except Exception as error:
         raise failure("cos", error, input) from None
     out = Tensor()
@@ -143,9 +144,7 @@ class CosBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (
-            grad * -(np_sin(self) if self.size < LARGE else on_large(np_sin, self)).conjugate(),
-        )
+        return (grad * -(np_sin(self) if self.size < SEVERAL else sine(self)).conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -174,7 +173,9 @@ def tan(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_tan(input_array) if input_array.size < LARGE else on_large(np_tan, input_array)
+        array = (
+            np_tan(input_array) if input_array.size < ENOUGH else in_threads(np_tan, input_array)
+        )
     except Exception as error:
         raise failure("tan", error, input) from None
     out = Tensor()
@@ -228,7 +229,9 @@ def asin(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_arcsin(input_array) if input_array.size < LARGE else on_large(np_arcsin, input_array)
+            np_arcsin(input_array)
+            if input_array.size < ENOUGH
+            else in_threads(np_arcsin, input_array)
         )
     except Exception as error:
         raise failure("asin", error, input) from None
@@ -293,7 +296,9 @@ def acos(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_arccos(input_array) if input_array.size < LARGE else on_large(np_arccos, input_array)
+            np_arccos(input_array)
+            if input_array.size < ENOUGH
+            else in_threads(np_arccos, input_array)
         )
     except Exception as error:
         raise failure("acos", error, input) from None
@@ -358,7 +363,9 @@ def atan(input: Tensor | Number) -> Tensor:
         (input_array,) = promote_to_float(input_array)
     try:
         array = (
-            np_arctan(input_array) if input_array.size < LARGE else on_large(np_arctan, input_array)
+            np_arctan(input_array)
+            if input_array.size < ENOUGH
+            else in_threads(np_arctan, input_array)
         )
     except Exception as error:
         raise failure("atan", error, input) from None
@@ -425,7 +432,7 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
         input_array, other_array = promote_to_float(input_array, other_array)
     try:
-        array = on_large(np_arctan2, input_array, other_array)
+        array = in_threads(np_arctan2, input_array, other_array)
     except Exception as error:
         raise failure("atan2", error, input, other) from None
     out = Tensor()
@@ -671,7 +678,9 @@ def sinh(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_sinh(input_array) if input_array.size < LARGE else on_large(np_sinh, input_array)
+        array = (
+            np_sinh(input_array) if input_array.size < ENOUGH else in_threads(np_sinh, input_array)
+        )
     except Exception as error:
         raise failure("sinh", error, input) from None
     out = Tensor()
@@ -705,7 +714,7 @@ class SinhBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (
-            grad * (np_cosh(self) if self.size < LARGE else on_large(np_cosh, self)).conjugate(),
+            grad * (np_cosh(self) if self.size < ENOUGH else in_threads(np_cosh, self)).conjugate(),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -735,7 +744,9 @@ def cosh(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_cosh(input_array) if input_array.size < LARGE else on_large(np_cosh, input_array)
+        array = (
+            np_cosh(input_array) if input_array.size < ENOUGH else in_threads(np_cosh, input_array)
+        )
     except Exception as error:
         raise failure("cosh", error, input) from None
     out = Tensor()
@@ -769,7 +780,7 @@ class CoshBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (
-            grad * (np_sinh(self) if self.size < LARGE else on_large(np_sinh, self)).conjugate(),
+            grad * (np_sinh(self) if self.size < ENOUGH else in_threads(np_sinh, self)).conjugate(),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -799,7 +810,9 @@ def tanh(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_tanh(input_array) if input_array.size < LARGE else on_large(np_tanh, input_array)
+        array = (
+            np_tanh(input_array) if input_array.size < ENOUGH else in_threads(np_tanh, input_array)
+        )
     except Exception as error:
         raise failure("tanh", error, input) from None
     out = Tensor()
@@ -832,7 +845,7 @@ class TanhBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / np_square(on_large(np_cosh, self.conjugate())),)
+        return (grad / np_square(in_threads(np_cosh, self.conjugate())),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -861,7 +874,7 @@ def _tanh_backward(input: Tensor, x: Tensor) -> Tensor:
     x_array = x.array
     try:
         array = input_array / np_square(
-            np_cosh(x_array) if x_array.size < LARGE else on_large(np_cosh, x_array)
+            np_cosh(x_array) if x_array.size < ENOUGH else in_threads(np_cosh, x_array)
         )
     except Exception as error:
         raise failure("tanh_backward", error, input, x) from None
@@ -901,7 +914,7 @@ class TanhBackwardBackward0(Node):
         x = x.array
         grad_self = grad_x = None
         if needs[0]:
-            grad_self = grad / np_square(on_large(np_cosh, x.conjugate()))
+            grad_self = grad / np_square(in_threads(np_cosh, x.conjugate()))
         if needs[1]:
             result = node.kept_result
             if result is FREED:
@@ -909,7 +922,7 @@ class TanhBackwardBackward0(Node):
             grad_x = (
                 grad
                 * (
-                    -2 * result * (np_tanh(x) if x.size < LARGE else on_large(np_tanh, x))
+                    -2 * result * (np_tanh(x) if x.size < ENOUGH else in_threads(np_tanh, x))
                 ).conjugate()
             )
         return (grad_self, grad_x)
@@ -948,8 +961,8 @@ def asinh(input: Tensor | Number) -> Tensor:
     try:
         array = (
             np_arcsinh(input_array)
-            if input_array.size < LARGE
-            else on_large(np_arcsinh, input_array)
+            if input_array.size < ENOUGH
+            else in_threads(np_arcsinh, input_array)
         )
     except Exception as error:
         raise failure("asinh", error, input) from None
@@ -1014,8 +1027,8 @@ def acosh(input: Tensor | Number) -> Tensor:
     try:
         array = (
             np_arccosh(input_array)
-            if input_array.size < LARGE
-            else on_large(np_arccosh, input_array)
+            if input_array.size < ENOUGH
+            else in_threads(np_arccosh, input_array)
         )
     except Exception as error:
         raise failure("acosh", error, input) from None
@@ -1084,8 +1097,8 @@ def atanh(input: Tensor | Number) -> Tensor:
     try:
         array = (
             np_arctanh(input_array)
-            if input_array.size < LARGE
-            else on_large(np_arctanh, input_array)
+            if input_array.size < ENOUGH
+            else in_threads(np_arctanh, input_array)
         )
     except Exception as error:
         raise failure("atanh", error, input) from None

@@ -1,4 +1,4 @@
-"""Functions of single elements on large arrays: by a quicker way if there is one, and in threads.
+"""Sines and cosines of float64 arrays by the vectorised tangent, and steps taken block by block.
 
 NumPy computes the sine and cosine of float64 one element after the other, in 5 to 9 ns each. Its
 tangent is vectorised on processors with AVX-512 and takes 1 ns, so there the sine of x is made from
@@ -19,23 +19,48 @@ from .threads import in_threads
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-LARGE: Final = 1 << 12
-"""The number of elements from which a call of `on_large` pays."""
+SEVERAL: Final = 3 << 8
+"""The number of elements from which `sine` and `cosine` pay."""
 
 _BLOCK: Final = 1 << 14
 """Elements worked on at a time, so that all the steps find them in the cache."""
 
 _TINY: Final = 1e-150
-"""Added to the argument of a cosine: too small to count, and no quotient of zeros is left."""
+"""Added to the argument of a cosine: too small to count, and no quotient of zeros is left. Its square
+is no subnormal number."""
 
 
-def on_large(function: Callable[..., Any], *args: Any) -> Any:
-    """`function(*args)`, of which arguments that are arrays have one shape."""
-    step = _STEPS.get(function)
-    if step is not None and _is_plain(args[0]) and _tangent_is_quick():
-        with np.errstate(under="ignore"):  # squares of small numbers do not count
-            return in_threads(in_blocks, step, args[0])
-    return in_threads(function, *args)
+def sine(array: Any) -> Any:
+    """`np.sin(array)`."""
+    if not _goes_by_tangents(array):
+        return in_threads(np.sin, array)
+    with np.errstate(under="ignore"):  # squares of small numbers do not count
+        return _stepwise(_into_sine, array)
+
+
+def cosine(array: Any) -> Any:
+    """`np.cos(array)`."""
+    if not _goes_by_tangents(array):
+        return in_threads(np.cos, array)
+    return _stepwise(_into_cosine, array)
+
+
+def _goes_by_tangents(array: Any) -> bool:
+    return bool(
+        type(array) is np.ndarray
+        and array.dtype == np.float64
+        and array.size >= SEVERAL
+        and array.flags.c_contiguous
+        and _tangent_is_quick()
+    )
+
+
+def _stepwise(step: Callable[..., None], array: Array) -> Any:
+    if array.size > _BLOCK:
+        return in_threads(in_blocks, step, array)
+    out = np.empty_like(array)
+    step(array, out, np.empty_like(array), np.empty_like(array))
+    return out
 
 
 def in_blocks(step: Callable[..., None], *arrays: Array) -> Array:
@@ -69,26 +94,11 @@ def _into_cosine(x: Array, out: Array, tangent: Array, product: Array) -> None:
     np.tan(out, out=tangent)
     out *= 0.5
     np.tan(out, out=out)
-    np.multiply(tangent, out, out=product)
-    product *= out
-    tangent += product
-    out /= tangent
+    np.multiply(out, out, out=product)
+    product += 1.0
+    product *= tangent
+    out /= product
     out += out
-
-
-_STEPS: Final[dict[Callable[..., Any], Callable[..., None]]] = {
-    np.sin: _into_sine,
-    np.cos: _into_cosine,
-}
-
-
-def _is_plain(array: Any) -> bool:
-    return bool(
-        type(array) is np.ndarray
-        and array.dtype == np.float64
-        and array.size >= LARGE
-        and array.flags.c_contiguous
-    )
 
 
 @cache

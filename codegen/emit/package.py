@@ -35,7 +35,7 @@ GENERATED_PACKAGE = "gradspec.generated"
 _RUNTIME_NAMES = {
     "gradspec.broadcast": ("reduce_to", "reduce_to_differentiable"),
     "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of", "lift_number"),
-    "gradspec.elementwise": ("LARGE", "on_large"),
+    "gradspec.elementwise": ("SEVERAL", "cosine", "sine"),
     "gradspec.errors": ("complex_gradient", "complex_refused", "failure"),
     "gradspec.modes": ("current_mode", "finish"),
     "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),
@@ -63,6 +63,7 @@ _RUNTIME_NAMES = {
         "versions",
     ),
     "gradspec.tensor": ("Tensor", "share_alias", "share_alias_with_all", "wrap"),
+    "gradspec.threads": ("ENOUGH", "in_threads"),
     "gradspec.types": ("DTypeLike", "Number", "Primals", "Tangents"),
 }
 """What generated code may need of the runtime."""

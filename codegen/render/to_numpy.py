@@ -21,7 +21,10 @@ _FUNCTIONS = frozenset(
         *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "cbrt"),
     )
 )
-"""Those of NumPy that take so long for an element that quicker ways are worth a call."""
+"""Those of NumPy that take so long for an element that threads pay."""
+
+_QUICKER = {"np_sin": "sine", "np_cos": "cosine"}
+"""Functions of the runtime that do the same, and are quicker from several elements on."""
 
 _MEMBERS = {"conj": "conjugate()", "real": "real", "imag": "imag"}
 """Ops that are members of arrays and cost next to nothing for real ones; numbers have them too."""
@@ -63,12 +66,14 @@ class NumpyRenderer(FormulaRenderer):
         if node.kwargs or not any(self._kind(arg) == "tensor" for arg in node.args):
             return call, ATOM
         function, _, arguments = call.partition("(")
-        on_large = f"on_large({function}, {arguments}"
+        quicker = _QUICKER.get(function)
+        larger = f"{quicker}({arguments}" if quicker else f"in_threads({function}, {arguments}"
         first = node.args[0]
         if len(node.args) > 1 or not isinstance(first, ir.Name) or first.id not in self.given:
-            return on_large, ATOM
+            return larger, ATOM
         # The test in place costs less than a call, and most arrays are small.
-        return f"{call} if {self.render(first)}.size < LARGE else {on_large}", CONDITIONAL
+        size = "SEVERAL" if quicker else "ENOUGH"
+        return f"{call} if {self.render(first)}.size < {size} else {larger}", CONDITIONAL
 
     def _kind(self, expr: ir.Expr) -> Kind:
         return self.context.resolver.kind(expr, self.kinds)

@@ -58,6 +58,7 @@ RUNTIME_LEAVES = (
     "scipy_special",
     "tensor",
     "elementwise",
+    "threads",
     "types",
 )
 """What generated code may import of the runtime."""
