@@ -26,8 +26,10 @@ _BLOCK: Final = 1 << 14
 """Elements worked on at a time, so that all the steps find them in the cache."""
 
 _TINY: Final = 1e-150
-"""Added to the argument of a cosine: too small to count, and no quotient of zeros is left. Its square
-is no subnormal number."""
+"""Added to the argument of a cosine: too small to count, and no quotient of zeros is left.
+
+Even the square of its tangent is no subnormal number.
+"""
 
 
 def sine(array: Any) -> Any:
