@@ -123,6 +123,7 @@ from .tensor import Tensor as Tensor
 from .tensor import install as _install
 from .threads import get_num_threads as get_num_threads
 from .threads import set_num_threads as set_num_threads
+from .view_in_place import ViewInPlaceMethods as _ViewInPlaceMethods
 
 if _TYPE_CHECKING:
     from . import nn as nn
@@ -137,6 +138,7 @@ if _TYPE_CHECKING:
 _install(_BackwardMethods)
 _install(_TensorMethods)
 _install(_OverwriteMethods)
+_install(_ViewInPlaceMethods)
 _install(_OverrideMethods)
 _install(_QueryMethods)
 Tensor.__getitem__ = _getitem  # type: ignore[method-assign]

@@ -11,6 +11,7 @@ passes may nest and run in several threads.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from heapq import heappop, heappush, heapreplace
@@ -224,13 +225,13 @@ def run(task: GraphTask, keep_graph: bool) -> None:
     """
     root, dependencies, buffers, runs = task.root, task.dependencies, task.buffers, task.needs
     is_plain = task.targets is None and not task.on_tensors
-    at_once = [root] if root.runs_at_once else []
+    at_once = deque([root] if root.runs_at_once else ())  # there may be a million of them
     ready = [] if at_once else [(-root.sequence_nr, root)]
     following: Node | None = None
     following_grad: Gradient | None = None
     while True:
         if at_once:
-            vertex = at_once.pop(0)
+            vertex = at_once.popleft()
             if is_plain and type(vertex) is AccumulateGrad and vertex.hooks is None:
                 grad = grads = arrived = None  # so that an array which nobody else has can be kept
                 vertex.take_from(buffers)
