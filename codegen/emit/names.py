@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..diagnostics import Diagnostic, SpecError
 from ..spec.model import REQUIRED, OpSpec, Param, Signature, Table, Type
 
 _ANNOTATIONS = {
@@ -26,16 +27,25 @@ def node_names(table: Table) -> dict[str, str]:
     """The node of each op that has a gradient: `mul.Tensor` → `MulBackward0`.
 
     Overloads of one base name are numbered in the order of the table, as PyTorch numbers them.
+    SpecError if two ops would have one node.
     """
     names: dict[str, str] = {}
     counts: dict[str, int] = {}
+    owners: dict[str, str] = {}
+    mistakes = []
     for op in table.ops:
         if op.forward is None or not op.differentiable_params:
             continue
         stem = "".join(word.title() for word in op.signature.name.split("_"))
         number = counts.get(stem, 0)
         counts[stem] = number + 1
-        names[op.name] = op.node or f"{stem}Backward{number}"
+        names[op.name] = name = op.node or f"{stem}Backward{number}"
+        owner = owners.setdefault(name, op.name)
+        if owner != op.name:
+            message = f"`{name}` is the node of `{owner}` already"
+            mistakes.append(Diagnostic("GS050", op.span, message, "give one of them a `node`"))
+    if mistakes:
+        raise SpecError(mistakes)
     return names
 
 

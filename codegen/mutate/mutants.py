@@ -82,6 +82,7 @@ def renamed(op: OpSpec, suffix: str) -> OpSpec:
         operators=(),
         aliases=(),
         inplace=False,
+        node="",
     )
 
 

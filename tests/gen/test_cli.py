@@ -91,3 +91,12 @@ def test_a_command_that_proves_nothing_spares_the_time_to_load_sympy() -> None:
         check=True,
     )
     assert loaded.stdout == "False\n"
+
+
+def test_two_ops_cannot_have_one_node(spec: Path, tmp_path: Path) -> None:
+    named = GOOD + "  node: AnyBackward\n"
+    spec.write_text(named + named.replace("tripled", "thrice"), encoding="utf-8")
+    result = CliRunner().invoke(main, ["codegen", str(spec), "--out", str(tmp_path / "made")])
+    assert result.exit_code == 1
+    assert "error[GS050]: `AnyBackward` is the node of `tripled` already" in result.output
+    assert not (tmp_path / "made").exists()

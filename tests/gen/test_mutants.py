@@ -121,6 +121,22 @@ def test_good_examples_leave_none(tmp_path: Path) -> None:
     assert wrong.reason.startswith("VJP of self[")
 
 
+def test_mutants_of_an_op_with_a_named_node_have_nodes_of_their_own(tmp_path: Path) -> None:
+    text = """
+- name: halved(Tensor self) -> Tensor
+  doc: Half of each element.
+  forward: self * 0.5
+  self: grad * 0.5
+  result: auto_linear
+  node: HalfBackward
+  examples:
+    - {self: [2]}
+"""
+    found = tried(text, tmp_path)
+    assert found["grad"].fate is Fate.KILLED
+    assert [str(o.mutant) for o in found.values() if o.fate is not Fate.KILLED] == []
+
+
 def test_a_mutant_that_changes_nothing_is_equivalent(tmp_path: Path) -> None:
     text = """
 - name: floor_at_zero(Tensor self) -> Tensor
