@@ -7,7 +7,7 @@ from typing import Any as _Any
 from ..anomaly import detect_anomaly, set_detect_anomaly
 from ..modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..parallel import get_parallel, set_parallel
-from . import anomaly_mode, forward_ad, grad_mode, graph, variable
+from . import forward_ad, graph, variable
 from .backward import backward, grad
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
@@ -15,7 +15,7 @@ from .gradient_flow import gradient_flow
 from .variable import Variable
 
 if _TYPE_CHECKING:
-    from . import profiler
+    from . import anomaly_mode, grad_mode, profiler
 
 __all__ = [
     "Function",
@@ -43,7 +43,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    # Few programs measure themselves: the module is imported when it is first asked for.
-    if name == "profiler":
-        return _import_module(".profiler", __name__)
+    # Few programs ask for these modules: they are imported when one first does.
+    if name in ("anomaly_mode", "grad_mode", "profiler"):
+        return _import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -29,4 +28,4 @@ def test_there_is_something_to_look_for() -> None:
 def test_a_name_is_defined_where_the_table_says(link: str, name: str) -> None:
     path = (DOCUMENT.parent / link).resolve()
     definition = rf"^(?:def |class |- name: )?{name}\b"
-    assert re.search(definition, Path(path).read_text(encoding="utf-8"), re.MULTILINE)
+    assert re.search(definition, path.read_text(encoding="utf-8"), re.MULTILINE)
