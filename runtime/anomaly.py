@@ -112,9 +112,9 @@ def refuse_nan(node: Node, grads: Sequence[Any]) -> None:
             )
 
 
-def explain(run: Callable[..., Any], error: BaseException) -> None:
-    """Say in which node the pass `run` failed; in anomaly mode, where the node was made."""
-    node = _failing_node(run, error)
+def explain(error: BaseException, *loops: Callable[..., Any]) -> None:
+    """Say at which node one of `loops` failed; in anomaly mode, where the node was made."""
+    node = _failing_node(error, loops)
     if node is None or any("in the gradient of" in note for note in _notes(error)):
         return
     op = f"the op {node.op!r}" if node.op else "an op without entry in the table"
@@ -134,12 +134,13 @@ def _notes(error: BaseException) -> list[str]:
     return notes
 
 
-def _failing_node(run: Callable[..., Any], error: BaseException) -> Node | None:
-    """The vertex that the innermost call of `run` was visiting."""
+def _failing_node(error: BaseException, loops: Sequence[Callable[..., Any]]) -> Node | None:
+    """The vertex that the innermost call of one of `loops` was visiting."""
     found = None
+    codes = {loop.__code__ for loop in loops}
     from traceback import walk_tb
 
     for frame, _ in walk_tb(error.__traceback__):
-        if frame.f_code is run.__code__:
+        if frame.f_code in codes:
             found = frame.f_locals.get("vertex")
     return found if isinstance(found, Node) else None

@@ -1,8 +1,10 @@
 """The backward pass: visits the nodes of a graph, most recent first, and carries gradients.
 
-The parts are those of PyTorch's engine. `execute` makes a `GraphTask`, which counts what each
-vertex waits for and holds the gradients that have arrived; `run` takes one ready vertex after the
-other from a queue, evaluates it, and adds what comes out to the buffers of the next.
+The parts are those of PyTorch's engine. `execute` makes a `GraphTask`, which holds the gradients
+that have arrived. `run` visits its vertices in two loops. `run_ahead` does without counting what a
+vertex waits for, as long as only the table's own VJPs run, which cannot tell when the leaves get
+their gradients. From the first hook or custom function on, `finish` counts, so that a leaf has its
+gradient as soon as that is complete.
 
 No recursion anywhere: the graph may be millions of nodes deep. All state of a pass is local, so
 passes may nest and run in several threads.
@@ -12,23 +14,21 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from heapq import heappop, heappush, heapreplace
-from itertools import count
-from typing import Final
-
-import numpy as np
+from heapq import heapify, heappop, heappush, heapreplace
+from typing import Any, Final
 
 from .anomaly import explain, is_anomaly_enabled
-from .forward_mode import current_level
+from .graph_task import GraphTask
 from .hook_calls import Gradient, as_tensor, call_node_hooks, call_tensor_hooks
 from .modes import enable_grad, no_grad
 from .node import AccumulateGrad, GraphRoot, Node, OutputEdge
 from .reentrant import LEVELS_PER_THREAD, run_in_fresh_thread
 from .tensor import Tensor
 
-_next_number: Final[Callable[[], int]] = count().__next__
+_MUCH: Final = 2**15
+"""Elements of a leaf's gradient from which on it is added at once, and not held until the end."""
 
 
 class _Running(threading.local):
@@ -52,119 +52,6 @@ def current_pass_number() -> int:
     return -1 if running is None else running.number
 
 
-class GraphTask:
-    """One backward pass: dependency counts, and the gradients that have arrived so far."""
-
-    __slots__ = (
-        "__weakref__",
-        "buffers",
-        "create_graph",
-        "dependencies",
-        "needs",
-        "number",
-        "on_tensors",
-        "owned",
-        "root",
-        "targets",
-    )
-
-    def __init__(self, root: Node, targets: Sequence[Node] | None, create_graph: bool) -> None:
-        self.root = root
-        self.create_graph = create_graph
-        self.on_tensors = create_graph or current_level() is not None
-        """Whether gradients are tensors, because ops on them are recorded or carry tangents."""
-        self.number = _next_number()
-        self.buffers: dict[Node, Gradient] = {}
-        self.owned: set[Node] = set()
-        """Vertices whose buffer is a sum made here, so that more can be added in place."""
-        self.targets = None if targets is None else dict.fromkeys(targets)
-        """The vertices whose gradient is wanted, each with what arrived; None: every leaf."""
-        self.dependencies = _count_dependencies(root)
-        self.needs = None if targets is None else _what_leads_to(targets, self.dependencies)
-        """What `apply` is asked for, of the vertices that have to run; None: of all, everything.
-
-        A target that leads to no other does not run, unless `run_targets` says so: it keeps what
-        it saved, for another pass.
-        """
-
-    def add(self, vertex: Node, grad: Gradient) -> None:
-        """A gradient arrives at `vertex`."""
-        before = self.buffers.get(vertex)
-        if before is None:
-            self.buffers[vertex] = grad
-        elif self.on_tensors or type(before) is not type(grad):
-            self.buffers[vertex] = before + grad
-        elif vertex in self.owned and before.dtype is grad.dtype:
-            self.buffers[vertex] += grad
-        else:
-            # asanyarray: NumPy turns the sum of two 0-dim arrays into a scalar.
-            self.buffers[vertex] = np.asanyarray(before + grad)
-            self.owned.add(vertex)
-
-    def run_targets(self) -> None:
-        """Let the targets run too, though nobody asks for what they compute."""
-        if self.needs is None or self.targets is None:
-            return
-        for vertex in self.targets:
-            for each in [vertex, vertex.node] if isinstance(vertex, OutputEdge) else [vertex]:
-                if each.edges:
-                    self.needs.setdefault(each, [False] * len(each.edges))
-
-    def wants(self, vertex: Node) -> bool:
-        """Whether tensor hooks run at a vertex: not so at one that leads to no target.
-
-        If it is the only root, they run all the same, as in PyTorch.
-        """
-        if self.needs is None or self.targets is None or vertex is self.root:
-            return True
-        return vertex in self.needs or vertex in self.targets
-
-    def visited(self) -> Iterable[Node]:
-        """The vertices at which a gradient is wanted in this pass."""
-        if self.needs is None or self.targets is None:
-            return self.dependencies
-        return self.needs.keys() | (self.targets.keys() & self.dependencies.keys())
-
-
-def _count_dependencies(root: Node) -> dict[Node, int]:
-    """How many edges lead to each vertex below the root."""
-    dependencies = {root: 0}
-    vertices = [root]
-    for vertex in vertices:  # which grows meanwhile
-        for edge in vertex.edges:
-            if edge is None:
-                continue
-            if edge in dependencies:
-                dependencies[edge] += 1
-            else:
-                dependencies[edge] = 1
-                vertices.append(edge)
-    return dependencies
-
-
-def _what_leads_to(
-    targets: Sequence[Node], vertices: Iterable[Node]
-) -> dict[Node, Sequence[object]]:
-    """Of each vertex from which a target can be reached by an edge: which of its edges lead on."""
-    leading = set(targets)
-    ends = [vertex for vertex in vertices if not any(vertex.edges)]
-    if leading.issuperset(ends):  # so that every path leads to a target
-        return {vertex: vertex.edges for vertex in vertices if vertex.edges}
-    needs: dict[Node, Sequence[object]] = {}
-    # An edge leads to a smaller number, so what a vertex leads to is known before its turn comes.
-    for vertex in sorted(vertices, key=_number):
-        edges = vertex.edges
-        if not leading.isdisjoint(edges):
-            leading.add(vertex)
-            needs[vertex] = edges if leading.issuperset(edges) else [e in leading for e in edges]
-    return needs
-
-
-def _number(vertex: Node) -> float:
-    # The vertex of an output has the number of its node, and leads there.
-    return vertex.sequence_nr + 0.5 if type(vertex) is OutputEdge else vertex.sequence_nr
-
-
 def execute(
     roots: Sequence[Node],
     inputs: Sequence[Tensor],
@@ -173,12 +60,13 @@ def execute(
     create_graph: bool,
     outputs: Sequence[Node] | None = None,
     outputs_run: bool = False,
-) -> list[Tensor | None]:
+) -> dict[Node, Tensor | None]:
     """Carry `inputs`, the cotangents of `roots`, through the graph.
 
-    Without `outputs` they are added to the `grad` of every leaf below. With them nothing is
-    accumulated: the answer holds the gradient that arrived at each of these vertices, None where
-    none did. With `outputs_run` their nodes run, too, with their hooks, and are freed.
+    Without `outputs` they are added to the `grad` of every leaf below, and the answer is empty.
+    With them nothing is accumulated: the answer holds the gradient that arrived at each of these
+    vertices, None where none did. With `outputs_run` their nodes run, too, with their hooks, and
+    are freed.
     """
     root = roots[0] if len(roots) == 1 else GraphRoot(roots)
     task = GraphTask(root, outputs, create_graph)
@@ -190,15 +78,17 @@ def execute(
         _run_watched(task, keep_graph)
     else:
         run_in_fresh_thread(partial(_run_watched, task, keep_graph))
-    if outputs is None or task.targets is None:
-        return []
-    found = (task.targets[output] for output in outputs)
-    return [None if grad is None else as_tensor(grad) for grad in found]
+    if task.targets is None:
+        return {}
+    if task.on_tensors:
+        return task.targets
+    return {vertex: g if g is None else as_tensor(g) for vertex, g in task.targets.items()}
 
 
 def _run_watched(task: GraphTask, keep_graph: bool) -> None:
     """Run a pass as the current one of this thread, and say which node failed if one does."""
     if is_anomaly_enabled():
+        task.count_dependencies([task.root])
         for vertex in task.dependencies:
             vertex._own_hooks()  # which takes it to where anomalies are looked for
     passes = _running.passes
@@ -211,30 +101,141 @@ def _run_watched(task: GraphTask, keep_graph: bool) -> None:
             # On arrays: only hooks see tensors, and they have their own mode.
             strategy.run(task, keep_graph)
     except BaseException as error:
-        explain(run, error)
+        explain(error, run_ahead, finish)
         raise
     finally:
         passes.pop()
 
 
 def run(task: GraphTask, keep_graph: bool) -> None:
-    """Visit every vertex once, when all that it depends on has run.
+    """Visit every vertex once, when all that it depends on has run."""
+    if not run_ahead(task, keep_graph):
+        finish(task, keep_graph)
+        return
+    for leaf in list(task.buffers):
+        _arrive(leaf, task)
 
-    Most vertices have one consumer and are the only one ready when it is done: such a vertex is
-    `following`, with the gradient beside it, and goes through neither the queue nor the buffers.
+
+def run_ahead(task: GraphTask, keep_graph: bool) -> bool:
+    """Visit vertices while nobody can tell when leaves get their gradients, which stay in buffers.
+
+    An edge leads to a smaller number. So the vertex with the greatest number, of those at which
+    something has arrived, waits for nothing more, and no dependencies are counted. Most vertices
+    have one consumer: such a vertex is `following`, with the gradient beside it, and goes through
+    neither the queue nor the buffers.
+
+    The answer: whether no other vertices than leaves without hooks are left.
     """
-    root, dependencies, buffers, runs = task.root, task.dependencies, task.buffers, task.needs
+    buffers, runs, on_tensors = task.buffers, task.needs, task.on_tensors
+    adds_arrays = task.targets is None and not on_tensors
+    ahead: list[tuple[int, Node]] = []
+    following: Node | None = None
+    following_grad: Gradient | None = None
+    vertex, grad = task.root, buffers.pop(task.root)
+    goes_on = vertex.is_ordinary and Node.are_in_order
+    if task.targets is not None and not all(type(t) is AccumulateGrad for t in task.targets):
+        goes_on = False
+    try:
+        while goes_on and vertex.hooks is None:
+            edges = vertex.edges
+            needs = edges if runs is None else runs.get(vertex)
+            if needs is None:
+                edges = ()
+            else:
+                if grad is None:
+                    grads: Sequence[Gradient] = (None,) * len(edges)
+                elif on_tensors:
+                    grads = vertex.apply_differentiable(grad, needs)
+                else:
+                    grads = vertex.apply(grad, needs)
+                if not keep_graph:
+                    vertex.release()
+
+            position = -1
+            for edge in edges:
+                position += 1
+                if edge is None:
+                    continue
+                arrived = grads[position]
+                if edge in buffers:
+                    if arrived is not None:
+                        task.add(edge, arrived)
+                elif not edge.is_ordinary:
+                    buffers[edge] = arrived
+                    if (
+                        type(edge) is not AccumulateGrad
+                        or edge.hooks is not None
+                        or (adds_arrays and arrived is not None and arrived.size > _MUCH)
+                    ):
+                        goes_on = False
+                elif following is None:
+                    following, following_grad = edge, arrived
+                elif edge is not following:
+                    buffers[edge] = arrived
+                    heappush(ahead, (-edge.sequence_nr, edge))
+                elif arrived is not None:
+                    buffers[edge] = following_grad
+                    task.add(edge, arrived)
+                    following_grad = buffers.pop(edge)
+
+            if following is None:
+                if not ahead:
+                    return goes_on
+                vertex = heappop(ahead)[1]
+                grad = buffers.pop(vertex)
+            elif ahead and -ahead[0][0] > following.sequence_nr:
+                buffers[following] = following_grad
+                vertex = heapreplace(ahead, (-following.sequence_nr, following))[1]
+                grad, following = buffers.pop(vertex), None
+            else:
+                vertex, grad, following = following, following_grad, None
+    except BaseException:
+        buffers[vertex] = grad
+        if following is not None:
+            buffers[following] = following_grad
+        for leaf in _complete(task):
+            if type(leaf) is AccumulateGrad:
+                _arrive(leaf, task)
+        raise
+    buffers[vertex] = grad
+    return False
+
+
+def _complete(task: GraphTask) -> list[Node]:
+    """The vertices that wait for nothing more, of those at which something has arrived."""
+    task.count_dependencies(list(task.buffers))
+    return [vertex for vertex in task.buffers if not task.dependencies[vertex]]
+
+
+def _arrive(leaf: Any, task: GraphTask) -> None:
+    """The end of the way for what is in the buffer of a leaf that has no hooks."""
+    if task.targets is None and not task.on_tensors:
+        leaf.take_from(task.buffers)
+        return
+    grad = task.buffers.pop(leaf)
+    if task.targets is None:
+        leaf.apply_differentiable(grad, ())
+    elif leaf in task.targets:
+        task.targets[leaf] = grad
+
+
+def finish(task: GraphTask, keep_graph: bool) -> None:
+    """Visit the vertices that are left, each when all that it depends on has run."""
+    buffers, runs = task.buffers, task.needs
     is_plain = task.targets is None and not task.on_tensors
-    at_once = deque([root] if root.runs_at_once else ())  # there may be a million of them
-    ready = [] if at_once else [(-root.sequence_nr, root)]
+    complete = _complete(task)
+    dependencies = task.dependencies
+    at_once = deque(vertex for vertex in complete if vertex.runs_at_once)  # maybe a million
+    ready = [(-vertex.sequence_nr, vertex) for vertex in complete if not vertex.runs_at_once]
+    heapify(ready)
     following: Node | None = None
     following_grad: Gradient | None = None
     while True:
         if at_once:
             vertex = at_once.popleft()
-            if is_plain and type(vertex) is AccumulateGrad and vertex.hooks is None:
+            if type(vertex) is AccumulateGrad and vertex.hooks is None:
                 grad = grads = arrived = None  # so that an array which nobody else has can be kept
-                vertex.take_from(buffers)
+                _arrive(vertex, task)
                 continue
             grads = visit(vertex, buffers.pop(vertex, None), task)
         else:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 next_sequence_nr: Final[Callable[[], int]] = count().__next__
 """Numbers nodes in the order of the forward pass, process-wide.
 
-Every edge leads from a larger number to a smaller one, so going through ready nodes by falling
-number visits each after all that depend on it, and the most recent op first, as PyTorch does.
+Every edge leads from a larger number to a smaller one, so going through nodes by falling number
+visits each after all that depend on it, and the most recent op first, as PyTorch does.
 """
 
 
@@ -49,6 +49,12 @@ class Node:
 
     output_nrs: ClassVar[tuple[tuple[str, int | None], ...]] = ()
     """Slots and the output each keeps, for an op with several; None for one without gradient."""
+
+    is_ordinary: ClassVar[bool] = True
+    """Whether all that `apply` does is to compute: a custom function may look at leaves."""
+
+    are_in_order: ClassVar[bool] = True
+    """Whether every edge leads to a smaller number, as no number has been set by hand."""
 
     runs_at_once: ClassVar[bool] = False
     """Whether the vertex waits for no other, but runs as soon as its gradient is complete."""
@@ -93,8 +99,9 @@ class Node:
         return self.sequence_nr
 
     def _set_sequence_nr(self, sequence_nr: int) -> None:
-        """Give it another number, from 0 on; it is to be greater than those of its inputs."""
+        """Give it another number, from 0 on."""
         self.sequence_nr = sequence_nr
+        Node.are_in_order = False
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after the node ran; it may replace the first."""
@@ -173,6 +180,7 @@ class RawSaved:
 class OutputEdge(Node):
     """The vertex of one output of a node that has several differentiable ones."""
 
+    is_ordinary = False
     runs_at_once = True
 
     __slots__ = ("node", "output_nr")
@@ -212,6 +220,7 @@ class AccumulateGrad(Node):
     it: a leaf that nobody uses any more is freed at once, without the garbage collector.
     """
 
+    is_ordinary = False
     runs_at_once = True
 
     __slots__ = ("_variable", "array")

@@ -14,7 +14,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from .anomaly import explain
-from .engine import GraphTask, run, strategy, visit
+from .engine import run, strategy, visit
+from .graph_task import GraphTask
 from .hook_calls import Gradient
 from .node import Node
 
@@ -74,7 +75,7 @@ def _run_in_pool(task: GraphTask, keep_graph: bool) -> None:
     try:
         _ParallelRun(task, keep_graph, _pool.executor).run()
     except BaseException as error:
-        explain(_compute, error)
+        explain(error, _compute)
         raise
 
 
@@ -94,6 +95,7 @@ class _ParallelRun:
         self.running: dict[Future[Sequence[Gradient]], Node] = {}
         self.arrived: dict[Node, list[tuple[int, int, Gradient]]] = {}
         self.number = count()
+        task.count_dependencies([task.root])
         for vertex, waiting in task.dependencies.items():
             if not waiting:
                 self._push(vertex)

@@ -42,6 +42,8 @@ class CopySlices(Node):
     The gradient of the elements that the view shows goes through `fn`; that of the others passes.
     """
 
+    is_ordinary = False  # what `fn` saved may be unpacked by hooks
+
     __slots__ = ("_region", "fn")
 
     def __init__(self, base_edge: Node | None, fn: Node, region: Region) -> None:

@@ -24,6 +24,8 @@ _OF_THE_NODE = frozenset(
 class ContextNode(Node):
     """A node with a context, which asks it where a saved output stands in the graph."""
 
+    is_ordinary = False
+
     __slots__ = ()
 
     def output_edge(self, output_nr: int) -> Node | None:

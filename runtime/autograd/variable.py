@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,13 +33,21 @@ class ImperativeEngine:
         leaf if there are none. RuntimeError for a root that requires no gradient, and for an
         input that was not used unless `allow_unreachable`.
         """
-        pairs = list(map(_root, count(), tensors, grad_tensors))
-        roots, grads = [vertex for vertex, _ in pairs], [grad for _, grad in pairs]
+        roots: list[Node] = []
+        grads: list[Tensor] = []
+        for place, grad in zip(tensors, grad_tensors, strict=True):
+            vertex = place.edge if type(place) is Tensor else vertex_of(place)
+            if vertex is None:
+                raise RuntimeError(
+                    f"element {len(roots)} of tensors does not require grad and does not have a "
+                    "grad_fn"
+                )
+            roots.append(vertex)
+            grads.append(_one(place) if grad is None else grad)
         if not inputs:
             engine.execute(roots, grads, keep_graph=keep_graph, create_graph=create_graph)
             return ()
-        vertices = [_target(place) for place in inputs]
-        targets = list(dict.fromkeys(vertices))
+        targets = list(map(_target, inputs))
         if accumulate_grad:
             for place in inputs:
                 if isinstance(place, Tensor):
@@ -53,39 +60,25 @@ class ImperativeEngine:
             outputs=targets,
             outputs_run=accumulate_grad,
         )
-        by_vertex = dict(zip(targets, found, strict=True))
         if accumulate_grad:
             for place in inputs:
-                _accumulate(place, by_vertex, create_graph)
+                _accumulate(place, found, create_graph)
             return ()
         # A view that was made without gradients counts as unused, even by itself.
-        arrived = tuple(None if leads_nowhere(v) else by_vertex[v] for v in vertices)
+        arrived = tuple([None if leads_nowhere(target) else found[target] for target in targets])
         unused = [nr for nr, grad in enumerate(arrived) if grad is None]
         if unused and not allow_unreachable:
-            nr = unused[0]
             raise RuntimeError(
-                f"The differentiated Tensor at index {nr} appears to not have been used in the "
-                "graph. Set allow_unused=True if this is the desired behavior."
+                f"The differentiated Tensor at index {unused[0]} appears to not have been used in "
+                "the graph. Set allow_unused=True if this is the desired behavior."
             )
         return arrived
 
 
-def _root(index: int, place: TensorOrEdge, grad: Tensor | None) -> tuple[Node, Tensor]:
-    vertex = place.edge if type(place) is Tensor else vertex_of(place)
-    if vertex is None:
-        raise RuntimeError(
-            f"element {index} of tensors does not require grad and does not have a grad_fn"
-        )
-    if grad is None:
-        # A GradientEdge does not know the shape of what was computed there.
-        grad = (
-            wrap(np.ones((), get_default_dtype())) if not isinstance(place, Tensor) else _one(place)
-        )
-    return vertex, grad
-
-
-def _one(tensor: Tensor) -> Tensor:
+def _one(tensor: TensorOrEdge) -> Tensor:
     """The cotangent that may be left out: 1.0, for a single real element."""
+    if not isinstance(tensor, Tensor):  # an edge does not know the shape of what was computed
+        return wrap(np.ones((), get_default_dtype()))
     if tensor.array.size != 1:
         raise RuntimeError(
             "grad can be implicitly created only for scalar outputs; this one has shape "

@@ -1,0 +1,138 @@
+"""The state of one backward pass: what has arrived where, and which vertices have to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
+from typing import Any, Final
+
+import numpy as np
+
+from .forward_mode import current_level
+from .hook_calls import Gradient
+from .node import Node, OutputEdge
+
+_next_number: Final[Callable[[], int]] = count().__next__
+
+
+class GraphTask:
+    """One backward pass: the gradients that have arrived so far, and what is asked for."""
+
+    __slots__ = (
+        "__weakref__",
+        "buffers",
+        "create_graph",
+        "dependencies",
+        "needs",
+        "number",
+        "on_tensors",
+        "owned",
+        "root",
+        "targets",
+    )
+
+    def __init__(self, root: Node, targets: Sequence[Node] | None, create_graph: bool) -> None:
+        self.root = root
+        self.create_graph = create_graph
+        self.on_tensors = create_graph or current_level() is not None
+        """Whether gradients are tensors, because ops on them are recorded or carry tangents."""
+        self.number = _next_number()
+        self.buffers: dict[Node, Gradient] = {}
+        self.owned: set[Node] = set()
+        """Vertices whose buffer is a sum made here, so that more can be added in place."""
+        self.dependencies: dict[Node, int] = {}
+        """What each vertex waits for, once `count_dependencies` has been called."""
+        self.targets = None if targets is None else dict.fromkeys(targets)
+        """The vertices whose gradient is wanted, each with what arrived; None: every leaf."""
+        self.needs = None if targets is None else _what_leads_to(targets, root)
+        """What `apply` is asked for, of the vertices that have to run; None: of all, everything.
+
+        A target that leads to no other does not run, unless `run_targets` says so: it keeps what
+        it saved, for another pass.
+        """
+
+    def add(self, vertex: Node, grad: Gradient) -> None:
+        """A gradient arrives at `vertex`."""
+        before = self.buffers.get(vertex)
+        if before is None:
+            self.buffers[vertex] = grad
+        elif self.on_tensors or type(before) is not type(grad):
+            self.buffers[vertex] = before + grad
+        elif vertex in self.owned and before.dtype is grad.dtype:
+            self.buffers[vertex] += grad
+        else:
+            # asanyarray: NumPy turns the sum of two 0-dim arrays into a scalar.
+            self.buffers[vertex] = np.asanyarray(before + grad)
+            self.owned.add(vertex)
+
+    def count_dependencies(self, vertices: Sequence[Node]) -> None:
+        """Count how many edges lead to each vertex from `vertices` on, where the pass stands."""
+        dependencies = dict.fromkeys(vertices, 0)
+        below = list(vertices)
+        for vertex in below:  # which grows meanwhile
+            for edge in vertex.edges:
+                if edge is None:
+                    continue
+                if edge in dependencies:
+                    dependencies[edge] += 1
+                else:
+                    dependencies[edge] = 1
+                    below.append(edge)
+        self.dependencies = dependencies
+
+    def run_targets(self) -> None:
+        """Let the targets run too, though nobody asks for what they compute."""
+        if self.needs is None or self.targets is None:
+            return
+        for vertex in self.targets:
+            for each in [vertex, vertex.node] if isinstance(vertex, OutputEdge) else [vertex]:
+                if each.edges:
+                    self.needs.setdefault(each, [False] * len(each.edges))
+
+    def wants(self, vertex: Node) -> bool:
+        """Whether tensor hooks run at a vertex: not so at one that leads to no target.
+
+        If it is the only root, they run all the same, as in PyTorch.
+        """
+        if self.needs is None or self.targets is None or vertex is self.root:
+            return True
+        return vertex in self.needs or vertex in self.targets
+
+    def visited(self) -> Iterable[Node]:
+        """The vertices at which a gradient is wanted from here on; no other has hooks."""
+        if self.needs is None or self.targets is None:
+            return self.dependencies
+        return self.needs.keys() | (self.targets.keys() & self.dependencies.keys())
+
+
+def _what_leads_to(targets: Sequence[Node], root: Node) -> dict[Node, Sequence[Any]]:
+    """Of each vertex from which a target can be reached by an edge: which of its edges lead on."""
+    needs: dict[Node, Sequence[Any]] = {root: root.edges}
+    vertices, ends = [root], []
+    for vertex in vertices:  # which grows meanwhile
+        for edge in vertex.edges:
+            if edge is not None and edge not in needs:
+                needs[edge] = edge.edges
+                vertices.append(edge)
+        if not any(vertex.edges):
+            ends.append(vertex)
+    leading = set(targets)
+    if leading.issuperset(ends):  # so that every path leads to a target
+        for vertex in ends:
+            del needs[vertex]
+        return needs
+    consumers: dict[Node | None, list[Node]] = {}
+    for vertex in vertices:
+        for edge in vertex.edges:
+            consumers.setdefault(edge, []).append(vertex)
+    below = list(leading)
+    for vertex in below:  # which grows meanwhile
+        for consumer in consumers.get(vertex, ()):
+            if consumer not in leading:
+                leading.add(consumer)
+                below.append(consumer)
+    return {
+        vertex: edges if leading.issuperset(edges) else [edge in leading for edge in edges]
+        for vertex, edges in needs.items()
+        if not leading.isdisjoint(edges)
+    }
