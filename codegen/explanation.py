@@ -132,7 +132,10 @@ def _formula(of: str, rule: Rule | TangentRule) -> FormulaText:
 
 def _saved(saved: Saved) -> str:
     what = saved.name if saved.source != "attribute" else f"{saved.of}.{saved.attribute}"
-    what = f"{what} as the forward computed it" if saved.source == "local" else what
+    if saved.source == "local":
+        what = f"{what} as the forward computed it"
+    if saved.source == "beside":
+        what = f"what is quicker to compute of {saved.of} in the forward, for some sizes"
     readers = ", ".join(dict.fromkeys(saved.wanted_by))
     return f"{what}, for the gradient of {readers}"
 

@@ -30,7 +30,7 @@ import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.exp_log as exp_log_ops
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.elementwise import SEVERAL, cosine, sine
+from gradspec.elementwise import SEVERAL, cosine, cosine_beside, sine, sine_beside
 from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
@@ -62,6 +62,7 @@ def sin(input: Tensor | Number) -> Tensor:
         node.hooks = None
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
+        node._beside = None if input_array.size < SEVERAL else cosine_beside(input_array, array)
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -70,9 +71,11 @@ class SinBackward0(Node):
     """Gradient of `sin`."""
 
     __slots__ = (
+        "_beside",
         "_version_self",
         "kept_self",
     )
+    _beside: Any
     _version_self: Any
     kept_self: Any
     op = "sin"
@@ -82,7 +85,10 @@ class SinBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (np_cos(self) if self.size < SEVERAL else cosine(self)).conjugate(),)
+        beside = node._beside
+        if beside is None:
+            beside = np_cos(self) if self.size < SEVERAL else cosine(self)
+        return (grad * beside.conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -91,7 +97,7 @@ class SinBackward0(Node):
         return (grad * complex_numbers_ops.conj(cos(self)),)
 
     def release(node) -> None:
-        node.kept_self = FREED
+        node.kept_self = node._beside = FREED
 
 
 def sin_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -124,6 +130,7 @@ def cos(input: Tensor | Number) -> Tensor:
         node.hooks = None
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
+        node._beside = None if input_array.size < SEVERAL else sine_beside(input_array, array)
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -132,9 +139,11 @@ class CosBackward0(Node):
     """Gradient of `cos`."""
 
     __slots__ = (
+        "_beside",
         "_version_self",
         "kept_self",
     )
+    _beside: Any
     _version_self: Any
     kept_self: Any
     op = "cos"
@@ -144,7 +153,10 @@ class CosBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * -(np_sin(self) if self.size < SEVERAL else sine(self)).conjugate(),)
+        beside = node._beside
+        if beside is None:
+            beside = np_sin(self) if self.size < SEVERAL else sine(self)
+        return (grad * -beside.conjugate(),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -153,7 +165,7 @@ class CosBackward0(Node):
         return (grad * -complex_numbers_ops.conj(sin(self)),)
 
     def release(node) -> None:
-        node.kept_self = FREED
+        node.kept_self = node._beside = FREED
 
 
 def cos_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

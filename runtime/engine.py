@@ -127,29 +127,25 @@ def run_ahead(task: GraphTask, keep_graph: bool) -> bool:
     The answer: whether no other vertices than leaves without hooks are left.
     """
     buffers, runs, on_tensors = task.buffers, task.needs, task.on_tensors
-    adds_arrays = task.targets is None and not on_tensors
     ahead: list[tuple[int, Node]] = []
     following: Node | None = None
     following_grad: Gradient | None = None
     vertex, grad = task.root, buffers.pop(task.root)
-    goes_on = vertex.is_ordinary and Node.are_in_order
-    if task.targets is not None and not all(type(t) is AccumulateGrad for t in task.targets):
-        goes_on = False
+    goes_on = vertex.is_ordinary and Node.are_in_order and _wants_leaves(task)
     try:
         while goes_on and vertex.hooks is None:
             edges = vertex.edges
             needs = edges if runs is None else runs.get(vertex)
             if needs is None:
                 edges = ()
+            elif grad is None:
+                grads: Sequence[Gradient] = (None,) * len(edges)
+            elif on_tensors:
+                grads = vertex.apply_differentiable(grad, needs)
             else:
-                if grad is None:
-                    grads: Sequence[Gradient] = (None,) * len(edges)
-                elif on_tensors:
-                    grads = vertex.apply_differentiable(grad, needs)
-                else:
-                    grads = vertex.apply(grad, needs)
-                if not keep_graph:
-                    vertex.release()
+                grads = vertex.apply(grad, needs)
+            if needs is not None and not keep_graph:
+                vertex.release()
 
             position = -1
             for edge in edges:
@@ -162,12 +158,7 @@ def run_ahead(task: GraphTask, keep_graph: bool) -> bool:
                         task.add(edge, arrived)
                 elif not edge.is_ordinary:
                     buffers[edge] = arrived
-                    if (
-                        type(edge) is not AccumulateGrad
-                        or edge.hooks is not None
-                        or (adds_arrays and arrived is not None and arrived.size > _MUCH)
-                    ):
-                        goes_on = False
+                    goes_on = goes_on and _may_wait(edge, arrived, task)
                 elif following is None:
                     following, following_grad = edge, arrived
                 elif edge is not following:
@@ -191,14 +182,32 @@ def run_ahead(task: GraphTask, keep_graph: bool) -> bool:
                 vertex, grad, following = following, following_grad, None
     except BaseException:
         buffers[vertex] = grad
-        if following is not None:
-            buffers[following] = following_grad
-        for leaf in _complete(task):
-            if type(leaf) is AccumulateGrad:
-                _arrive(leaf, task)
+        _give_leaves_what_is_complete(task)
         raise
     buffers[vertex] = grad
     return False
+
+
+def _give_leaves_what_is_complete(task: GraphTask) -> None:
+    """After an error: what they would have by now if they had not waited."""
+    for vertex in _complete(task):
+        if type(vertex) is AccumulateGrad:
+            _arrive(vertex, task)
+
+
+def _wants_leaves(task: GraphTask) -> bool:
+    """Whether no gradient is captured on the way."""
+    return task.targets is None or all(type(target) is AccumulateGrad for target in task.targets)
+
+
+def _may_wait(edge: Node, grad: Gradient | None, task: GraphTask) -> bool:
+    """Whether this is a leaf of which nobody can tell when it gets its gradient.
+
+    A large one is added at once, as PyTorch does: held, it would cost memory.
+    """
+    if type(edge) is not AccumulateGrad or edge.hooks is not None:
+        return False
+    return task.targets is not None or task.on_tensors or grad is None or bool(grad.size <= _MUCH)
 
 
 def _complete(task: GraphTask) -> list[Node]:
@@ -228,29 +237,17 @@ def finish(task: GraphTask, keep_graph: bool) -> None:
     at_once = deque(vertex for vertex in complete if vertex.runs_at_once)  # maybe a million
     ready = [(-vertex.sequence_nr, vertex) for vertex in complete if not vertex.runs_at_once]
     heapify(ready)
-    following: Node | None = None
-    following_grad: Gradient | None = None
-    while True:
+    while at_once or ready:
         if at_once:
             vertex = at_once.popleft()
-            if type(vertex) is AccumulateGrad and vertex.hooks is None:
+            if type(vertex) is AccumulateGrad and vertex.hooks is None and vertex in buffers:
                 grad = grads = arrived = None  # so that an array which nobody else has can be kept
                 _arrive(vertex, task)
                 continue
             grads = visit(vertex, buffers.pop(vertex, None), task)
         else:
-            if following is not None:
-                vertex, grad = following, following_grad
-                following = following_grad = None
-                if ready and -ready[0][0] > vertex.sequence_nr:
-                    buffers[vertex] = grad
-                    vertex = heapreplace(ready, (-vertex.sequence_nr, vertex))[1]
-                    grad = buffers.pop(vertex, None)
-            elif ready:
-                vertex = heappop(ready)[1]
-                grad = buffers.pop(vertex, None)
-            else:
-                return
+            vertex = heappop(ready)[1]
+            grad = buffers.pop(vertex, None)
             if vertex.hooks is not None or grad is None:
                 grads = visit(vertex, grad, task)
             elif is_plain:
@@ -266,23 +263,14 @@ def finish(task: GraphTask, keep_graph: bool) -> None:
             if edge is None:
                 continue
             arrived = grads[position]
-            waiting = dependencies[edge] - 1
-            if edge in buffers:
-                if arrived is not None:
-                    task.add(edge, arrived)
-                if not waiting:
-                    arrived = buffers.pop(edge)
-            elif waiting and arrived is not None:
-                buffers[edge] = arrived
-            if waiting:
-                dependencies[edge] = waiting
-            elif edge.runs_at_once:
-                buffers[edge] = arrived
+            if arrived is not None:
+                task.add(edge, arrived)
+            dependencies[edge] -= 1
+            if dependencies[edge]:
+                continue
+            if edge.runs_at_once:
                 at_once.append(edge)
-            elif following is None:
-                following, following_grad = edge, arrived
             else:
-                buffers[edge] = arrived
                 heappush(ready, (-edge.sequence_nr, edge))
 
 

@@ -67,7 +67,7 @@ def _register(node: Node, slot: str, index: int | None, pack: Pack, unpack: Unpa
             raise nothing_saved()
     else:
         packed = [*value[:index], pack_tensor(one, pack, unpack), *value[index + 1 :]]
-    node._own_hooks().packed = Packed(known | {slot: packed})
+    node._own_hooks().packed = Packed(known | {slot: packed}, node)
     setattr(node, slot, PACKED)
 
 

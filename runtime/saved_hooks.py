@@ -89,8 +89,10 @@ class Packed:
 
     __slots__ = ("values",)
 
-    def __init__(self, values: dict[str, Any]) -> None:
+    def __init__(self, values: dict[str, Any], node: Any) -> None:
         self.values = values
+        if hasattr(node, "_beside"):
+            node._beside = None  # it was computed from what the hooks may replace
 
     def restore(self, slot: str) -> Any:
         """What the node kept in `slot`, unpacked."""
@@ -181,7 +183,7 @@ def _pack_results(results: tuple[Tensor, ...]) -> None:
         if packed is not None:
             values[slot] = packed
             setattr(node, slot, PACKED)
-    own.packed = Packed(values) if values else None
+    own.packed = Packed(values, node) if values else None
 
 
 def pack_slot(slot: str, value: Any, node: Node, pack: Pack, unpack: Unpack) -> Any:

@@ -11,7 +11,7 @@ from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
 from ..spec.model import OpSpec, Param
 from .names import forwarded, python_signature, result_type_name, spelled
-from .saves import Saved, SavedFormulas
+from .saves import Saved, SavedFormulas, beside
 from .views import ArrayFunctionView, FunctionView, NodeView, RecordView, ResultTypeView
 
 
@@ -344,6 +344,12 @@ def _save(op: OpSpec, saved: Saved) -> list[str]:
             return [f"node.{saved.slot} = {name}"]
         case "local":
             return [f"node.{saved.slot} = {saved.name}_array"]
+        case "beside":
+            found = beside(op)
+            assert found is not None
+            array = f"{spelled(saved.of)}_array"
+            quicker = f"{found[0].quicker}({array}, array)"
+            return [f"node.{saved.slot} = None if {array}.size < SEVERAL else {quicker}"]
         case "output":
             single = len(op.signature.outputs) == 1
             return [f"node.{saved.slot} = {'out' if single else name}.array"]

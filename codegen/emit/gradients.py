@@ -17,7 +17,7 @@ from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
 from ..spec.model import AutoElementwise, AutoLinear, Formula, NotImplementedYet, OpSpec
 from .functions import differentiable_outputs, reduced_params
-from .saves import Saved, SavedFormulas
+from .saves import Saved, SavedFormulas, beside
 from .views import JvpView, NodeView
 
 
@@ -29,7 +29,7 @@ def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext
     if several:
         slots += ["_outputs", "output_count"]
     slots += [f"_like_{name}" for name in reduced_params(op)]
-    held = ("tensor", "tensors", "output", "local")
+    held = ("tensor", "tensors", "output", "local", "beside")
     released = [f"node.{s.slot}" for s in plan.saved if s.source in held]
     return NodeView(
         name=name,
@@ -157,6 +157,9 @@ class _Body:
             return renderer.statements(formula.block, result)
         kept = {s.name for s in self.plan.saved if s.source == "local" and names[0] in s.wanted_by}
         renderer = NumpyRenderer(self.context, formula, kinds | dict.fromkeys(kept, "tensor"))
+        found = beside(self.op)
+        if found is not None:
+            renderer.beside = f"np_{found[0].name}({found[1]})"
         return renderer.statements(_without_assignments(formula.block, kept), result)
 
     def _load(self, saved: Saved) -> list[str]:
@@ -176,14 +179,23 @@ class _Body:
                 check = f'check_versions(node, "{name}", {name}, node._version_{name})'
                 lines = [f"{name} = {slot}", check]
                 return lines if self.on_tensors else [*lines, f"{name} = arrays_of({name})"]
-            case "local" if self.on_tensors:
+            case "local" | "beside" if self.on_tensors:
                 return []  # computed anew, to be differentiated
+            case "beside":
+                return [f"{name} = {slot}", f"if {name} is None:", f"    {name} = {self._anew()}"]
             case "output" if self.on_tensors:
                 return [f"{name} = output_of({self._edge_of(name)}, {slot})"]
             case "output" | "local":
                 return [f"{name} = {slot}", f"if {name} is FREED:", "    raise freed_graph()"]
             case _:
                 return [f"{name} = {slot}"]
+
+    def _anew(self) -> str:
+        """What may be kept from beside the forward, computed where it is not."""
+        found, formula = beside(self.op), self.plan.formulas[0][1]
+        assert found is not None
+        renderer = NumpyRenderer(self.context, formula, kinds_in_vjp(self.op))
+        return renderer.render(ir.Call(f"np.{found[0].name}", (ir.Name(found[1]),)))
 
     def _edge_of(self, output: str) -> str:
         """The vertex of a saved output; None for one that carries no gradient."""

@@ -35,7 +35,7 @@ GENERATED_PACKAGE = "gradspec.generated"
 _RUNTIME_NAMES = {
     "gradspec.broadcast": ("reduce_to", "reduce_to_differentiable"),
     "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of", "lift_number"),
-    "gradspec.elementwise": ("SEVERAL", "cosine", "sine"),
+    "gradspec.elementwise": ("SEVERAL", "cosine", "cosine_beside", "sine", "sine_beside"),
     "gradspec.errors": ("complex_gradient", "complex_refused", "failure"),
     "gradspec.modes": ("current_mode", "finish"),
     "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),

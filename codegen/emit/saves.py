@@ -2,7 +2,8 @@
 
 Only what a needed gradient reads is kept; where a formula reads nothing but the shape of an
 argument, the shape is kept and not the array. What the forward has computed already, because a
-formula begins with the same assignment, is kept as a `local`.
+formula begins with the same assignment, is kept as a `local`. What is quicker to compute beside the
+forward, as the cosine of a sine, is computed there and kept where the runtime thinks it pays.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ..ir import nodes as ir
-from ..ir.walk import free_names
+from ..ir.walk import calls, free_names
+from ..render.to_numpy import BESIDE, Beside
 from ..spec.model import Formula, OpSpec
 from ..spec.shared_locals import shared_assignments
 
-Source: TypeAlias = Literal["tensor", "tensors", "value", "output", "attribute", "local"]
+Source: TypeAlias = Literal["tensor", "tensors", "value", "output", "attribute", "local", "beside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,23 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
         Saved(name, "local", f"_computed_{name}", tuple(names))
         for name, names in local_readers.items()
     ]
+    other = beside(op)
+    if other is not None:
+        saved.append(Saved("beside", "beside", "_beside", op.differentiable_params, of=other[1]))
     return SavedFormulas(tuple(formulas), tuple(saved))
+
+
+def beside(op: OpSpec) -> tuple[Beside, str] | None:
+    """What a gradient reads that is quicker to compute beside the forward, and its argument."""
+    expression = None if op.forward is None else op.forward.block.expression
+    match expression:
+        case ir.Call(function, (ir.Name(argument),), ()) if function in BESIDE:
+            other = BESIDE[function]
+            wanted = ir.Call(other.name, (ir.Name(argument),))
+            formulas = [rule.block for _, rule in op.vjps if isinstance(rule, Formula)]
+            if any(wanted in calls(block) for block in formulas):
+                return other, argument
+    return None
 
 
 def _is_kept(op: OpSpec, name: str, attributes: dict[str, tuple[str, str]]) -> bool:

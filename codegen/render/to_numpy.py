@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic, SpecError
 from ..ir import nodes as ir
@@ -26,6 +27,24 @@ _FUNCTIONS = frozenset(
 _QUICKER = {"np_sin": "sine", "np_cos": "cosine"}
 """Functions of the runtime that do the same, and are quicker from several elements on."""
 
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A function that is quicker to compute where the result of another is known."""
+
+    name: str
+    """What formulas call it, as an op; with `np.`, as a primitive."""
+    quicker: str
+    """The function of the runtime, of the argument and of the other's result; answers None where
+    it would not pay."""
+
+
+BESIDE = {
+    "np.sin": Beside("cos", "cosine_beside"),
+    "np.cos": Beside("sin", "sine_beside"),
+}
+"""By the function whose result is known."""
+
 _MEMBERS = {"conj": "conjugate()", "real": "real", "imag": "imag"}
 """Ops that are members of arrays and cost next to nothing for real ones; numbers have them too."""
 
@@ -34,6 +53,8 @@ class NumpyRenderer(FormulaRenderer):
     """Code on arrays, free of tensors."""
 
     _depth = 0
+    beside = ""
+    """A call whose value the local `beside` holds."""
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         if "." in node.function:
@@ -63,6 +84,8 @@ class NumpyRenderer(FormulaRenderer):
 
     def _shared(self, node: ir.Call, call: str) -> tuple[str, int]:
         """A function of single elements: for large arrays there are quicker ways."""
+        if call == self.beside:
+            return "beside", ATOM
         if node.kwargs or not any(self._kind(arg) == "tensor" for arg in node.args):
             return call, ATOM
         function, _, arguments = call.partition("(")

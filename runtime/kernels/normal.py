@@ -7,8 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import scipy_special
-from ..elementwise import in_blocks
-from ..threads import in_threads
+from ..threads import in_blocks, in_threads
 from ..types import Number
 from .checks import Array
 
@@ -47,14 +46,14 @@ error (6e-8) to `ndtr(-z) * exp(z**2 / 2)` for z from 0 to 14.5, where float32 e
 def normal_cdf(self: Array) -> Any:
     """The probability of a smaller value than each element, exact in both tails."""
     if _is_large_float32(self):
-        return in_threads(in_blocks, _into_cdf, self)
+        return in_blocks(_into_cdf, self)
     return in_threads(scipy_special.ndtr, self)
 
 
 def gelu_slope(self: Array, share: Array, height: Number) -> Any:
     """`share + x * density(x)`; `height` is the density at zero, 1 / sqrt(2 pi)."""
     if _is_large_float32(self) and _is_large_float32(share):
-        return in_threads(in_blocks, _into_slope, share, self)
+        return in_blocks(_into_slope, share, self)
     far = np.clip(self, -_FARTHEST, _FARTHEST) if self.dtype.kind == "f" else self
     return share + far * (np.exp(self * self * -0.5) * height)
 

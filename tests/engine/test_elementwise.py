@@ -10,7 +10,8 @@ import pytest
 
 import gradspec as gs
 from gradspec import elementwise
-from gradspec.elementwise import SEVERAL, cosine, in_blocks, sine
+from gradspec.elementwise import SEVERAL, cosine, cosine_beside, sine, sine_beside
+from gradspec.threads import _BLOCK, in_blocks
 
 WAYS = {
     "sin": (np.sin, elementwise._into_sine, mpmath.sin, 2),
@@ -31,13 +32,41 @@ def arguments() -> np.ndarray:
 def test_errors_are_a_few_units_in_the_last_place(name: str) -> None:
     _, step, exact, units = WAYS[name]
     x = arguments()
-    found = in_blocks(step, x)
+    check_errors(exact, units, x, in_blocks(step, x, spares=1))
+
+
+@pytest.fixture
+def quick_tangents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sines by tangents on every machine."""
+    monkeypatch.setattr(elementwise, "_tangent_is_quick", lambda: True)
+
+
+@pytest.mark.usefixtures("quick_tangents")
+def test_errors_of_what_is_computed_beside() -> None:
+    x = arguments()
+    x = x[np.abs(x) > 1e-300]  # no sine is zero
+    check_errors(mpmath.cos, 4, x, cosine_beside(x, sine(x)))
+    check_errors(mpmath.sin, 6, x, sine_beside(x, cosine(x)))
+
+
+@pytest.mark.usefixtures("quick_tangents")
+def test_beside_zeros_and_for_large_arrays_cosines_are_computed_by_themselves() -> None:
+    x = np.linspace(1, 2, SEVERAL)
+    assert cosine_beside(x, sine(x)) is not None
+    x[7] = 0
+    assert cosine_beside(x, sine(x)) is None
+    large = np.ones(elementwise._LITTLE + 1)
+    assert cosine_beside(large, sine(large)) is None
+    assert sine_beside(large, cosine(large)) is None
+
+
+def check_errors(exact: Callable, units: int, x: np.ndarray, found: np.ndarray) -> None:
     with mpmath.workdps(60):
         for value, got in zip(x, found, strict=True):
             wanted = exact(mpmath.mpf(float(value)))
             # Half a unit more, for `wanted` is not rounded to a float.
             slack = (units + 0.5) * mpmath.mpf(float(np.spacing(abs(float(wanted)))))
-            assert abs(mpmath.mpf(float(got)) - wanted) <= slack, f"{name}({value!r})"
+            assert abs(mpmath.mpf(float(got)) - wanted) <= slack, repr(value)
 
 
 @pytest.mark.parametrize("name", WAYS)
@@ -45,12 +74,12 @@ def test_what_is_no_number_has_none(name: str) -> None:
     function, step, _, _ = WAYS[name]
     x = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0])
     with np.errstate(invalid="ignore"):
-        found, wanted = in_blocks(step, x), function(x)
+        found, wanted = in_blocks(step, x, spares=1), function(x)
     assert np.array_equal(found, wanted, equal_nan=True)
     assert np.array_equal(np.signbit(found[3:]), np.signbit(wanted[3:]))
 
 
-@pytest.mark.parametrize("size", [SEVERAL, 3 * elementwise._BLOCK + 5, (1 << 19) + 1])
+@pytest.mark.parametrize("size", [SEVERAL, 3 * _BLOCK + 5, (1 << 19) + 1])
 @pytest.mark.parametrize("name", WAYS)
 def test_large_arrays_have_the_values_of_small_ones(name: str, size: int) -> None:
     function = WAYS[name][0]
@@ -84,8 +113,38 @@ def test_other_arrays_are_left_to_numpy(change: Callable[[np.ndarray], np.ndarra
         assert np.array_equal(found, theirs(x))
 
 
-def test_the_gradient_of_a_large_array() -> None:
-    data = np.random.default_rng(3).uniform(-3, 3, 2 * SEVERAL)
+@pytest.mark.usefixtures("quick_tangents")
+@pytest.mark.parametrize("size", [SEVERAL - 1, SEVERAL, elementwise._LITTLE + 1])
+@pytest.mark.parametrize("zero", [False, True])
+def test_gradients_of_arrays_of_all_sizes(size: int, zero: bool) -> None:
+    data = np.random.default_rng(3).uniform(-3, 3, size)
+    data[5] = 0.0 if zero else 1.0
+    for function, slope in (("sin", np.cos(data)), ("cos", -np.sin(data))):
+        x = gs.tensor(data, requires_grad=True)
+        getattr(x, function)().sum().backward()
+        np.testing.assert_array_max_ulp(x.grad.numpy(), slope, 8)
+
+
+@pytest.mark.usefixtures("quick_tangents")
+def test_what_hooks_make_of_a_saved_value_is_what_the_gradient_reads() -> None:
+    data = np.random.default_rng(4).uniform(1, 2, SEVERAL)
     x = gs.tensor(data, requires_grad=True)
-    x.sin().sum().backward()
-    np.testing.assert_array_max_ulp(x.grad.numpy(), np.cos(data), 6)
+    with gs.autograd.graph.saved_tensors_hooks(lambda saved: saved * 2, lambda packed: packed):
+        x.sin().sum().backward()
+    np.testing.assert_array_max_ulp(x.grad.numpy(), np.cos(2 * data), 8)
+
+
+@pytest.mark.usefixtures("quick_tangents")
+def test_second_derivatives_of_a_large_array() -> None:
+    data = np.random.default_rng(5).uniform(-3, 3, SEVERAL)
+    x = gs.tensor(data, requires_grad=True)
+    (first,) = gs.autograd.grad(x.sin().sum(), x, create_graph=True)
+    (second,) = gs.autograd.grad(first.sum(), x)
+    np.testing.assert_array_max_ulp(second.numpy(), -np.sin(data), 8)
+
+
+@pytest.mark.usefixtures("quick_tangents")
+def test_somebody_who_wants_to_hear_of_underflow_hears_of_none() -> None:
+    with np.errstate(all="raise"):
+        found = sine(np.full(SEVERAL, 1e-200))
+    assert found.tolist() == [1e-200] * SEVERAL
