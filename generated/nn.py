@@ -432,6 +432,8 @@ class SiluBackward0(Node):
         share = node._computed_share
         if share is FREED:
             raise freed_graph()
+        if share is None:
+            share = 1 / (1 + in_threads(np_exp, -self))
         return (grad * (share * (1 + self * (1 - share))),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -519,6 +521,19 @@ class GeluBackward0(Node):
         share = node._computed_share
         if share is FREED:
             raise freed_graph()
+        if share is None:
+            share = (
+                kernels.normal_cdf(self)
+                if approximate == "none"
+                else 1
+                / (
+                    1
+                    + in_threads(
+                        np_exp,
+                        -(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self))),
+                    )
+                )
+            )
         if approximate == "none":
             return (grad * kernels.gelu_slope(self, share, _1_OVER_SQRT_2_TIMES_PI),)
         else:

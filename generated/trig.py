@@ -62,7 +62,9 @@ def sin(input: Tensor | Number) -> Tensor:
         node.hooks = None
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
-        node._beside = None if input_array.size < SEVERAL else cosine_beside(input_array, array)
+        node._computed_beside = (
+            None if input_array.size < SEVERAL else cosine_beside(input_array, array)
+        )
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -71,11 +73,11 @@ class SinBackward0(Node):
     """Gradient of `sin`."""
 
     __slots__ = (
-        "_beside",
+        "_computed_beside",
         "_version_self",
         "kept_self",
     )
-    _beside: Any
+    _computed_beside: Any
     _version_self: Any
     kept_self: Any
     op = "sin"
@@ -85,7 +87,7 @@ class SinBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        beside = node._beside
+        beside = node._computed_beside
         if beside is None:
             beside = np_cos(self) if self.size < SEVERAL else cosine(self)
         return (grad * beside.conjugate(),)
@@ -97,7 +99,7 @@ class SinBackward0(Node):
         return (grad * complex_numbers_ops.conj(cos(self)),)
 
     def release(node) -> None:
-        node.kept_self = node._beside = FREED
+        node.kept_self = node._computed_beside = FREED
 
 
 def sin_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
@@ -130,7 +132,9 @@ def cos(input: Tensor | Number) -> Tensor:
         node.hooks = None
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
-        node._beside = None if input_array.size < SEVERAL else sine_beside(input_array, array)
+        node._computed_beside = (
+            None if input_array.size < SEVERAL else sine_beside(input_array, array)
+        )
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -139,11 +143,11 @@ class CosBackward0(Node):
     """Gradient of `cos`."""
 
     __slots__ = (
-        "_beside",
+        "_computed_beside",
         "_version_self",
         "kept_self",
     )
-    _beside: Any
+    _computed_beside: Any
     _version_self: Any
     kept_self: Any
     op = "cos"
@@ -153,7 +157,7 @@ class CosBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        beside = node._beside
+        beside = node._computed_beside
         if beside is None:
             beside = np_sin(self) if self.size < SEVERAL else sine(self)
         return (grad * -beside.conjugate(),)
@@ -165,7 +169,7 @@ class CosBackward0(Node):
         return (grad * -complex_numbers_ops.conj(sin(self)),)
 
     def release(node) -> None:
-        node.kept_self = node._beside = FREED
+        node.kept_self = node._computed_beside = FREED
 
 
 def cos_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:

@@ -91,8 +91,9 @@ class Packed:
 
     def __init__(self, values: dict[str, Any], node: Any) -> None:
         self.values = values
-        if hasattr(node, "_beside"):
-            node._beside = None  # it was computed from what the hooks may replace
+        for slot in type(node).__slots__:
+            if slot.startswith("_computed_"):  # from what the hooks may replace
+                setattr(node, slot, None)
 
     def restore(self, slot: str) -> Any:
         """What the node kept in `slot`, unpacked."""

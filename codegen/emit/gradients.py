@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import re
 from collections.abc import Iterator
-from itertools import dropwhile
 
 from ..ir import nodes as ir
 from ..ir.walk import free_names, substitute
@@ -160,7 +159,13 @@ class _Body:
         found = beside(self.op)
         if found is not None:
             renderer.beside = f"np_{found[0].name}({found[1]})"
-        return renderer.statements(_without_assignments(formula.block, kept), result)
+        known = _leading(formula.block, kept)
+        lines: list[str] = []
+        for assignment in known:
+            anew = renderer.statements(ir.Block((assignment,)), "")
+            lines += [f"if {assignment.targets[0]} is None:", *("    " + line for line in anew)]
+        rest = ir.Block(formula.block.statements[len(known) :], span=formula.block.span)
+        return lines + renderer.statements(rest, result)
 
     def _load(self, saved: Saved) -> list[str]:
         """The lines that get one saved thing back, or raise if it is gone or was changed."""
@@ -207,13 +212,14 @@ class _Body:
         return f"OutputEdge(node, {names.index(output)})"
 
 
-def _without_assignments(block: ir.Block, kept: set[str]) -> ir.Block:
-    """Less the first assignments, of what the node keeps."""
-    rest = dropwhile(
-        lambda first: isinstance(first, ir.Assign) and kept.issuperset(first.targets),
-        block.statements,
-    )
-    return ir.Block(tuple(rest), span=block.span)
+def _leading(block: ir.Block, kept: set[str]) -> list[ir.Assign]:
+    """The first assignments, of what the node keeps."""
+    known: list[ir.Assign] = []
+    for statement in block.statements:
+        if not isinstance(statement, ir.Assign) or not kept.issuperset(statement.targets):
+            break
+        known.append(statement)
+    return known
 
 
 def jvp_view(op: OpSpec, context: ModuleContext) -> JvpView | None:

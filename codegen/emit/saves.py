@@ -3,7 +3,8 @@
 Only what a needed gradient reads is kept; where a formula reads nothing but the shape of an
 argument, the shape is kept and not the array. What the forward has computed already, because a
 formula begins with the same assignment, is kept as a `local`. What is quicker to compute beside the
-forward, as the cosine of a sine, is computed there and kept where the runtime thinks it pays.
+forward, as the cosine of a sine, is computed there and kept where the runtime thinks it pays. Both
+are computed anew where hooks may have replaced what they were made of.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
     ]
     other = beside(op)
     if other is not None:
-        saved.append(Saved("beside", "beside", "_beside", op.differentiable_params, of=other[1]))
+        saved.append(Saved("beside", "beside", "_computed_beside", op.differentiable_params, of=other[1]))
     return SavedFormulas(tuple(formulas), tuple(saved))
 
 

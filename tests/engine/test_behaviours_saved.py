@@ -84,7 +84,25 @@ def input_of_qr_written_to(lib, shape):
     return x.grad
 
 
+def hooks_replace_what_was_saved(lib):
+    """The gradient is that at the replaced value, also of ops that compute some of it ahead."""
+    found = []
+    functions = [lib.nn.functional.silu, lib.nn.functional.gelu, lib.sin, lib.cos]
+    functions.append(lambda x: lib.nn.functional.gelu(x, approximate="tanh"))
+    for function in functions:
+        for size in (2, 1000):
+            x = (lib.arange(float(size), dtype=lib.float64) / size + 1).requires_grad_(True)
+            with lib.autograd.graph.saved_tensors_hooks(lambda t: t * 2, lambda packed: packed):
+                y = function(x)
+            z = function(x)
+            z.grad_fn._raw_saved_self.register_hooks(lambda t: t * 3, lambda packed: packed)
+            (y.sum() + z.sum()).backward()
+            found.append(x.grad[-2:].clone())
+    return found
+
+
 BEHAVIOURS = [
+    hooks_replace_what_was_saved,
     indices_of_topk_written_to,
     indices_of_max_written_to,
     indices_of_sort_written_to_through_a_view,
