@@ -88,9 +88,16 @@ class SinBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         beside = node._computed_beside
-        if beside is None:
-            beside = np_cos(self) if self.size < SEVERAL else cosine(self)
-        return (grad * beside.conjugate(),)
+        return (
+            grad
+            * (
+                beside
+                if beside is not None
+                else np_cos(self)
+                if self.size < SEVERAL
+                else cosine(self)
+            ).conjugate(),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -158,9 +165,16 @@ class CosBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         beside = node._computed_beside
-        if beside is None:
-            beside = np_sin(self) if self.size < SEVERAL else sine(self)
-        return (grad * -beside.conjugate(),)
+        return (
+            grad
+            * -(
+                beside
+                if beside is not None
+                else np_sin(self)
+                if self.size < SEVERAL
+                else sine(self)
+            ).conjugate(),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self

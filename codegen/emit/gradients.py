@@ -186,21 +186,12 @@ class _Body:
                 return lines if self.on_tensors else [*lines, f"{name} = arrays_of({name})"]
             case "local" | "beside" if self.on_tensors:
                 return []  # computed anew, to be differentiated
-            case "beside":
-                return [f"{name} = {slot}", f"if {name} is None:", f"    {name} = {self._anew()}"]
             case "output" if self.on_tensors:
                 return [f"{name} = output_of({self._edge_of(name)}, {slot})"]
             case "output" | "local":
                 return [f"{name} = {slot}", f"if {name} is FREED:", "    raise freed_graph()"]
             case _:
                 return [f"{name} = {slot}"]
-
-    def _anew(self) -> str:
-        """What may be kept from beside the forward, computed where it is not."""
-        found, formula = beside(self.op), self.plan.formulas[0][1]
-        assert found is not None
-        renderer = NumpyRenderer(self.context, formula, kinds_in_vjp(self.op))
-        return renderer.render(ir.Call(f"np.{found[0].name}", (ir.Name(found[1]),)))
 
     def _edge_of(self, output: str) -> str:
         """The vertex of a saved output; None for one that carries no gradient."""

@@ -75,7 +75,9 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
     ]
     other = beside(op)
     if other is not None:
-        saved.append(Saved("beside", "beside", "_computed_beside", op.differentiable_params, of=other[1]))
+        saved.append(
+            Saved("beside", "beside", "_computed_beside", op.differentiable_params, of=other[1])
+        )
     return SavedFormulas(tuple(formulas), tuple(saved))
 
 

@@ -54,7 +54,7 @@ class NumpyRenderer(FormulaRenderer):
 
     _depth = 0
     beside = ""
-    """A call whose value the local `beside` holds."""
+    """A call whose value the local `beside` holds, if it is not None."""
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         if "." in node.function:
@@ -84,8 +84,6 @@ class NumpyRenderer(FormulaRenderer):
 
     def _shared(self, node: ir.Call, call: str) -> tuple[str, int]:
         """A function of single elements: for large arrays there are quicker ways."""
-        if call == self.beside:
-            return "beside", ATOM
         if node.kwargs or not any(self._kind(arg) == "tensor" for arg in node.args):
             return call, ATOM
         function, _, arguments = call.partition("(")
@@ -96,7 +94,10 @@ class NumpyRenderer(FormulaRenderer):
             return larger, ATOM
         # The test in place costs less than a call, and most arrays are small.
         size = "SEVERAL" if quicker else "ENOUGH"
-        return f"{call} if {self.render(first)}.size < {size} else {larger}", CONDITIONAL
+        text = f"{call} if {self.render(first)}.size < {size} else {larger}"
+        if call == self.beside:  # in place, because NumPy writes over arrays that have no name
+            text = f"beside if beside is not None else {text}"
+        return text, CONDITIONAL
 
     def _kind(self, expr: ir.Expr) -> Kind:
         return self.context.resolver.kind(expr, self.kinds)
