@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from .memory import keep_more_freed_memory
+
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -54,6 +56,7 @@ class _Workers:
         if self._pool is None:
             from concurrent.futures import ThreadPoolExecutor  # few programs have large arrays
 
+            keep_more_freed_memory()
             self._pool = ThreadPoolExecutor(max(1, self.count - 1), "gradspec-elements")
         return self._pool
 
