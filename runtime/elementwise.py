@@ -41,7 +41,7 @@ def sine(array: Any) -> Any:
     if not _goes_by_tangents(array):
         return in_threads(np.sin, array)
     try:
-        return in_blocks(_into_sine, array, spares=1)
+        return in_blocks(_sine, array)
     except FloatingPointError:  # somebody wants to hear of underflow: there is none in a sine
         return np.sin(array)
 
@@ -50,7 +50,7 @@ def cosine(array: Any) -> Any:
     """`np.cos(array)`."""
     if not _goes_by_tangents(array):
         return in_threads(np.cos, array)
-    return in_blocks(_into_cosine, array, spares=1)
+    return in_blocks(_cosine, array)
 
 
 def cosine_beside(array: Any, sines: Any) -> Any:
@@ -83,27 +83,26 @@ def _goes_by_tangents(array: Any) -> bool:
     )
 
 
-def _into_sine(x: Array, out: Array, square: Array) -> None:
-    np.multiply(x, 0.5, out)
+def _sine(x: Array, out: Array | None = None) -> Array:
+    out = np.multiply(x, 0.5, out)
     np.tan(out, out)
-    np.multiply(out, out, square)
+    square = np.multiply(out, out)
     np.add(square, 1.0, square)
     np.divide(out, square, out)
-    np.add(out, out, out)
+    return np.add(out, out, out)
 
 
-def _into_cosine(x: Array, out: Array, spare: Array) -> None:
-    """The tangent of x is taken last: then one spare array is enough."""
-    np.abs(x, out)
-    np.add(out, _TINY, out)
-    np.multiply(out, 0.5, spare)
+def _cosine(x: Array, out: Array | None = None) -> Array:
+    tangent = np.abs(x)
+    np.add(tangent, _TINY, tangent)
+    out = np.multiply(tangent, 0.5, out)
+    np.tan(tangent, tangent)
     np.tan(out, out)
-    np.tan(spare, spare)
-    np.divide(spare, out, out)
-    np.multiply(spare, spare, spare)
-    np.add(spare, 1.0, spare)
-    np.divide(out, spare, out)
-    np.add(out, out, out)
+    np.divide(out, tangent, tangent)
+    np.multiply(out, out, out)
+    np.add(out, 1.0, out)
+    np.divide(tangent, out, out)
+    return np.add(out, out, out)
 
 
 @cache

@@ -116,24 +116,22 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     return out
 
 
-def in_blocks(step: Callable[..., None], *arrays: Array, spares: int = 2) -> Array:
-    """What `step(*parts, out, *spares)` writes to `out`, from contiguous arrays of one shape.
+def in_blocks(step: Callable[..., Array], *arrays: Array) -> Array:
+    """`step(*arrays)` of contiguous arrays of one shape and dtype, which the result has too.
 
-    The parts of each array, of the result and of the spare arrays have as many elements as one
-    block, so that all that `step` does finds them in the cache; they are all of one dtype.
+    Called for each block as `step(*parts, out)`, to write to `out`; so all that it does finds its
+    values in the cache.
     """
-    shape, dtype, size = arrays[0].shape, arrays[0].dtype, arrays[0].size
-    out = np.empty(shape, dtype)
+    size = arrays[0].size
     if size <= _BLOCK:
-        step(*arrays, out, *[np.empty(shape, dtype) for _ in range(spares)])
-        return out
+        return step(*arrays)
+    out = np.empty(arrays[0].shape, arrays[0].dtype)
     flat = [array.reshape(-1) for array in (*arrays, out)]
 
     def work(start: int, stop: int) -> None:
-        spare = np.empty((spares, _BLOCK), dtype)
         for begin in range(start, stop, _BLOCK):
             end = min(begin + _BLOCK, stop)
-            step(*(array[begin:end] for array in flat), *spare[:, : end - begin])
+            step(*[array[begin:end] for array in flat])
 
     _share(work, size, _workers.count if size >= ENOUGH else 1)
     return out

@@ -14,8 +14,8 @@ from gradspec.elementwise import SEVERAL, cosine, cosine_beside, sine, sine_besi
 from gradspec.threads import _BLOCK, in_blocks
 
 WAYS = {
-    "sin": (np.sin, elementwise._into_sine, mpmath.sin, 2),
-    "cos": (np.cos, elementwise._into_cosine, mpmath.cos, 4),
+    "sin": (np.sin, elementwise._sine, mpmath.sin, 2),
+    "cos": (np.cos, elementwise._cosine, mpmath.cos, 4),
 }
 
 
@@ -32,7 +32,7 @@ def arguments() -> np.ndarray:
 def test_errors_are_a_few_units_in_the_last_place(name: str) -> None:
     _, step, exact, units = WAYS[name]
     x = arguments()
-    check_errors(exact, units, x, in_blocks(step, x, spares=1))
+    check_errors(exact, units, x, in_blocks(step, x))
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_what_is_no_number_has_none(name: str) -> None:
     function, step, _, _ = WAYS[name]
     x = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0])
     with np.errstate(invalid="ignore"):
-        found, wanted = in_blocks(step, x, spares=1), function(x)
+        found, wanted = in_blocks(step, x), function(x)
     assert np.array_equal(found, wanted, equal_nan=True)
     assert np.array_equal(np.signbit(found[3:]), np.signbit(wanted[3:]))
 
