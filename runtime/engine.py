@@ -222,6 +222,8 @@ def _arrive(leaf: Any, task: GraphTask) -> None:
         leaf.take_from(task.buffers)
         return
     grad = task.buffers.pop(leaf)
+    if grad is None:
+        return
     if task.targets is None:
         leaf.apply_differentiable(grad, ())
     elif leaf in task.targets:
@@ -235,7 +237,8 @@ def finish(task: GraphTask, keep_graph: bool) -> None:
     complete = _complete(task)
     dependencies = task.dependencies
     at_once = deque(vertex for vertex in complete if vertex.runs_at_once)  # maybe a million
-    ready = [(-vertex.sequence_nr, vertex) for vertex in complete if not vertex.runs_at_once]
+    # Only numbers that were set by hand can be the same: what runs first is no matter then.
+    ready = [(-v.sequence_nr, id(v), v) for v in complete if not v.runs_at_once]
     heapify(ready)
     while at_once or ready:
         if at_once:
@@ -246,7 +249,7 @@ def finish(task: GraphTask, keep_graph: bool) -> None:
                 continue
             grads = visit(vertex, buffers.pop(vertex, None), task)
         else:
-            vertex = heappop(ready)[1]
+            vertex = heappop(ready)[2]
             grad = buffers.pop(vertex, None)
             if vertex.hooks is not None or grad is None:
                 grads = visit(vertex, grad, task)
@@ -271,7 +274,7 @@ def finish(task: GraphTask, keep_graph: bool) -> None:
             if edge.runs_at_once:
                 at_once.append(edge)
             else:
-                heappush(ready, (-edge.sequence_nr, edge))
+                heappush(ready, (-edge.sequence_nr, id(edge), edge))
 
 
 class Strategy:

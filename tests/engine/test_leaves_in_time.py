@@ -8,6 +8,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.engine import _MUCH
+from gradspec.node import Node, next_sequence_nr
 
 from .behaviours import assert_same, attempt, leaf
 
@@ -88,6 +89,15 @@ def numbers_set_by_hand(lib):
     return wanted, x.grad, y.grad
 
 
+def equal_numbers(lib):
+    x, y = leaf(lib, 0.5), leaf(lib, 2.0)
+    branches = [x.exp(), y.sin(), (x * y).cos()]
+    for branch in branches:
+        branch.grad_fn._set_sequence_nr(7)
+    (branches[0] * branches[1] + branches[2]).sum().backward()
+    return x.grad, y.grad
+
+
 def used_twice_by_one_node(lib):
     x = leaf(lib, 2.0, 3.0)
     y = x.exp()
@@ -131,6 +141,7 @@ def some_inputs_only(lib):
         seen_by_a_leaf_hook,
         seen_by_a_function,
         numbers_set_by_hand,
+        equal_numbers,
         used_twice_by_one_node,
         recorded_pass,
         some_inputs_only,
@@ -182,3 +193,29 @@ def test_large_gradients_are_not_held_until_the_end():
     tracemalloc.stop()
     assert all(x.grad.tolist() == [3.0] * size for x in leaves)
     assert peak < count / 3 * size * 8
+
+
+class NothingBackward0(Node):
+    """Of an op whose VJP is `None`: no gradient, though the result depends on the argument."""
+
+    __slots__ = ()
+
+    def apply(self, grad, needs):
+        return (None,)
+
+    apply_differentiable = apply
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_leaf_that_gets_no_gradient(create_graph):
+    x, y = leaf(gs, 1.0), leaf(gs, 2.0)
+    nothing = x.detach()
+    nothing.edge = NothingBackward0()
+    nothing.edge.edges, nothing.edge.hooks = (x.edge,), None
+    nothing.edge.sequence_nr = next_sequence_nr()
+    (nothing * y).sum().backward(create_graph=create_graph)
+    assert x.grad is None
+    assert y.grad.tolist() == [1.0]
+    found = gs.autograd.grad((nothing * y).sum(), (x, y), allow_unused=True)
+    assert found[0] is None
+    assert found[1].tolist() == [1.0]
