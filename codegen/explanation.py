@@ -135,7 +135,7 @@ def _saved(saved: Saved) -> str:
     if saved.source == "local":
         what = f"{what} as the forward computed it"
     if saved.source == "beside":
-        what = f"what is quicker to compute of {saved.of} in the forward, for some sizes"
+        what = f"{saved.attribute}({saved.of}) where it is quicker to compute beside the forward"
     readers = ", ".join(dict.fromkeys(saved.wanted_by))
     return f"{what}, for the gradient of {readers}"
 

@@ -32,9 +32,10 @@ class Saved:
     wanted_by: tuple[str, ...]
     """The arguments whose gradient reads it."""
     attribute: str = ""
-    """`shape`, `ndim`, `dtype` or `outline`, for the source `attribute`."""
+    """For the source `attribute` which: `shape`, `ndim`, `dtype` or `outline`; for `beside` the
+    function."""
     of: str = ""
-    """The argument whose attribute it is."""
+    """The argument whose attribute it is, or that the function is of."""
     is_optional: bool = False
 
 
@@ -75,8 +76,9 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
     ]
     other = beside(op)
     if other is not None:
+        readers_of_it = op.differentiable_params
         saved.append(
-            Saved("beside", "beside", "_computed_beside", op.differentiable_params, of=other[1])
+            Saved("beside", "beside", "_computed_beside", readers_of_it, other[0].name, other[1])
         )
     return SavedFormulas(tuple(formulas), tuple(saved))
 
