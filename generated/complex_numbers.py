@@ -297,7 +297,11 @@ def angle(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = in_threads(np_arctan2, input_array.imag, input_array.real)
+        array = in_threads(
+            np_arctan2,
+            input_array.imag,
+            input_array.real if is_complex(input_array) else input_array + 0,
+        )
     except Exception as error:
         raise failure("angle", error, input) from None
     out = Tensor()

@@ -204,3 +204,12 @@ def test_node_names(name: str, inputs: Numbers) -> None:
         for m in (gs, torch)
     )
     assert mine == theirs
+
+
+def test_the_angle_of_a_real_number_does_not_see_the_sign_of_zero(torch):
+    values = [-0.0, 0.0, -1.0, 2.0, float("nan"), float("inf"), -float("inf")]
+    found, wanted = gs.angle(gs.tensor(values)), torch.angle(torch.tensor(values))
+    np.testing.assert_array_equal(found.numpy(), wanted.numpy())
+    complexes = [complex(-0.0, 0.0), complex(-0.0, -0.0), complex(0.0, -0.0)]
+    found, wanted = gs.angle(gs.tensor(complexes)), torch.angle(torch.tensor(complexes))
+    np.testing.assert_array_equal(found.numpy(), wanted.numpy())
