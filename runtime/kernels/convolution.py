@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -21,6 +21,10 @@ from .padding import padded
 
 Sizes = tuple[int, ...]
 IntOrSizes = int | Sequence[int]
+
+
+_MOST_COLUMNS: Final = 1 << 19
+"""Elements of windows that are laid out at a time: there are many times more than in the input."""
 
 
 class _Geometry(NamedTuple):
@@ -121,24 +125,40 @@ def convolution_weight(
 def _correlate(x: Array, weight: Array, geometry: _Geometry) -> Any:
     """Each window of `x` times the weight."""
     sizes = geometry.output_sizes(x.shape[2:])
-    columns = _columns(x, geometry, sizes)
     groups, out_channels = geometry.groups, weight.shape[0]
     rows = weight.reshape(groups, out_channels // groups, -1)
-    return _batch_first(np.matmul(rows, columns), (out_channels, len(x), *sizes))
+    found = []
+    for part in _parts(x, geometry, sizes):
+        product = np.matmul(rows, _columns(x[part], geometry, sizes))
+        found.append(_batch_first(product, (out_channels, len(x[part]), *sizes)))
+    return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 def _correlate_weight(
     grad_output: Array, x: Array, geometry: _Geometry, sizes: Sequence[int]
 ) -> Any:
     """Each window of `x` times the gradient at its place, summed over all places."""
-    columns = _columns(x, geometry, sizes)
-    found = np.matmul(_rows(grad_output, geometry.groups), columns.swapaxes(1, 2))
+    found: Any = None
+    for part in _parts(x, geometry, sizes):
+        columns = _columns(x[part], geometry, sizes)
+        product = np.matmul(_rows(grad_output[part], geometry.groups), columns.swapaxes(1, 2))
+        found = product if found is None else found + product
     channels = x.shape[1] // geometry.groups
     return found.reshape(grad_output.shape[1], channels, *geometry.kernel)
 
 
-def _spread(grad_output: Array, weight: Array, sizes: Sequence[int], geometry: _Geometry) -> Array:
+def _spread(grad_output: Array, weight: Array, sizes: Sequence[int], geometry: _Geometry) -> Any:
     """Each element of the gradient times the weight, added to its window in an array of `sizes`."""
+    found = [
+        _spread_part(grad_output[part], weight, sizes, geometry)
+        for part in _parts(grad_output, geometry, grad_output.shape[2:], weight.shape[1])
+    ]
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+def _spread_part(
+    grad_output: Array, weight: Array, sizes: Sequence[int], geometry: _Geometry
+) -> Array:
     groups, kernel = geometry.groups, geometry.kernel
     batch, out_channels, *places = grad_output.shape
     channels = weight.shape[1] * groups
@@ -167,6 +187,22 @@ def _window_places(
             position, places, geometry.stride, geometry.dilation, strict=True
         )
     )
+
+
+def _parts(
+    x: Array, geometry: _Geometry, places: Sequence[int], channels: int | None = None
+) -> list[slice]:
+    """Parts of the batch of which the columns are not larger than `_MOST_COLUMNS`.
+
+    There are `channels` a group, by default those of `x`.
+    """
+    batch = len(x)
+    width = x.shape[1] if channels is None else channels * geometry.groups
+    each = width * math.prod(geometry.kernel) * math.prod(places)
+    if x.dtype.kind == "O" or each * batch <= _MOST_COLUMNS:
+        return [slice(None)]
+    step = max(1, _MOST_COLUMNS // each)
+    return [slice(start, start + step) for start in range(0, batch, step)]
 
 
 def _columns(x: Array, geometry: _Geometry, sizes: Sequence[int]) -> Array:
