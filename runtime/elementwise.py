@@ -7,7 +7,7 @@ the tangent t of x / 2, as 2 t / (1 + t**2), and the cosine by dividing that by 
 as well; errors are up to 2 and 4 units in the last place (NumPy's: 1).
 
 Where both are wanted, a sine for a result and the cosine for its gradient, half of the work is
-shared: `cosine_beside` and `sine_beside`.
+shared: `cosine_beside` and `sine_beside`, with errors of up to 4 and 6 units.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from ..ir import nodes as ir
 from ..ir.walk import free_names, substitute
@@ -15,6 +16,7 @@ from ..render.resolve import Kind, kinds_of_params
 from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
 from ..spec.model import AutoElementwise, AutoLinear, Formula, NotImplementedYet, OpSpec
+from ..spec.shared_locals import leading
 from .functions import differentiable_outputs, reduced_params
 from .saves import Saved, SavedFormulas, beside
 from .views import JvpView, NodeView
@@ -159,7 +161,8 @@ class _Body:
         found = beside(self.op)
         if found is not None:
             renderer.beside = f"np_{found[0].name}({found[1]})"
-        known = _leading(formula.block, kept)
+        first = leading(formula.block)
+        known = list(takewhile(lambda made: kept.issuperset(made.targets), first))
         lines: list[str] = []
         for assignment in known:
             anew = renderer.statements(ir.Block((assignment,)), "")
@@ -201,16 +204,6 @@ class _Body:
         if not has_several_outputs(self.op):
             return "node"
         return f"OutputEdge(node, {names.index(output)})"
-
-
-def _leading(block: ir.Block, kept: set[str]) -> list[ir.Assign]:
-    """The first assignments, of what the node keeps."""
-    known: list[ir.Assign] = []
-    for statement in block.statements:
-        if not isinstance(statement, ir.Assign) or not kept.issuperset(statement.targets):
-            break
-        known.append(statement)
-    return known
 
 
 def jvp_view(op: OpSpec, context: ModuleContext) -> JvpView | None:

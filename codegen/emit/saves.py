@@ -76,10 +76,8 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
     ]
     other = beside(op)
     if other is not None:
-        readers_of_it = op.differentiable_params
-        saved.append(
-            Saved("beside", "beside", "_computed_beside", readers_of_it, other[0].name, other[1])
-        )
+        read = (op.differentiable_params, other[0].name, other[1])
+        saved.append(Saved("beside", "beside", "_computed_beside", *read))
     return SavedFormulas(tuple(formulas), tuple(saved))
 
 

@@ -43,21 +43,21 @@ def completed(formula: Formula, forward: Formula | None) -> Formula:
 
 def shared_assignments(block: Block, forward: Formula | None) -> tuple[Assign, ...]:
     """The assignments at the beginning of a formula that stand in the forward as well."""
-    known = () if forward is None else _leading(forward.block)
-    return tuple(assignment for assignment in _leading(block) if assignment in known)
+    known = () if forward is None else leading(forward.block)
+    return tuple(assignment for assignment in leading(block) if assignment in known)
 
 
 def _needed(free: set[str], forward: Block) -> list[Assign]:
     """The assignments of `free` names, and those that these need, in their order."""
     wanted, found = set(free), []
-    for assignment in reversed(_leading(forward)):
+    for assignment in reversed(leading(forward)):
         if wanted & set(assignment.targets):
             found.append(assignment)
             wanted |= {name.id for name in names(assignment.value)}
     return found[::-1]
 
 
-def _leading(block: Block) -> list[Assign]:
+def leading(block: Block) -> list[Assign]:
     """The assignments that are made whichever way the block goes."""
     found = []
     for statement in block.statements:
