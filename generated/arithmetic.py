@@ -9,13 +9,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy import abs as np_abs
+from numpy import add as np_add
 from numpy import asanyarray, ndarray
 from numpy import ceil as np_ceil
 from numpy import copy as np_copy
+from numpy import divide as np_divide
 from numpy import floor as np_floor
 from numpy import maximum as np_maximum
 from numpy import minimum as np_minimum
+from numpy import multiply as np_multiply
 from numpy import remainder as np_remainder
+from numpy import subtract as np_subtract
 from numpy import trunc as np_trunc
 from numpy import zeros_like as np_zeros_like
 
@@ -33,6 +37,7 @@ from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
+from gradspec.threads import PLENTY, in_threads
 from gradspec.types import DTypeLike, Number, Primals, Tangents
 
 
@@ -49,9 +54,22 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
         input_array, other_array = promote(input_array, other_array)
     try:
         array = (
-            input_array + other_array
+            (
+                input_array + other_array
+                if input_array.size < PLENTY
+                else in_threads(np_add, input_array, other_array)
+            )
             if alpha == 1
             else input_array + kernels.times(other_array, alpha)
+            if input_array.size < PLENTY
+            else in_threads(
+                lambda input_array, other_array, alpha, out=None: np_add(
+                    input_array, kernels.times(other_array, alpha), out
+                ),
+                input_array,
+                other_array,
+                alpha,
+            )
         )
     except Exception as error:
         raise failure("add", error, input, other) from None
@@ -105,7 +123,13 @@ class AddBackward0(Node):
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            grad_other = grad if alpha == 1 else grad * alpha.conjugate()
+            grad_other = (
+                grad
+                if alpha == 1
+                else grad * alpha.conjugate()
+                if grad.size < PLENTY
+                else in_threads(np_multiply, grad, alpha.conjugate())
+            )
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -146,9 +170,22 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
         input_array, other_array = promote(input_array, other_array)
     try:
         array = (
-            input_array - other_array
+            (
+                input_array - other_array
+                if input_array.size < PLENTY
+                else in_threads(np_subtract, input_array, other_array)
+            )
             if alpha == 1
             else input_array - kernels.times(other_array, alpha)
+            if input_array.size < PLENTY
+            else in_threads(
+                lambda input_array, other_array, alpha, out=None: np_subtract(
+                    input_array, kernels.times(other_array, alpha), out
+                ),
+                input_array,
+                other_array,
+                alpha,
+            )
         )
     except Exception as error:
         raise failure("sub", error, input, other) from None
@@ -202,7 +239,17 @@ class SubBackward0(Node):
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             alpha = node._saved_alpha
-            grad_other = -grad if alpha == 1 else grad * -alpha.conjugate()
+            grad_other = (
+                -grad
+                if alpha == 1
+                else grad * -alpha.conjugate()
+                if grad.size < PLENTY
+                else in_threads(
+                    lambda grad, alpha, out=None: np_multiply(grad, -alpha.conjugate(), out),
+                    grad,
+                    alpha,
+                )
+            )
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -243,9 +290,22 @@ def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number
         input_array, other_array = promote(input_array, other_array)
     try:
         array = (
-            other_array - input_array
+            (
+                other_array - input_array
+                if other_array.size < PLENTY
+                else in_threads(np_subtract, other_array, input_array)
+            )
             if alpha == 1
             else other_array - kernels.times(input_array, alpha)
+            if other_array.size < PLENTY
+            else in_threads(
+                lambda other_array, input_array, alpha, out=None: np_subtract(
+                    other_array, kernels.times(input_array, alpha), out
+                ),
+                other_array,
+                input_array,
+                alpha,
+            )
         )
     except Exception as error:
         raise failure("rsub", error, input, other) from None
@@ -295,7 +355,17 @@ class RsubBackward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             alpha = node._saved_alpha
-            grad_self = -grad if alpha == 1 else grad * -alpha.conjugate()
+            grad_self = (
+                -grad
+                if alpha == 1
+                else grad * -alpha.conjugate()
+                if grad.size < PLENTY
+                else in_threads(
+                    lambda grad, alpha, out=None: np_multiply(grad, -alpha.conjugate(), out),
+                    grad,
+                    alpha,
+                )
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -383,7 +453,11 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
-        array = input_array * other_array
+        array = (
+            input_array * other_array
+            if input_array.size < PLENTY
+            else in_threads(np_multiply, input_array, other_array)
+        )
     except Exception as error:
         raise failure("mul", error, input, other) from None
     out = Tensor()
@@ -444,7 +518,11 @@ class MulBackward0(Node):
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
-            grad_self = grad * other.conjugate()
+            grad_self = (
+                grad * other.conjugate()
+                if grad.size < PLENTY
+                else in_threads(np_multiply, grad, other.conjugate())
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -452,7 +530,11 @@ class MulBackward0(Node):
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_other = grad * self.conjugate()
+            grad_other = (
+                grad * self.conjugate()
+                if grad.size < PLENTY
+                else in_threads(np_multiply, grad, self.conjugate())
+            )
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -500,7 +582,11 @@ def div_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
         input_array, other_array = promote_to_float(input_array, other_array)
     try:
-        array = input_array / other_array
+        array = (
+            input_array / other_array
+            if input_array.size < PLENTY
+            else in_threads(np_divide, input_array, other_array)
+        )
     except Exception as error:
         raise failure("div", error, input, other) from None
     out = Tensor()
@@ -561,7 +647,11 @@ class DivBackward0(Node):
         other = other.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = grad / other.conjugate()
+            grad_self = (
+                grad / other.conjugate()
+                if grad.size < PLENTY
+                else in_threads(np_divide, grad, other.conjugate())
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -569,7 +659,18 @@ class DivBackward0(Node):
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_other = -grad * (self / other / other).conjugate()
+            grad_other = (
+                -grad * (self / other / other).conjugate()
+                if grad.size < PLENTY
+                else in_threads(
+                    lambda grad, self, other, out=None: np_multiply(
+                        -grad, (self / other / other).conjugate(), out
+                    ),
+                    grad,
+                    self,
+                    other,
+                )
+            )
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)

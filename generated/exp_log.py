@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy import asanyarray, ndarray
+from numpy import divide as np_divide
 from numpy import exp as np_exp
 from numpy import exp2 as np_exp2
 from numpy import expm1 as np_expm1
@@ -16,6 +17,7 @@ from numpy import log as np_log
 from numpy import log1p as np_log1p
 from numpy import log2 as np_log2
 from numpy import log10 as np_log10
+from numpy import multiply as np_multiply
 from numpy import sqrt as np_sqrt
 from numpy import zeros_like as np_zeros_like
 
@@ -33,7 +35,7 @@ from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
-from gradspec.threads import ENOUGH, in_threads
+from gradspec.threads import ENOUGH, PLENTY, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 LOG_10 = constants.log(10)
@@ -77,7 +79,11 @@ class ExpBackward0(Node):
         result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        return (grad * result.conjugate(),)
+        return (
+            grad * result.conjugate()
+            if grad.size < PLENTY
+            else in_threads(np_multiply, grad, result.conjugate()),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node.kept_result)
@@ -132,7 +138,15 @@ class Exp2Backward0(Node):
         result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        return (grad * result.conjugate() * LOG_2,)
+        return (
+            grad * result.conjugate() * LOG_2
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, result, out=None: np_multiply(grad * result.conjugate(), LOG_2, out),
+                grad,
+                result,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node.kept_result)
@@ -196,7 +210,13 @@ class Expm1Backward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (
-            grad * (np_exp(self) if self.size < ENOUGH else in_threads(np_exp, self)).conjugate(),
+            grad * np_exp(self).conjugate()
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(grad, np_exp(self).conjugate(), out),
+                grad,
+                self,
+            ),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -261,7 +281,11 @@ class LogBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / self.conjugate(),)
+        return (
+            grad / self.conjugate()
+            if grad.size < PLENTY
+            else in_threads(np_divide, grad, self.conjugate()),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -327,7 +351,15 @@ class Log1PBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / (self + 1).conjugate(),)
+        return (
+            grad / (self + 1).conjugate()
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, self, out=None: np_divide(grad, (self + 1).conjugate(), out),
+                grad,
+                self,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -391,7 +423,15 @@ class Log2Backward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / (self.conjugate() * LOG_2),)
+        return (
+            grad / (self.conjugate() * LOG_2)
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, self, out=None: np_divide(grad, self.conjugate() * LOG_2, out),
+                grad,
+                self,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -457,7 +497,15 @@ class Log10Backward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / (self.conjugate() * LOG_10),)
+        return (
+            grad / (self.conjugate() * LOG_10)
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, self, out=None: np_divide(grad, self.conjugate() * LOG_10, out),
+                grad,
+                self,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -632,7 +680,15 @@ class SqrtBackward0(Node):
         result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        return (grad / (2 * result.conjugate()),)
+        return (
+            grad / (2 * result.conjugate())
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, result, out=None: np_divide(grad, 2 * result.conjugate(), out),
+                grad,
+                result,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node.kept_result)
@@ -658,7 +714,13 @@ def rsqrt(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = 1 / np_sqrt(input_array)
+        array = (
+            1 / np_sqrt(input_array)
+            if input_array.size < PLENTY
+            else in_threads(
+                lambda input_array, out=None: np_divide(1, np_sqrt(input_array), out), input_array
+            )
+        )
     except Exception as error:
         raise failure("rsqrt", error, input) from None
     out = Tensor()
@@ -685,7 +747,17 @@ class RsqrtBackward0(Node):
         result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        return (grad * -0.5 * (result * result * result).conjugate(),)
+        return (
+            grad * -0.5 * (result * result * result).conjugate()
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, result, out=None: np_multiply(
+                    grad * -0.5, (result * result * result).conjugate(), out
+                ),
+                grad,
+                result,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node.kept_result)
@@ -711,7 +783,9 @@ def reciprocal(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = 1 / input_array
+        array = (
+            1 / input_array if input_array.size < PLENTY else in_threads(np_divide, 1, input_array)
+        )
     except Exception as error:
         raise failure("reciprocal", error, input) from None
     out = Tensor()
@@ -738,7 +812,17 @@ class ReciprocalBackward0(Node):
         result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        return (-grad * (result * result).conjugate(),)
+        return (
+            -grad * (result * result).conjugate()
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, result, out=None: np_multiply(
+                    -grad, (result * result).conjugate(), out
+                ),
+                grad,
+                result,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node.kept_result)
@@ -878,7 +962,13 @@ class ItselfBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * self**0,)
+        return (
+            grad * self**0
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(grad, self**0, out), grad, self
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self

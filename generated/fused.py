@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from numpy import add as np_add
 from numpy import asanyarray, ndarray
+from numpy import multiply as np_multiply
 
 import gradspec.generated.complex_numbers as complex_numbers_ops
 import gradspec.generated.layout as layout_ops
@@ -25,6 +27,7 @@ from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
+from gradspec.threads import PLENTY, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 
@@ -43,9 +46,30 @@ def addcmul(
         )
     try:
         array = (
-            input_array + tensor1_array * tensor2_array
+            (
+                input_array + tensor1_array * tensor2_array
+                if input_array.size < PLENTY
+                else in_threads(
+                    lambda input_array, tensor1_array, tensor2_array, out=None: np_add(
+                        input_array, tensor1_array * tensor2_array, out
+                    ),
+                    input_array,
+                    tensor1_array,
+                    tensor2_array,
+                )
+            )
             if value == 1
             else input_array + tensor1_array * tensor2_array * value
+            if input_array.size < PLENTY
+            else in_threads(
+                lambda input_array, tensor1_array, tensor2_array, value, out=None: np_add(
+                    input_array, tensor1_array * tensor2_array * value, out
+                ),
+                input_array,
+                tensor1_array,
+                tensor2_array,
+                value,
+            )
         )
     except Exception as error:
         raise failure("addcmul", error, input, tensor1, tensor2) from None
@@ -129,7 +153,18 @@ class AddcmulBackward0(Node):
                 check_version(node, "tensor2", tensor2, node._version_tensor2)
             tensor2 = tensor2.array
             value = node._saved_value
-            grad_tensor1 = grad * (tensor2 if value == 1 else tensor2 * value).conjugate()
+            grad_tensor1 = (
+                grad * (tensor2 if value == 1 else tensor2 * value).conjugate()
+                if grad.size < PLENTY
+                else in_threads(
+                    lambda grad, value, tensor2, out=None: np_multiply(
+                        grad, (tensor2 if value == 1 else tensor2 * value).conjugate(), out
+                    ),
+                    grad,
+                    value,
+                    tensor2,
+                )
+            )
             if node._like_tensor1 is not None:
                 grad_tensor1 = reduce_to(grad_tensor1, node._like_tensor1)
         if needs[2]:
@@ -138,7 +173,18 @@ class AddcmulBackward0(Node):
                 check_version(node, "tensor1", tensor1, node._version_tensor1)
             tensor1 = tensor1.array
             value = node._saved_value
-            grad_tensor2 = grad * (tensor1 if value == 1 else tensor1 * value).conjugate()
+            grad_tensor2 = (
+                grad * (tensor1 if value == 1 else tensor1 * value).conjugate()
+                if grad.size < PLENTY
+                else in_threads(
+                    lambda grad, value, tensor1, out=None: np_multiply(
+                        grad, (tensor1 if value == 1 else tensor1 * value).conjugate(), out
+                    ),
+                    grad,
+                    value,
+                    tensor1,
+                )
+            )
             if node._like_tensor2 is not None:
                 grad_tensor2 = reduce_to(grad_tensor2, node._like_tensor2)
         return (grad_self, grad_tensor1, grad_tensor2)

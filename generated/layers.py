@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy import asanyarray, ndarray
+from numpy import multiply as np_multiply
 from numpy import zeros_like as np_zeros_like
 
 import gradspec.generated.arithmetic as arithmetic_ops
@@ -20,6 +21,7 @@ from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
+from gradspec.threads import PLENTY, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 
@@ -311,7 +313,18 @@ def _native_dropout(input: Tensor, mask: Tensor, scale: float) -> Tensor:
     input_array = input.array
     mask_array = mask.array
     try:
-        array = input_array * mask_array * scale
+        array = (
+            input_array * mask_array * scale
+            if input_array.size < PLENTY
+            else in_threads(
+                lambda input_array, mask_array, scale, out=None: np_multiply(
+                    input_array * mask_array, scale, out
+                ),
+                input_array,
+                mask_array,
+                scale,
+            )
+        )
     except Exception as error:
         raise failure("native_dropout", error, input, mask) from None
     out = Tensor()
@@ -350,7 +363,16 @@ class NativeDropoutBackward0(Node):
             check_version(node, "mask", mask, node._version_mask)
         mask = mask.array
         scale = node._saved_scale
-        return (grad * mask * scale,)
+        return (
+            grad * mask * scale
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, mask, scale, out=None: np_multiply(grad * mask, scale, out),
+                grad,
+                mask,
+                scale,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         mask = node.kept_mask

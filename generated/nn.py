@@ -10,9 +10,11 @@ from typing import Any
 
 from numpy import asanyarray, ndarray
 from numpy import cosh as np_cosh
+from numpy import divide as np_divide
 from numpy import exp as np_exp
 from numpy import logaddexp as np_logaddexp
 from numpy import maximum as np_maximum
+from numpy import multiply as np_multiply
 from numpy import tanh as np_tanh
 from numpy import zeros_like as np_zeros_like
 
@@ -188,7 +190,14 @@ def sigmoid(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = 1 / (1 + in_threads(np_exp, -input_array))
+        array = (
+            1 / (1 + np_exp(-input_array))
+            if input_array.size < ENOUGH
+            else in_threads(
+                lambda input_array, out=None: np_divide(1, 1 + np_exp(-input_array), out),
+                input_array,
+            )
+        )
     except Exception as error:
         raise failure("sigmoid", error, input) from None
     out = Tensor()
@@ -221,7 +230,17 @@ class SigmoidBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / (2 + 2 * in_threads(np_cosh, self.conjugate())),)
+        return (
+            grad / (2 + 2 * np_cosh(self.conjugate()))
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_divide(
+                    grad, 2 + 2 * np_cosh(self.conjugate()), out
+                ),
+                grad,
+                self,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -249,8 +268,16 @@ def _sigmoid_backward(input: Tensor, x: Tensor) -> Tensor:
     input_array = input.array
     x_array = x.array
     try:
-        array = input_array / (
-            2 + 2 * (np_cosh(x_array) if x_array.size < ENOUGH else in_threads(np_cosh, x_array))
+        array = (
+            input_array / (2 + 2 * np_cosh(x_array))
+            if input_array.size < ENOUGH
+            else in_threads(
+                lambda input_array, x_array, out=None: np_divide(
+                    input_array, 2 + 2 * np_cosh(x_array), out
+                ),
+                input_array,
+                x_array,
+            )
         )
     except Exception as error:
         raise failure("sigmoid_backward", error, input, x) from None
@@ -290,12 +317,31 @@ class SigmoidBackwardBackward0(Node):
         x = x.array
         grad_self = grad_x = None
         if needs[0]:
-            grad_self = grad / (2 + 2 * in_threads(np_cosh, x.conjugate()))
+            grad_self = (
+                grad / (2 + 2 * np_cosh(x.conjugate()))
+                if grad.size < ENOUGH
+                else in_threads(
+                    lambda grad, x, out=None: np_divide(grad, 2 + 2 * np_cosh(x.conjugate()), out),
+                    grad,
+                    x,
+                )
+            )
         if needs[1]:
             result = node.kept_result
             if result is FREED:
                 raise freed_graph()
-            grad_x = grad * (-result * in_threads(np_tanh, x * 0.5)).conjugate()
+            grad_x = (
+                grad * (-result * np_tanh(x * 0.5)).conjugate()
+                if grad.size < ENOUGH
+                else in_threads(
+                    lambda grad, result, x, out=None: np_multiply(
+                        grad, (-result * np_tanh(x * 0.5)).conjugate(), out
+                    ),
+                    grad,
+                    result,
+                    x,
+                )
+            )
         return (grad_self, grad_x)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -364,7 +410,13 @@ class LogSigmoidBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (
-            grad * (1 / (1 + (np_exp(self) if self.size < ENOUGH else in_threads(np_exp, self)))),
+            grad * (1 / (1 + np_exp(self)))
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(grad, 1 / (1 + np_exp(self)), out),
+                grad,
+                self,
+            ),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy import asanyarray, ndarray
 from numpy import exp as np_exp
+from numpy import multiply as np_multiply
 
 import gradspec.generated.exp_log as exp_log_ops
 from gradspec import constants, kernels
@@ -74,7 +75,17 @@ class ErfBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * _2_OVER_SQRT_PI * in_threads(np_exp, -(self * self)),)
+        return (
+            grad * _2_OVER_SQRT_PI * np_exp(-(self * self))
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(
+                    grad * _2_OVER_SQRT_PI, np_exp(-(self * self)), out
+                ),
+                grad,
+                self,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -138,7 +149,17 @@ class ErfcBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * MINUS_2_OVER_SQRT_PI * in_threads(np_exp, -(self * self)),)
+        return (
+            grad * MINUS_2_OVER_SQRT_PI * np_exp(-(self * self))
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(
+                    grad * MINUS_2_OVER_SQRT_PI, np_exp(-(self * self)), out
+                ),
+                grad,
+                self,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -351,7 +372,13 @@ class LgammaBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (sp.digamma(self) if self.size < ENOUGH else in_threads(sp.digamma, self)),)
+        return (
+            grad * sp.digamma(self)
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(grad, sp.digamma(self), out), grad, self
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self

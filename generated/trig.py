@@ -18,7 +18,9 @@ from numpy import arctanh as np_arctanh
 from numpy import asanyarray, ndarray
 from numpy import cos as np_cos
 from numpy import cosh as np_cosh
+from numpy import divide as np_divide
 from numpy import hypot as np_hypot
+from numpy import multiply as np_multiply
 from numpy import sin as np_sin
 from numpy import sinh as np_sinh
 from numpy import sqrt as np_sqrt
@@ -37,7 +39,7 @@ from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
-from gradspec.threads import ENOUGH, in_threads
+from gradspec.threads import ENOUGH, PLENTY, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 
@@ -96,7 +98,13 @@ class SinBackward0(Node):
                 else np_cos(self)
                 if self.size < SEVERAL
                 else cosine(self)
-            ).conjugate(),
+            ).conjugate()
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(grad, cosine(self).conjugate(), out),
+                grad,
+                self,
+            ),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -173,7 +181,13 @@ class CosBackward0(Node):
                 else np_sin(self)
                 if self.size < SEVERAL
                 else sine(self)
-            ).conjugate(),
+            ).conjugate()
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(grad, -sine(self).conjugate(), out),
+                grad,
+                self,
+            ),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -232,7 +246,17 @@ class TanBackward0(Node):
         result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        return (grad * (1 + result * result).conjugate(),)
+        return (
+            grad * (1 + result * result).conjugate()
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, result, out=None: np_multiply(
+                    grad, (1 + result * result).conjugate(), out
+                ),
+                grad,
+                result,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node.kept_result)
@@ -295,7 +319,17 @@ class AsinBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (1 / np_sqrt((1 - self) * (1 + self))).conjugate(),)
+        return (
+            grad * (1 / np_sqrt((1 - self) * (1 + self))).conjugate()
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(
+                    grad, (1 / np_sqrt((1 - self) * (1 + self))).conjugate(), out
+                ),
+                grad,
+                self,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -362,7 +396,17 @@ class AcosBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * -(1 / np_sqrt((1 - self) * (1 + self))).conjugate(),)
+        return (
+            grad * -(1 / np_sqrt((1 - self) * (1 + self))).conjugate()
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(
+                    grad, -(1 / np_sqrt((1 - self) * (1 + self))).conjugate(), out
+                ),
+                grad,
+                self,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -429,7 +473,15 @@ class AtanBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / (self * self + 1).conjugate(),)
+        return (
+            grad / (self * self + 1).conjugate()
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, self, out=None: np_divide(grad, (self * self + 1).conjugate(), out),
+                grad,
+                self,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -530,12 +582,34 @@ class Atan2Backward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             radius = np_hypot(self, other)
-            grad_self = grad * (other / radius / radius)
+            grad_self = (
+                grad * (other / radius / radius)
+                if grad.size < PLENTY
+                else in_threads(
+                    lambda grad, other, radius, out=None: np_multiply(
+                        grad, other / radius / radius, out
+                    ),
+                    grad,
+                    other,
+                    radius,
+                )
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             radius = np_hypot(self, other)
-            grad_other = grad * (-self / radius / radius)
+            grad_other = (
+                grad * (-self / radius / radius)
+                if grad.size < PLENTY
+                else in_threads(
+                    lambda grad, self, radius, out=None: np_multiply(
+                        grad, -self / radius / radius, out
+                    ),
+                    grad,
+                    self,
+                    radius,
+                )
+            )
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -655,7 +729,16 @@ class HypotBackward0(Node):
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_self = grad * (self / result)
+            grad_self = (
+                grad * (self / result)
+                if grad.size < PLENTY
+                else in_threads(
+                    lambda grad, self, result, out=None: np_multiply(grad, self / result, out),
+                    grad,
+                    self,
+                    result,
+                )
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -663,7 +746,16 @@ class HypotBackward0(Node):
             if other.alias is not None:
                 check_version(node, "other", other, node._version_other)
             other = other.array
-            grad_other = grad * (other / result)
+            grad_other = (
+                grad * (other / result)
+                if grad.size < PLENTY
+                else in_threads(
+                    lambda grad, other, result, out=None: np_multiply(grad, other / result, out),
+                    grad,
+                    other,
+                    result,
+                )
+            )
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -744,7 +836,13 @@ class SinhBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (
-            grad * (np_cosh(self) if self.size < ENOUGH else in_threads(np_cosh, self)).conjugate(),
+            grad * np_cosh(self).conjugate()
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(grad, np_cosh(self).conjugate(), out),
+                grad,
+                self,
+            ),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -810,7 +908,13 @@ class CoshBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (
-            grad * (np_sinh(self) if self.size < ENOUGH else in_threads(np_sinh, self)).conjugate(),
+            grad * np_sinh(self).conjugate()
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(grad, np_sinh(self).conjugate(), out),
+                grad,
+                self,
+            ),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -875,7 +979,17 @@ class TanhBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / np_square(in_threads(np_cosh, self.conjugate())),)
+        return (
+            grad / np_square(np_cosh(self.conjugate()))
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_divide(
+                    grad, np_square(np_cosh(self.conjugate())), out
+                ),
+                grad,
+                self,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -903,8 +1017,16 @@ def _tanh_backward(input: Tensor, x: Tensor) -> Tensor:
     input_array = input.array
     x_array = x.array
     try:
-        array = input_array / np_square(
-            np_cosh(x_array) if x_array.size < ENOUGH else in_threads(np_cosh, x_array)
+        array = (
+            input_array / np_square(np_cosh(x_array))
+            if input_array.size < ENOUGH
+            else in_threads(
+                lambda input_array, x_array, out=None: np_divide(
+                    input_array, np_square(np_cosh(x_array)), out
+                ),
+                input_array,
+                x_array,
+            )
         )
     except Exception as error:
         raise failure("tanh_backward", error, input, x) from None
@@ -944,16 +1066,32 @@ class TanhBackwardBackward0(Node):
         x = x.array
         grad_self = grad_x = None
         if needs[0]:
-            grad_self = grad / np_square(in_threads(np_cosh, x.conjugate()))
+            grad_self = (
+                grad / np_square(np_cosh(x.conjugate()))
+                if grad.size < ENOUGH
+                else in_threads(
+                    lambda grad, x, out=None: np_divide(
+                        grad, np_square(np_cosh(x.conjugate())), out
+                    ),
+                    grad,
+                    x,
+                )
+            )
         if needs[1]:
             result = node.kept_result
             if result is FREED:
                 raise freed_graph()
             grad_x = (
-                grad
-                * (
-                    -2 * result * (np_tanh(x) if x.size < ENOUGH else in_threads(np_tanh, x))
-                ).conjugate()
+                grad * (-2 * result * np_tanh(x)).conjugate()
+                if grad.size < ENOUGH
+                else in_threads(
+                    lambda grad, result, x, out=None: np_multiply(
+                        grad, (-2 * result * np_tanh(x)).conjugate(), out
+                    ),
+                    grad,
+                    result,
+                    x,
+                )
             )
         return (grad_self, grad_x)
 
@@ -1028,7 +1166,13 @@ class AsinhBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / np_hypot(self, 1),)
+        return (
+            grad / np_hypot(self, 1)
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, self, out=None: np_divide(grad, np_hypot(self, 1), out), grad, self
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -1092,7 +1236,17 @@ class AcoshBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * (1 / np_sqrt(self - 1) * (1 / np_sqrt(self + 1))).conjugate(),)
+        return (
+            grad * (1 / np_sqrt(self - 1) * (1 / np_sqrt(self + 1))).conjugate()
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(
+                    grad, (1 / np_sqrt(self - 1) * (1 / np_sqrt(self + 1))).conjugate(), out
+                ),
+                grad,
+                self,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -1162,7 +1316,17 @@ class AtanhBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad / ((1 - self) * (1 + self)).conjugate(),)
+        return (
+            grad / ((1 - self) * (1 + self)).conjugate()
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, self, out=None: np_divide(
+                    grad, ((1 - self) * (1 + self)).conjugate(), out
+                ),
+                grad,
+                self,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self

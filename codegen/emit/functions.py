@@ -9,6 +9,7 @@ from ..render.context import ModuleContext, function_name
 from ..render.resolve import kinds_of_params
 from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
+from ..render.to_threads import PointwiseRenderer, is_pointwise
 from ..spec.model import OpSpec, Param
 from .names import forwarded, python_signature, result_type_name, spelled
 from .saves import Saved, SavedFormulas, beside
@@ -210,7 +211,8 @@ def _compute(
         ]
         function = context.function(op, prefix="array_")
         return [f"{target} = {function}({', '.join(words)})"]
-    renderer = NumpyRenderer(context, op.forward, kinds_of_params(op.signature), spelling)
+    reading = PointwiseRenderer if is_pointwise(op) else NumpyRenderer
+    renderer = reading(context, op.forward, kinds_of_params(op.signature), spelling)
     return renderer.statements(op.forward.block, f"{target} = {{}}")
 
 

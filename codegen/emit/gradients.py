@@ -15,6 +15,7 @@ from ..render.formula import FormulaRenderer
 from ..render.resolve import Kind, kinds_of_params
 from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
+from ..render.to_threads import PointwiseRenderer, is_pointwise
 from ..spec.model import AutoElementwise, AutoLinear, Formula, NotImplementedYet, OpSpec
 from ..spec.shared_locals import leading
 from .functions import differentiable_outputs, reduced_params
@@ -157,7 +158,8 @@ class _Body:
             renderer: FormulaRenderer = TensorRenderer(self.context, formula, kinds)
             return renderer.statements(formula.block, result)
         kept = {s.name for s in self.plan.saved if s.source == "local" and names[0] in s.wanted_by}
-        renderer = NumpyRenderer(self.context, formula, kinds | dict.fromkeys(kept, "tensor"))
+        reading = PointwiseRenderer if is_pointwise(self.op) else NumpyRenderer
+        renderer = reading(self.context, formula, kinds | dict.fromkeys(kept, "tensor"))
         found = beside(self.op)
         if found is not None:
             renderer.beside = f"np_{found[0].name}({found[1]})"

@@ -63,7 +63,7 @@ _RUNTIME_NAMES = {
         "versions",
     ),
     "gradspec.tensor": ("Tensor", "share_alias", "share_alias_with_all", "wrap"),
-    "gradspec.threads": ("ENOUGH", "in_threads"),
+    "gradspec.threads": ("ENOUGH", "PLENTY", "in_threads"),
     "gradspec.types": ("DTypeLike", "Number", "Primals", "Tangents"),
 }
 """What generated code may need of the runtime."""

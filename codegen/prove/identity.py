@@ -145,6 +145,7 @@ def identities(run: Run, known: Derivatives) -> Iterator[Identity]:
         return
     jacobian = Jacobian(run, known)
     symbols = {leaf: run.array(leaf) for leaf in run.leaves}
+    yield from _forward_of_large_arrays(run)
     yield from _vjp(run, jacobian, symbols)
     yield from _jvp(run, jacobian, symbols)
     yield from _second_order(run, jacobian, symbols)
@@ -175,13 +176,26 @@ def duality(run: Run, place: str) -> Identity:
     return Identity(label, key, got, expected)
 
 
+def _forward_of_large_arrays(run: Run) -> Iterator[Identity]:
+    for name, small in run.outputs.items():
+        if name in run.shared:
+            label = f"{name}, of large arrays"
+            large = _filled(run.shared[name], small, label, "forward")
+            for index, expr in _elements(small):
+                yield Identity(f"{label}{_subscript(index)}", "forward", large[index], expr)
+
+
 def _vjp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
     for leaf in run.leaves:
         shown = _shown(run, leaf)
         found = _filled(run.gradients[leaf], symbols[leaf], f"VJP of {shown}", leaf[0])
         for where, p, got in _components(run, leaf, symbols[leaf], found):
             yield Identity(f"VJP of {shown}{where}", leaf[0], got, jacobian.pulled_back(p))
-        for again, how in ((run.alone, "asked for alone"), (run.recorded, "with create_graph")):
+        for again, how in (
+            (run.alone, "asked for alone"),
+            (run.recorded, "with create_graph"),
+            (run.shared, "of large arrays"),
+        ):
             if leaf in again:
                 label = f"VJP of {shown}"
                 other = _filled(again[leaf], symbols[leaf], f"{label}, {how}", leaf[0])

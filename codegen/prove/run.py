@@ -5,13 +5,17 @@ Imports the runtime lazily: only workers may, once `staging` has put the tree to
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 import sympy
 
+from ..render.to_threads import LIMITS, is_pointwise
 from ..spec.model import NotImplementedYet, OpSpec
 from .complex_numbers import is_complex
 from .decisions import Decision, ProofError, tracing
@@ -50,6 +54,8 @@ class Run:
     """The gradients again, each asked for with no other argument requiring one."""
     recorded: dict[Leaf, Array | None] = field(default_factory=dict)
     """The gradients again, computed by the path that can be differentiated."""
+    shared: dict[Leaf | str, Array | None] = field(default_factory=dict)
+    """The outputs and gradients again, by what the generated code does with large arrays."""
     weights: dict[Leaf, Array] = field(default_factory=dict)
     """The cotangents of the gradients, in the second pass; and the tangents in forward mode."""
     directions: dict[Leaf, dict[sympy.Symbol, sympy.Symbol]] = field(default_factory=dict)
@@ -91,6 +97,7 @@ def execute(
             _backward(spec, run)
             if not tie:
                 _backward_alone(spec, run)
+                _backward_of_large_arrays(spec, run)
                 _backward_twice(spec, run)
             _forward_mode(spec, run)
     run.decisions = tuple(trace.decisions.values())
@@ -229,6 +236,32 @@ def _backward_alone(spec: OpSpec, run: Run) -> None:
         if roots:
             backward(roots, cotangents)
         run.alone[leaf] = _expressions(call.tensors[leaf].grad)
+
+
+def _backward_of_large_arrays(spec: OpSpec, run: Run) -> None:
+    from gradspec.autograd import backward
+
+    if not is_pointwise(spec):
+        return
+    call = Call(spec, run.inputs.values, run.leaves)
+    module = sys.modules[runtime_op(spec).function.__module__]
+    with _any_size_is_large(module):
+        outputs = call()
+        roots, cotangents = _roots(outputs, run)
+        if roots:
+            backward(roots, cotangents)
+    run.shared = {leaf: _expressions(call.tensors[leaf].grad) for leaf in run.leaves}
+    run.shared |= {name: _expressions(outputs[name]) for name in run.outputs}
+
+
+@contextmanager
+def _any_size_is_large(module: ModuleType) -> Iterator[None]:
+    limits = {name: getattr(module, name) for name in LIMITS if hasattr(module, name)}
+    vars(module).update(dict.fromkeys(limits, 0))
+    try:
+        yield
+    finally:
+        vars(module).update(limits)
 
 
 def _backward_twice(spec: OpSpec, run: Run) -> None:

@@ -64,6 +64,10 @@ class PythonRenderer:
         """What a local is called in the code."""
         return name
 
+    def whole(self, value: ir.Expr) -> str:
+        """What a statement assigns or returns."""
+        return self.render(value)
+
     def note_assignment(self, targets: tuple[str, ...], value: ir.Expr) -> None:
         """A local of a block has been given a value."""
 
@@ -126,10 +130,10 @@ class PythonRenderer:
         for position, statement in enumerate(statements):
             match statement:
                 case ir.Assign(targets, value):
-                    lines.append(f"{', '.join(map(self.local, targets))} = {self.render(value)}")
+                    lines.append(f"{', '.join(map(self.local, targets))} = {self.whole(value)}")
                     self.note_assignment(targets, value)
                 case ir.Return(value):
-                    lines.append(result.format(self.render(value)))
+                    lines.append(result.format(self.whole(value)))
                 case ir.If(test, then, otherwise):
                     rest = statements[position + 1 :]
                     if _returns(then) or _returns(otherwise):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic, SpecError
@@ -24,7 +26,7 @@ _FUNCTIONS = frozenset(
 )
 """Those of NumPy that take so long for an element that threads pay."""
 
-_QUICKER = {"np_sin": "sine", "np_cos": "cosine"}
+QUICKER = {"np_sin": "sine", "np_cos": "cosine"}
 """Functions of the runtime that do the same, and are quicker from several elements on."""
 
 
@@ -45,7 +47,7 @@ BESIDE = {
 }
 """By the function whose result is known."""
 
-_MEMBERS = {"conj": "conjugate()", "real": "real", "imag": "imag"}
+MEMBERS = {"conj": "conjugate()", "real": "real", "imag": "imag"}
 """Ops that are members of arrays and cost next to nothing for real ones; numbers have them too."""
 
 
@@ -58,36 +60,38 @@ class NumpyRenderer(FormulaRenderer):
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         if "." in node.function:
-            return self._primitive(node)
+            return self.primitive(node)
         if node.function in HELPERS:
             return f"{node.function}({self._arguments(node)})", ATOM
         target = self.target(node)
-        if node.function in _MEMBERS:
-            return f"{self.render(node.args[0], ATOM)}.{_MEMBERS[node.function]}", ATOM
-        inlined = self._inlined(target)
-        if inlined is not None:
-            return self._render_inlined(target, inlined)
-        return self._array_call(target), ATOM
+        if node.function in MEMBERS:
+            return f"{self.render(node.args[0], ATOM)}.{MEMBERS[node.function]}", ATOM
+        inlined = self.inlined(target)
+        if inlined is None:
+            return self.array_call(target), ATOM
+        with self.inside(target):
+            text, precedence = getattr(self, "render_" + type(inlined).__name__.lower())(inlined)
+        return text, precedence
 
-    def _primitive(self, node: ir.Call) -> tuple[str, int]:
+    def primitive(self, node: ir.Call) -> tuple[str, int]:
         root, _, name = node.function.partition(".")
         arguments = self._arguments(node)
         if root == "np":
             self.context.numpy.add(name)
             call = f"np_{name}({arguments})"
-            return self._shared(node, call) if name in _FUNCTIONS else (call, ATOM)
+            return self.function(node, call) if name in _FUNCTIONS else (call, ATOM)
         self.context.modules.add(root)
         if root == "kernels":
             self.context.kernels.add(name)
         call = f"{node.function}({arguments})"
-        return self._shared(node, call) if root == "sp" else (call, ATOM)
+        return self.function(node, call) if root == "sp" else (call, ATOM)
 
-    def _shared(self, node: ir.Call, call: str) -> tuple[str, int]:
+    def function(self, node: ir.Call, call: str) -> tuple[str, int]:
         """A function of single elements: for large arrays there are quicker ways."""
-        if node.kwargs or not any(self._kind(arg) == "tensor" for arg in node.args):
+        if node.kwargs or not any(self.kind(arg) == "tensor" for arg in node.args):
             return call, ATOM
         function, _, arguments = call.partition("(")
-        quicker = _QUICKER.get(function)
+        quicker = QUICKER.get(function)
         larger = f"{quicker}({arguments}" if quicker else f"in_threads({function}, {arguments}"
         first = node.args[0]
         if len(node.args) > 1 or not isinstance(first, ir.Name) or first.id not in self.given:
@@ -99,7 +103,7 @@ class NumpyRenderer(FormulaRenderer):
             text = f"beside if beside is not None else {text}"
         return text, CONDITIONAL
 
-    def _kind(self, expr: ir.Expr) -> Kind:
+    def kind(self, expr: ir.Expr) -> Kind:
         return self.context.resolver.kind(expr, self.kinds)
 
     def _arguments(self, node: ir.Call) -> str:
@@ -107,7 +111,7 @@ class NumpyRenderer(FormulaRenderer):
         words += [f"{name}={self.render(value)}" for name, value in node.kwargs]
         return ", ".join(words)
 
-    def _inlined(self, target: Target) -> ir.Expr | None:
+    def inlined(self, target: Target) -> ir.Expr | None:
         """The definition with the arguments in place, unless one would be computed twice."""
         definition = target.op.forward
         if definition is None or definition.block.expression is None:
@@ -135,17 +139,18 @@ class NumpyRenderer(FormulaRenderer):
             return None
         return simplify(substitute(definition.block.expression, target.args))
 
-    def _render_inlined(self, target: Target, body: ir.Expr) -> tuple[str, int]:
+    @contextmanager
+    def inside(self, target: Target) -> Iterator[None]:
+        """Where the definition of an op is rendered in place of its call."""
         outer, self._depth = self.formula, self._depth + 1
         assert target.op.forward is not None
         self.formula = target.op.forward
         try:
-            text, precedence = getattr(self, "render_" + type(body).__name__.lower())(body)
+            yield
         finally:
             self.formula, self._depth = outer, self._depth - 1
-        return text, precedence
 
-    def _array_call(self, target: Target) -> str:
+    def array_call(self, target: Target) -> str:
         op = target.op
         self.context.array_functions.add(op.name)
         words = []

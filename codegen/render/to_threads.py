@@ -1,0 +1,141 @@
+"""The NumPy reading of ops that treat every element by itself: threads share large arrays.
+
+Arithmetic is written twice, for small arrays as it stands, and for large ones as what threads do
+with a block at a time, so that a formula of several steps goes over memory once. Both are proved.
+
+    grad * (1 + result * result)
+    if grad.size < PLENTY
+    else in_threads(
+        lambda grad, result, out=None: np_multiply(grad, 1 + result * result, out), grad, result
+    )
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..ir import nodes as ir
+from ..ir.walk import names, walk
+from ..spec.model import OpSpec
+from .base import ATOM, CONDITIONAL, LOOSEST, OR
+from .resolve import HELPERS, Target
+from .to_numpy import MEMBERS, QUICKER, NumpyRenderer
+
+_OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
+"""Each as a function of NumPy, which writes where it is told to."""
+
+LIMITS = ("ENOUGH", "PLENTY")
+"""The sizes from which arrays are large, as generated modules know them: for functions such as the
+sine, and for arithmetic."""
+
+_KERNELS = frozenset(("times",))
+"""Those of the runtime that treat every element by itself, as forwards otherwise show by what they
+are made of."""
+
+
+def is_pointwise(op: OpSpec) -> bool:
+    """Whether a forward of one expression has nothing but arithmetic and functions of elements."""
+    if op.forward is None or op.forward.block.expression is None:
+        return False
+    return not any(_looks_further(node) for node in walk(op.forward.block.expression))
+
+
+def _looks_further(node: ir.Node) -> bool:
+    """Whether this part of a formula may read more than one element of an array."""
+    match node:
+        case ir.Call(function):
+            root, _, name = function.partition(".")
+            if root == "np":
+                return name == "matmul" or not isinstance(getattr(np, name), np.ufunc)
+            return root != "sp" and not (root == "kernels" and name in _KERNELS)
+        case ir.Binary(op):
+            return op == "@"
+        case ir.Attribute() | ir.Subscript() | ir.Slice() | ir.Sequence():
+            return True
+    return False
+
+
+class PointwiseRenderer(NumpyRenderer):
+    """Code on arrays, of which large ones are shared among threads."""
+
+    _size = ""
+    """Of the arrays, once it has been asked: `small`, or `large`, then a block of one is meant."""
+    _is_pointwise = True
+    """Whether what was rendered since this was set treats every element by itself."""
+    _has_functions = False
+    """Whether that was more than arithmetic."""
+
+    def whole(self, value: ir.Expr) -> str:
+        return self._whole(value, LOOSEST)
+
+    def _whole(self, value: ir.Expr, at: int) -> str:
+        if isinstance(value, ir.Call):
+            target = self._inlinable(value)
+            body = None if target is None else self.inlined(target)
+            if target is not None and body is not None:
+                with self.inside(target):
+                    return self._whole(body, at)
+        if isinstance(value, ir.Conditional):
+            then, otherwise = self._whole(value.then, OR), self._whole(value.otherwise, CONDITIONAL)
+            text = f"{then} if {self.render(value.test, OR)} else {otherwise}"
+        else:
+            shared = self._shared(value)
+            if shared is None:
+                return self.render(value, at)
+            self._size = "small"
+            text = f"{self.render(value, OR)} if {shared}"
+            self._size = ""
+        return self.in_parentheses(text) if at > CONDITIONAL else text
+
+    def _inlinable(self, call: ir.Call) -> Target | None:
+        if "." in call.function or call.function in HELPERS or call.function in MEMBERS:
+            return None
+        return self.target(call)
+
+    def _shared(self, value: ir.Expr) -> str | None:
+        """What follows the version for small arrays; None where one version is all there is."""
+        tensors = [name for name in names(value) if self.kind(name) == "tensor"]
+        if not (tensors and isinstance(value, ir.Binary) and value.op in _OPERATORS):
+            return None
+        self._size, self._is_pointwise, self._has_functions = "large", True, False
+        operands = f"{self.render(value.left)}, {self.render(value.right)}"
+        self._size = ""
+        if not self._is_pointwise:
+            return None
+        operator = _OPERATORS[value.op]
+        self.context.numpy.add(operator)
+        if _is_plain(value.left) and _is_plain(value.right):
+            call = f"np_{operator}, {operands}"
+        else:
+            known = (name for name in names(value) if name.id in self.kinds)
+            read = ", ".join(dict.fromkeys(map(self.render, known)))
+            call = f"lambda {read}, out=None: np_{operator}({operands}, out), {read}"
+        limit = "ENOUGH" if self._has_functions else "PLENTY"
+        return f"{self.render(tensors[0])}.size < {limit} else in_threads({call})"
+
+    def primitive(self, node: ir.Call) -> tuple[str, int]:
+        self._is_pointwise &= not _looks_further(node)
+        return super().primitive(node)
+
+    def function(self, node: ir.Call, call: str) -> tuple[str, int]:
+        name, _, arguments = call.partition("(")
+        if self._size == "large":
+            self._has_functions = True
+            return f"{QUICKER.get(name, name)}({arguments}", ATOM
+        if self._size == "small" and name not in QUICKER:
+            return call, ATOM
+        return super().function(node, call)
+
+    def array_call(self, target: Target) -> str:
+        self._is_pointwise = False
+        return super().array_call(target)
+
+
+def _is_plain(operand: ir.Expr) -> bool:
+    """Whether nothing is computed for it."""
+    match operand:
+        case ir.Name() | ir.Const():
+            return True
+        case ir.Call("conj" | "real" | "imag", (ir.Name(),)):
+            return True
+    return False

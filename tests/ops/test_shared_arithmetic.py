@@ -1,0 +1,113 @@
+"""Every op with its arrays shared among threads, block by block, as if each of them were large."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec import threads
+
+from .cases import CASES, Case, at, call_gradspec, convert, leaf, outputs, variables
+
+MODULES = [module for name, module in sys.modules.items() if name.startswith("gradspec.generated.")]
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What threads were asked for, once arrays of three elements count as large."""
+    shared = threads.in_threads
+    asked: list[Any] = []
+
+    def in_threads(function: Any, *args: Any) -> Any:
+        asked.append(function)
+        return shared(function, *args)
+
+    for module in MODULES:
+        for name in ("ENOUGH", "PLENTY"):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, 3)
+                monkeypatch.setattr(module, "in_threads", in_threads)
+    monkeypatch.setattr(threads, "ENOUGH", 3)
+    monkeypatch.setattr(threads, "_BLOCK", 2)
+    return asked
+
+
+def derivatives(case: Case) -> list[Any]:
+    """The results of a call, and its first and second gradients, as arrays."""
+    converted = convert(case.op, case.arguments(), leaf)
+    result = call_gradspec(case.op, converted)
+    found = outputs(case.op, result)
+    recorded = [item for item in found if item.requires_grad]
+    leaves = at(converted, variables(case.op, case.arguments()))
+    grads: list[Any] = []
+    if recorded and leaves:
+        weights = [_weights(item) for item in recorded]
+        options: Any = {"allow_unused": True, "retain_graph": True}
+        grads += gs.autograd.grad(recorded, leaves, weights, **options)
+        again = gs.autograd.grad(recorded, leaves, weights, create_graph=True, **options)
+        curved = [grad for grad in again if grad is not None and grad.requires_grad]
+        if curved:
+            weights = [_weights(grad) for grad in curved]
+            grads += gs.autograd.grad(curved, leaves, weights, allow_unused=True)
+    return [None if item is None else item.detach().numpy() for item in (*found, *grads)]
+
+
+def _weights(of: gs.Tensor) -> gs.Tensor:
+    return gs.cos(gs.arange(of.numel()).reshape(of.shape) + 1.0)
+
+
+# Recorded before any test: with the ways of small arrays, which are those that are proved.
+BY_CASE = {case.label: derivatives(case) for case in CASES}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
+def test_nobody_can_tell_from_the_results(case: Case, calls: list[Any]) -> None:
+    found = derivatives(case)
+    for ours, expected in zip(found, BY_CASE[case.label], strict=True):
+        assert (ours is None) == (expected is None)
+        if ours is not None:
+            assert (ours.dtype, ours.shape) == (expected.dtype, expected.shape)
+            np.testing.assert_allclose(ours, expected, rtol=1e-13, atol=1e-14)
+
+
+def weighted_sum(a: Any, b: Any, c: Any) -> Any:
+    return (
+        gs.add(a, b, alpha=3) + gs.sub(b, a, alpha=0.5) + gs.rsub(a, c, alpha=2)
+        + gs.addcmul(a, b, c, value=5) + gs.square(a) * gs.pow(b, 1) + c.cos()
+    )  # fmt: skip
+
+
+def test_arrays_of_one_shape(calls: list[Any]) -> None:
+    a, b, c = arrays = [np.linspace(start, 2, 7) for start in (0.5, 1.0, 1.5)]
+    x, y, z = (gs.tensor(array, requires_grad=True) for array in arrays)
+    result = weighted_sum(x, y, z)
+    result.backward(gs.ones(7, dtype=gs.float64))
+    expected = (a + 3 * b) + (b - 0.5 * a) + (c - 2 * a) + (a + 5 * b * c) + a * a * b + np.cos(c)
+    np.testing.assert_allclose(result.detach().numpy(), expected, rtol=1e-14)
+    slopes = (1 - 0.5 - 2 + 1 + 2 * a * b, 3 + 1 + 5 * c + a * a, 1 + 5 * b - np.sin(c))
+    for leaf_, slope in zip((x, y, z), slopes, strict=True):
+        assert leaf_.grad is not None
+        np.testing.assert_allclose(leaf_.grad.numpy(), slope, rtol=1e-14)
+
+
+def test_dropout(calls: list[Any]) -> None:
+    x = gs.ones(50, dtype=gs.float64, requires_grad=True)
+    y, _ = gs.native_dropout(x, 0.75, True)
+    y.backward(gs.ones(50, dtype=gs.float64))
+    assert x.grad is not None
+    assert set(y.detach().numpy()) == {0.0, 4.0}
+    np.testing.assert_array_equal(x.grad.numpy(), y.detach().numpy())
+
+
+def test_many_formulas_go_that_way(calls: list[Any]) -> None:
+    used = set()
+    for case in CASES:
+        calls.clear()
+        derivatives(case)
+        if calls:
+            used.add(case.op.name)
+    assert used >= {"add.Tensor", "mul.Tensor", "tan", "sigmoid", "tanh", "addcmul", "sqrt"}
