@@ -35,6 +35,7 @@ from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
+from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.threads import PLENTY, in_threads
@@ -2732,3 +2733,235 @@ clamp_min = overloaded("clamp_min", clamp_min_default, clamp_min_tensor)
 clamp_max = overloaded("clamp_max", clamp_max_default, clamp_max_tensor)
 
 where = overloaded("where", where_self, where_default)
+
+register(
+    Op(
+        "add.Tensor",
+        add,
+        "Tensor input, Tensor other, *, Scalar alpha=...",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=add_jvp,
+    ),
+    Op(
+        "sub.Tensor",
+        sub,
+        "Tensor input, Tensor other, *, Scalar alpha=...",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=sub_jvp,
+    ),
+    Op(
+        "rsub.Tensor",
+        rsub_tensor,
+        "Tensor input, Tensor other, *, Scalar alpha=...",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=rsub_tensor_jvp,
+    ),
+    Op(
+        "rsub.Scalar",
+        rsub_scalar,
+        "Tensor input, Scalar other, Scalar alpha=...",
+        jvp=rsub_scalar_jvp,
+    ),
+    Op(
+        "mul.Tensor",
+        mul,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=mul_jvp,
+    ),
+    Op(
+        "div.Tensor",
+        div_tensor,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=div_tensor_jvp,
+    ),
+    Op(
+        "div.Tensor_mode",
+        div_tensor_mode,
+        "Tensor input, Tensor other, *, str rounding_mode",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=div_tensor_mode_jvp,
+    ),
+    Op(
+        "div.Tensor_none",
+        div_tensor_none,
+        "Tensor input, Tensor other, *, str? rounding_mode",
+        promotes=(
+            "input",
+            "other",
+        ),
+    ),
+    Op(
+        "_rdiv",
+        _rdiv,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+    ),
+    Op(
+        "floor_divide",
+        floor_divide,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+    ),
+    Op(
+        "_rfloordiv",
+        _rfloordiv,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+    ),
+    Op(
+        "remainder.Scalar", remainder_scalar, "Tensor input, Scalar other", jvp=remainder_scalar_jvp
+    ),
+    Op(
+        "remainder.Tensor",
+        remainder_tensor,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=remainder_tensor_jvp,
+    ),
+    Op(
+        "_rmod",
+        _rmod,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+    ),
+    Op("fmod.Scalar", fmod_scalar, "Tensor input, Scalar other", jvp=fmod_scalar_jvp),
+    Op(
+        "fmod.Tensor",
+        fmod_tensor,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=fmod_tensor_jvp,
+    ),
+    Op("neg", neg, "Tensor input", jvp=neg_jvp),
+    Op("abs", abs, "Tensor input", jvp=abs_jvp),
+    Op("sign", sign, "Tensor input", jvp=sign_jvp),
+    Op("_zero", _zero, "Tensor input", differentiable=False),
+    Op("floor", floor, "Tensor input", jvp=floor_jvp),
+    Op("ceil", ceil, "Tensor input", jvp=ceil_jvp),
+    Op("round", round_default, "Tensor input", jvp=round_default_jvp),
+    Op("round.decimals", round_decimals, "Tensor input, *, int decimals", jvp=round_decimals_jvp),
+    Op("special_round", special_round, "Tensor input, *, int decimals=..."),
+    Op("trunc", trunc, "Tensor input", jvp=trunc_jvp),
+    Op(
+        "maximum",
+        maximum,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=maximum_jvp,
+    ),
+    Op(
+        "minimum",
+        minimum,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=minimum_jvp,
+    ),
+    Op(
+        "clamp.Tensor",
+        clamp_tensor,
+        "Tensor input, Tensor? min=..., Tensor? max=...",
+        promotes=(
+            "input",
+            "min",
+            "max",
+        ),
+        jvp=clamp_tensor_jvp,
+    ),
+    Op(
+        "clamp",
+        clamp_default,
+        "Tensor input, Scalar? min=..., Scalar? max=...",
+        jvp=clamp_default_jvp,
+    ),
+    Op(
+        "_within.Tensor",
+        _within_tensor,
+        "Tensor input, Tensor? min, Tensor? max",
+        differentiable=False,
+    ),
+    Op("_within", _within_default, "Tensor input, Scalar? min, Scalar? max", differentiable=False),
+    Op("clamp_min", clamp_min_default, "Tensor input, Scalar min", jvp=clamp_min_default_jvp),
+    Op(
+        "clamp_min.Tensor",
+        clamp_min_tensor,
+        "Tensor input, Tensor min",
+        promotes=(
+            "input",
+            "min",
+        ),
+        jvp=clamp_min_tensor_jvp,
+    ),
+    Op("clamp_max", clamp_max_default, "Tensor input, Scalar max", jvp=clamp_max_default_jvp),
+    Op(
+        "clamp_max.Tensor",
+        clamp_max_tensor,
+        "Tensor input, Tensor max",
+        promotes=(
+            "input",
+            "max",
+        ),
+        jvp=clamp_max_tensor_jvp,
+    ),
+    Op(
+        "where.self",
+        where_self,
+        "Tensor condition, Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=where_self_jvp,
+    ),
+    Op("where", where_default, "Tensor condition"),
+    Op("clone", clone, "Tensor input", jvp=clone_jvp),
+    Op(
+        "_to_copy",
+        _to_copy,
+        "Tensor input, *, ScalarType? dtype=..., str? memory_format=...",
+        jvp=_to_copy_jvp,
+    ),
+)

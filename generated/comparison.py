@@ -26,6 +26,7 @@ from gradspec.errors import complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
+from gradspec.registry import Op, register
 from gradspec.tensor import Tensor
 from gradspec.types import Number
 
@@ -443,3 +444,114 @@ def any_dims(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = Fa
 all = overloaded("all", all_default, all_dim, all_dims)
 
 any = overloaded("any", any_default, any_dim, any_dims)
+
+register(
+    Op(
+        "eq.Tensor",
+        eq,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "ne.Tensor",
+        ne,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "lt.Tensor",
+        lt,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "le.Tensor",
+        le,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "gt.Tensor",
+        gt,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "ge.Tensor",
+        ge,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op("isnan", isnan, "Tensor input", differentiable=False),
+    Op("isinf", isinf, "Tensor input", differentiable=False),
+    Op("isfinite", isfinite, "Tensor input", differentiable=False),
+    Op("logical_not", logical_not, "Tensor input", differentiable=False),
+    Op("logical_and", logical_and, "Tensor input, Tensor other", differentiable=False),
+    Op("logical_or", logical_or, "Tensor input, Tensor other", differentiable=False),
+    Op("logical_xor", logical_xor, "Tensor input, Tensor other", differentiable=False),
+    Op(
+        "bitwise_and.Tensor",
+        bitwise_and,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "bitwise_or.Tensor",
+        bitwise_or,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op(
+        "bitwise_xor.Tensor",
+        bitwise_xor,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        differentiable=False,
+    ),
+    Op("bitwise_not", bitwise_not, "Tensor input", differentiable=False),
+    Op("all", all_default, "Tensor input", differentiable=False),
+    Op("all.dim", all_dim, "Tensor input, int dim, bool keepdim=...", differentiable=False),
+    Op(
+        "all.dims", all_dims, "Tensor input, int[]? dim=..., bool keepdim=...", differentiable=False
+    ),
+    Op("any", any_default, "Tensor input", differentiable=False),
+    Op("any.dim", any_dim, "Tensor input, int dim, bool keepdim=...", differentiable=False),
+    Op(
+        "any.dims", any_dims, "Tensor input, int[]? dim=..., bool keepdim=...", differentiable=False
+    ),
+)

@@ -28,6 +28,7 @@ from gradspec.promotion import (
     is_complex,
     promote_to_float,
 )
+from gradspec.registry import Op, register
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, share_alias
 from gradspec.threads import in_threads
@@ -463,3 +464,18 @@ def sgn_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
         if is_complex(self_p)
         else arithmetic_ops._zero(self_t)
     )
+
+
+register(
+    Op("_conj", _conj, "Tensor input", jvp=_conj_jvp),
+    Op("conj", conj, "Tensor input"),
+    Op("_conj_physical", _conj_physical, "Tensor input", jvp=_conj_physical_jvp),
+    Op("conj_physical", conj_physical, "Tensor input"),
+    Op("view_as_real", view_as_real, "Tensor input", jvp=view_as_real_jvp),
+    Op("view_as_complex", view_as_complex, "Tensor input", jvp=view_as_complex_jvp),
+    Op("real", real, "Tensor input"),
+    Op("imag", imag, "Tensor input"),
+    Op("complex", complex, "Tensor real, Tensor imag", jvp=complex_jvp),
+    Op("angle", angle, "Tensor input", promotes=("input",), jvp=angle_jvp),
+    Op("sgn", sgn, "Tensor input", promotes=("input",), jvp=sgn_jvp),
+)

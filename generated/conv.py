@@ -18,6 +18,7 @@ from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.registry import Op, register
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
 from gradspec.types import Primals, Tangents
@@ -1261,3 +1262,82 @@ conv1d = overloaded("conv1d", conv1d_default, conv1d_padding)
 conv2d = overloaded("conv2d", conv2d_default, conv2d_padding)
 
 conv3d = overloaded("conv3d", conv3d_default, conv3d_padding)
+
+register(
+    Op(
+        "_convolution",
+        _convolution,
+        "Tensor input, Tensor weight, Tensor? bias, int[1] stride, int[1] padding, int[1] dilation, bool transposed, int[1] output_padding, int groups, int spatial, str fit=...",
+        jvp=_convolution_jvp,
+    ),
+    Op(
+        "_convolution_input",
+        _convolution_input,
+        "Tensor grad_output, Tensor weight, Tensor input, int[1] stride, int[1] padding, int[1] dilation, bool transposed, int[1] output_padding, int groups, int spatial, str fit",
+        jvp=_convolution_input_jvp,
+    ),
+    Op(
+        "_convolution_weight",
+        _convolution_weight,
+        "Tensor grad_output, Tensor input, Tensor weight, int[1] stride, int[1] padding, int[1] dilation, bool transposed, int[1] output_padding, int groups, int spatial, str fit",
+        jvp=_convolution_weight_jvp,
+    ),
+    Op("_channel_sum", _channel_sum, "Tensor input", jvp=_channel_sum_jvp),
+    Op(
+        "_convolution_bias",
+        _convolution_bias,
+        "Tensor input, Tensor x, Tensor weight",
+        jvp=_convolution_bias_jvp,
+    ),
+    Op("_per_channel", _per_channel, "Tensor input, int[] shape", jvp=_per_channel_jvp),
+    Op(
+        "convolution",
+        convolution,
+        "Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups",
+    ),
+    Op(
+        "conv1d",
+        conv1d_default,
+        "Tensor input, Tensor weight, Tensor? bias=..., int[1] stride=..., int[1] padding=..., int[1] dilation=..., int groups=...",
+    ),
+    Op(
+        "conv1d.padding",
+        conv1d_padding,
+        "Tensor input, Tensor weight, Tensor? bias=..., int[1] stride=..., str padding=..., int[1] dilation=..., int groups=...",
+    ),
+    Op(
+        "conv2d",
+        conv2d_default,
+        "Tensor input, Tensor weight, Tensor? bias=..., int[2] stride=..., int[2] padding=..., int[2] dilation=..., int groups=...",
+    ),
+    Op(
+        "conv2d.padding",
+        conv2d_padding,
+        "Tensor input, Tensor weight, Tensor? bias=..., int[2] stride=..., str padding=..., int[2] dilation=..., int groups=...",
+    ),
+    Op(
+        "conv3d",
+        conv3d_default,
+        "Tensor input, Tensor weight, Tensor? bias=..., int[3] stride=..., int[3] padding=..., int[3] dilation=..., int groups=...",
+    ),
+    Op(
+        "conv3d.padding",
+        conv3d_padding,
+        "Tensor input, Tensor weight, Tensor? bias=..., int[3] stride=..., str padding=..., int[3] dilation=..., int groups=...",
+    ),
+    Op(
+        "conv_transpose1d",
+        conv_transpose1d,
+        "Tensor input, Tensor weight, Tensor? bias=..., int[1] stride=..., int[1] padding=..., int[1] output_padding=..., int groups=..., int[1] dilation=...",
+    ),
+    Op(
+        "conv_transpose2d.input",
+        conv_transpose2d,
+        "Tensor input, Tensor weight, Tensor? bias=..., int[2] stride=..., int[2] padding=..., int[2] output_padding=..., int groups=..., int[2] dilation=...",
+    ),
+    Op(
+        "conv_transpose3d.input",
+        conv_transpose3d,
+        "Tensor input, Tensor weight, Tensor? bias=..., int[3] stride=..., int[3] padding=..., int[3] output_padding=..., int groups=..., int[3] dilation=...",
+    ),
+)

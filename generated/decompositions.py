@@ -24,6 +24,7 @@ from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, OutputEdge, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
+from gradspec.registry import Op, register
 from gradspec.result import Result
 from gradspec.saved import (
     attach_outputs,
@@ -1880,3 +1881,74 @@ def _matrix_exp_slope(input: Tensor, direction: Tensor) -> Tensor:
 def matrix_exp(input: Tensor) -> Tensor:
     """Exponentials of square matrices."""
     return linalg_matrix_exp(input)
+
+
+register(
+    Op("linalg_inv_ex", linalg_inv_ex, "Tensor A, *, bool check_errors=...", jvp=linalg_inv_ex_jvp),
+    Op("linalg_inv", linalg_inv, "Tensor A"),
+    Op("inverse", inverse, "Tensor input"),
+    Op("_mt", _mt, "Tensor input"),
+    Op("linalg_det", linalg_det, "Tensor A", jvp=linalg_det_jvp),
+    Op("_cofactors", _cofactors, "Tensor A", jvp=_cofactors_jvp),
+    Op("det", det, "Tensor input"),
+    Op("linalg_slogdet", linalg_slogdet, "Tensor A", jvp=linalg_slogdet_jvp),
+    Op("slogdet", slogdet, "Tensor input"),
+    Op("logdet", logdet, "Tensor input"),
+    Op(
+        "linalg_solve_ex",
+        linalg_solve_ex,
+        "Tensor A, Tensor B, *, bool left=..., bool check_errors=...",
+        jvp=linalg_solve_ex_jvp,
+    ),
+    Op("linalg_solve", linalg_solve, "Tensor A, Tensor B, *, bool left=..."),
+    Op(
+        "linalg_solve_triangular",
+        linalg_solve_triangular,
+        "Tensor input, Tensor B, *, bool upper, bool left=..., bool unitriangular=...",
+        jvp=linalg_solve_triangular_jvp,
+    ),
+    Op(
+        "linalg_cholesky_ex",
+        linalg_cholesky_ex,
+        "Tensor input, *, bool upper=..., bool check_errors=...",
+        jvp=linalg_cholesky_ex_jvp,
+    ),
+    Op("_half_tril", _half_tril, "Tensor input"),
+    Op("linalg_cholesky", linalg_cholesky, "Tensor input, *, bool upper=..."),
+    Op("linalg_eigh", linalg_eigh, "Tensor input, str UPLO=...", jvp=linalg_eigh_jvp),
+    Op("_off_diagonal", _off_diagonal, "Tensor input"),
+    Op("_differences", _differences, "Tensor input"),
+    Op(
+        "_quotient",
+        _quotient,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=_quotient_jvp,
+    ),
+    Op("linalg_eigvalsh", linalg_eigvalsh, "Tensor input, str UPLO=..."),
+    Op(
+        "linalg_svd",
+        linalg_svd,
+        "Tensor A, bool full_matrices=..., *, str? driver=...",
+        jvp=linalg_svd_jvp,
+    ),
+    Op("_skew", _skew, "Tensor input"),
+    Op("linalg_svdvals", linalg_svdvals, "Tensor A, *, str? driver=..."),
+    Op("svd", svd, "Tensor input, bool some=..., bool compute_uv=..."),
+    Op("linalg_qr", linalg_qr, "Tensor A, str mode=...", jvp=linalg_qr_jvp),
+    Op("_computed_q", _computed_q, "Tensor input", jvp=_computed_q_jvp),
+    Op(
+        "linalg_pinv",
+        linalg_pinv,
+        "Tensor input, float? rcond=..., bool hermitian=..., *, float? atol=..., float? rtol=...",
+        jvp=linalg_pinv_jvp,
+    ),
+    Op("pinverse", pinverse, "Tensor input, float rcond=..."),
+    Op("linalg_lu", linalg_lu, "Tensor A, *, bool pivot=...", jvp=linalg_lu_jvp),
+    Op("linalg_matrix_exp", linalg_matrix_exp, "Tensor input", jvp=linalg_matrix_exp_jvp),
+    Op("_matrix_exp_slope", _matrix_exp_slope, "Tensor input, Tensor direction"),
+    Op("matrix_exp", matrix_exp, "Tensor input"),
+)

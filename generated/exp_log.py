@@ -33,6 +33,7 @@ from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
+from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
 from gradspec.threads import ENOUGH, PLENTY, in_threads
@@ -1603,3 +1604,80 @@ pow = overloaded("pow", pow_tensor_scalar, pow_tensor_tensor, pow_scalar)
 _rpow = overloaded("_rpow", _rpow_scalar, _rpow_tensor)
 
 xlogy = overloaded("xlogy", xlogy_tensor, xlogy_scalar_self, xlogy_scalar_other)
+
+register(
+    Op("exp", exp, "Tensor input", promotes=("input",), jvp=exp_jvp),
+    Op("exp2", exp2, "Tensor input", promotes=("input",), jvp=exp2_jvp),
+    Op("expm1", expm1, "Tensor input", promotes=("input",), jvp=expm1_jvp),
+    Op("log", log, "Tensor input", promotes=("input",), jvp=log_jvp),
+    Op("log1p", log1p, "Tensor input", promotes=("input",), jvp=log1p_jvp),
+    Op("log2", log2, "Tensor input", promotes=("input",), jvp=log2_jvp),
+    Op("log10", log10, "Tensor input", promotes=("input",), jvp=log10_jvp),
+    Op(
+        "logaddexp",
+        logaddexp,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=logaddexp_jvp,
+    ),
+    Op("sqrt", sqrt, "Tensor input", promotes=("input",), jvp=sqrt_jvp),
+    Op("rsqrt", rsqrt, "Tensor input", promotes=("input",), jvp=rsqrt_jvp),
+    Op("reciprocal", reciprocal, "Tensor input", promotes=("input",), jvp=reciprocal_jvp),
+    Op(
+        "pow.Tensor_Scalar",
+        pow_tensor_scalar,
+        "Tensor input, Scalar exponent",
+        jvp=pow_tensor_scalar_jvp,
+    ),
+    Op("_itself", _itself, "Tensor input", jvp=_itself_jvp),
+    Op(
+        "pow.Tensor_Tensor",
+        pow_tensor_tensor,
+        "Tensor input, Tensor exponent",
+        promotes=(
+            "input",
+            "exponent",
+        ),
+        jvp=pow_tensor_tensor_jvp,
+    ),
+    Op("pow.Scalar", pow_scalar, "Scalar input, Tensor exponent", jvp=pow_scalar_jvp),
+    Op("_rpow.Scalar", _rpow_scalar, "Tensor input, Scalar other"),
+    Op(
+        "_rpow.Tensor",
+        _rpow_tensor,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+    ),
+    Op("_times_log", _times_log, "Tensor input, Scalar base", jvp=_times_log_jvp),
+    Op("square", square, "Tensor input"),
+    Op(
+        "xlogy.Tensor",
+        xlogy_tensor,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=xlogy_tensor_jvp,
+    ),
+    Op(
+        "xlogy.Scalar_Self",
+        xlogy_scalar_self,
+        "float input, Tensor other",
+        promotes=("other",),
+        jvp=xlogy_scalar_self_jvp,
+    ),
+    Op(
+        "xlogy.Scalar_Other",
+        xlogy_scalar_other,
+        "Tensor input, float other",
+        promotes=("input",),
+        jvp=xlogy_scalar_other_jvp,
+    ),
+)

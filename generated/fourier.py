@@ -18,6 +18,7 @@ from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.registry import Op, register
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
 from gradspec.types import Primals, Tangents
@@ -289,3 +290,26 @@ def _lengthened_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     x = primals["x"]
     dim = primals["dim"]
     return _lengthened(self_t, x, dim)
+
+
+register(
+    Op(
+        "_fft_c2c",
+        _fft_c2c,
+        "Tensor input, int[] dim, int normalization, bool inverse",
+        jvp=_fft_c2c_jvp,
+    ),
+    Op(
+        "_fft_r2c",
+        _fft_r2c,
+        "Tensor input, int[] dim, int normalization, bool onesided",
+        jvp=_fft_r2c_jvp,
+    ),
+    Op(
+        "_fft_c2r",
+        _fft_c2r,
+        "Tensor input, int[] dim, int normalization, int last_dim_size",
+        jvp=_fft_c2r_jvp,
+    ),
+    Op("_lengthened", _lengthened, "Tensor input, Tensor x, int dim", jvp=_lengthened_jvp),
+)

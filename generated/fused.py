@@ -25,6 +25,7 @@ from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
+from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.threads import PLENTY, in_threads
@@ -1410,3 +1411,94 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
 
 
 lerp = overloaded("lerp", lerp_scalar, lerp_tensor)
+
+register(
+    Op(
+        "addcmul",
+        addcmul,
+        "Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=...",
+        promotes=(
+            "input",
+            "tensor1",
+            "tensor2",
+        ),
+        jvp=addcmul_jvp,
+    ),
+    Op(
+        "addcdiv",
+        addcdiv,
+        "Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=...",
+        promotes=(
+            "input",
+            "tensor1",
+            "tensor2",
+        ),
+        jvp=addcdiv_jvp,
+    ),
+    Op(
+        "lerp.Scalar",
+        lerp_scalar,
+        "Tensor input, Tensor end, Scalar weight",
+        promotes=(
+            "input",
+            "end",
+        ),
+        jvp=lerp_scalar_jvp,
+    ),
+    Op(
+        "lerp.Tensor",
+        lerp_tensor,
+        "Tensor input, Tensor end, Tensor weight",
+        promotes=(
+            "input",
+            "end",
+            "weight",
+        ),
+        jvp=lerp_tensor_jvp,
+    ),
+    Op(
+        "addmv",
+        addmv,
+        "Tensor input, Tensor mat, Tensor vec, *, Scalar beta=..., Scalar alpha=...",
+        promotes=("input",),
+        jvp=addmv_jvp,
+    ),
+    Op(
+        "addr",
+        addr,
+        "Tensor input, Tensor vec1, Tensor vec2, *, Scalar beta=..., Scalar alpha=...",
+        promotes=("input",),
+        jvp=addr_jvp,
+    ),
+    Op(
+        "baddbmm",
+        baddbmm,
+        "Tensor input, Tensor batch1, Tensor batch2, *, Scalar beta=..., Scalar alpha=...",
+        promotes=("input",),
+        jvp=baddbmm_jvp,
+    ),
+    Op(
+        "addbmm",
+        addbmm,
+        "Tensor input, Tensor batch1, Tensor batch2, *, Scalar beta=..., Scalar alpha=...",
+        promotes=("input",),
+        jvp=addbmm_jvp,
+    ),
+    Op(
+        "linalg_cross",
+        linalg_cross,
+        "Tensor input, Tensor other, *, int dim=...",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=linalg_cross_jvp,
+    ),
+    Op("vdot", vdot, "Tensor input, Tensor other", jvp=vdot_jvp),
+    Op("linalg_vecdot", linalg_vecdot, "Tensor x, Tensor y, *, int dim=..."),
+    Op(
+        "linalg_diagonal",
+        linalg_diagonal,
+        "Tensor A, *, int offset=..., int dim1=..., int dim2=...",
+    ),
+)

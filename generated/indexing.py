@@ -20,6 +20,7 @@ from gradspec.errors import failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
+from gradspec.registry import Op, register
 from gradspec.saved import arrays_of, check_version, check_versions, likeness, versions
 from gradspec.tensor import Tensor, share_alias
 from gradspec.types import Number, Primals, Tangents
@@ -1221,3 +1222,91 @@ def index_put_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 scatter = overloaded("scatter", scatter_src, scatter_value)
 
 masked_fill = overloaded("masked_fill", masked_fill_scalar, masked_fill_tensor)
+
+register(
+    Op("select.int", select, "Tensor input, int dim, int index", jvp=select_jvp),
+    Op(
+        "select_backward",
+        select_backward,
+        "Tensor grad_output, int[] input_sizes, int dim, int index",
+        jvp=select_backward_jvp,
+    ),
+    Op(
+        "slice.Tensor",
+        slice,
+        "Tensor input, int dim=..., int? start=..., int? end=..., int step=..., *, bool exact=...",
+        jvp=slice_jvp,
+    ),
+    Op(
+        "slice_backward",
+        slice_backward,
+        "Tensor grad_output, int[] input_sizes, int dim, int? start, int? end, int step",
+        jvp=slice_backward_jvp,
+    ),
+    Op("narrow", narrow, "Tensor input, int dim, int start, int length"),
+    Op("index.Tensor", index, "Tensor input, Tensor?[] indices", jvp=index_jvp),
+    Op(
+        "_index_backward",
+        _index_backward,
+        "Tensor input, int[] shape, Tensor?[] indices",
+        jvp=_index_backward_jvp,
+    ),
+    Op("index_select", index_select, "Tensor input, int dim, Tensor index", jvp=index_select_jvp),
+    Op(
+        "_index_select_backward",
+        _index_select_backward,
+        "Tensor input, int[] shape, int dim, Tensor index",
+        jvp=_index_select_backward_jvp,
+    ),
+    Op(
+        "gather",
+        gather,
+        "Tensor input, int dim, Tensor index, *, bool sparse_grad=...",
+        jvp=gather_jvp,
+    ),
+    Op(
+        "_gather_backward",
+        _gather_backward,
+        "Tensor input, Tensor x, int dim, Tensor index",
+        jvp=_gather_backward_jvp,
+    ),
+    Op(
+        "scatter_add",
+        scatter_add,
+        "Tensor input, int dim, Tensor index, Tensor src",
+        jvp=scatter_add_jvp,
+    ),
+    Op(
+        "scatter.src",
+        scatter_src,
+        "Tensor input, int dim, Tensor index, Tensor src",
+        jvp=scatter_src_jvp,
+    ),
+    Op(
+        "scatter.value",
+        scatter_value,
+        "Tensor input, int dim, Tensor index, Scalar value",
+        jvp=scatter_value_jvp,
+    ),
+    Op(
+        "masked_fill.Scalar",
+        masked_fill_scalar,
+        "Tensor input, Tensor mask, Scalar value",
+        promotes=("input",),
+        jvp=masked_fill_scalar_jvp,
+    ),
+    Op(
+        "masked_fill.Tensor",
+        masked_fill_tensor,
+        "Tensor input, Tensor mask, Tensor value",
+        promotes=("input",),
+        jvp=masked_fill_tensor_jvp,
+    ),
+    Op("_index_clear", _index_clear, "Tensor input, Tensor?[] indices", jvp=_index_clear_jvp),
+    Op(
+        "index_put",
+        index_put,
+        "Tensor input, Tensor?[] indices, Tensor values, bool accumulate=...",
+        jvp=index_put_jvp,
+    ),
+)

@@ -19,6 +19,7 @@ from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.registry import Op, register
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
 from gradspec.threads import PLENTY, in_threads
@@ -544,3 +545,39 @@ def _leaky_relu_backward_jvp(primals: Primals, tangents: Tangents, result: Any) 
     x_p = primals["x"]
     negative_slope = primals["negative_slope"]
     return _leaky_relu_backward(self_t, x_p, negative_slope)
+
+
+register(
+    Op(
+        "embedding",
+        embedding,
+        "Tensor weight, Tensor indices, int padding_idx=..., bool scale_grad_by_freq=..., bool sparse=...",
+        jvp=embedding_jvp,
+    ),
+    Op(
+        "embedding_dense_backward",
+        embedding_dense_backward,
+        "Tensor grad_output, Tensor indices, int num_weights, int padding_idx, bool scale_grad_by_freq",
+        jvp=embedding_dense_backward_jvp,
+    ),
+    Op(
+        "_embedding_padded",
+        _embedding_padded,
+        "Tensor input, Tensor indices, int padding_idx, bool scale_grad_by_freq",
+        jvp=_embedding_padded_jvp,
+    ),
+    Op("one_hot", one_hot, "Tensor input, int num_classes=...", differentiable=False),
+    Op(
+        "_native_dropout",
+        _native_dropout,
+        "Tensor input, Tensor mask, float scale",
+        jvp=_native_dropout_jvp,
+    ),
+    Op("_leaky_relu", _leaky_relu, "Tensor input, Scalar negative_slope", jvp=_leaky_relu_jvp),
+    Op(
+        "_leaky_relu_backward",
+        _leaky_relu_backward,
+        "Tensor input, Tensor x, Scalar negative_slope",
+        jvp=_leaky_relu_backward_jvp,
+    ),
+)

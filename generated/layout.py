@@ -19,6 +19,7 @@ from gradspec.errors import failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import Node, next_sequence_nr
 from gradspec.overloads import overloaded
+from gradspec.registry import Op, register
 from gradspec.saved import attach_outputs, materialize, materialize_tensors
 from gradspec.tensor import Tensor, share_alias, share_alias_with_all, wrap
 from gradspec.types import Primals, Tangents
@@ -687,3 +688,62 @@ def flipud(input: Tensor) -> Tensor:
 
 
 split = overloaded("split", split_tensor, split_sizes)
+
+register(
+    Op(
+        "split.Tensor",
+        split_tensor,
+        "Tensor input, int split_size, int dim=...",
+        jvp=split_tensor_jvp,
+    ),
+    Op("split.sizes", split_sizes, "Tensor input, int[] split_size, int dim=..."),
+    Op(
+        "split_with_sizes",
+        split_with_sizes,
+        "Tensor input, int[] split_sizes, int dim=...",
+        jvp=split_with_sizes_jvp,
+    ),
+    Op(
+        "diagonal",
+        diagonal,
+        "Tensor input, int offset=..., int dim1=..., int dim2=...",
+        jvp=diagonal_jvp,
+    ),
+    Op(
+        "diagonal_copy",
+        diagonal_copy,
+        "Tensor input, int offset=..., int dim1=..., int dim2=...",
+        jvp=diagonal_copy_jvp,
+    ),
+    Op(
+        "diagonal_backward",
+        diagonal_backward,
+        "Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2",
+        jvp=diagonal_backward_jvp,
+    ),
+    Op(
+        "diag_embed",
+        diag_embed,
+        "Tensor input, int offset=..., int dim1=..., int dim2=...",
+        jvp=diag_embed_jvp,
+    ),
+    Op("diag", diag, "Tensor input, int diagonal=..."),
+    Op("diagflat", diagflat, "Tensor input, int offset=..."),
+    Op("trace", trace, "Tensor input", jvp=trace_jvp),
+    Op("_trace_backward", _trace_backward, "Tensor input, int[] shape", jvp=_trace_backward_jvp),
+    Op("repeat", repeat, "Tensor input, int[] repeats", jvp=repeat_jvp),
+    Op(
+        "_repeat_backward",
+        _repeat_backward,
+        "Tensor input, int[] shape, int[] repeats",
+        jvp=_repeat_backward_jvp,
+    ),
+    Op("tile", tile, "Tensor input, int[] dims"),
+    Op("roll", roll, "Tensor input, int[1] shifts, int[1] dims=...", jvp=roll_jvp),
+    Op("_unroll", _unroll, "Tensor input, int[1] shifts, int[1] dims", jvp=_unroll_jvp),
+    Op("adjoint", adjoint, "Tensor input"),
+    Op("ravel", ravel, "Tensor input"),
+    Op("unflatten.int", unflatten, "Tensor input, int dim, int[] sizes"),
+    Op("fliplr", fliplr, "Tensor input"),
+    Op("flipud", flipud, "Tensor input"),
+)

@@ -20,6 +20,7 @@ from gradspec.errors import failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import promote
+from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
@@ -757,3 +758,31 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 def _rmatmul(input: Tensor, other: Tensor) -> Tensor:
     """`other @ self`."""
     return matmul(other, input)
+
+
+register(
+    Op("mm", mm, "Tensor input, Tensor mat2, *, int[]? strides=...", jvp=mm_jvp),
+    Op("bmm", bmm, "Tensor input, Tensor mat2", jvp=bmm_jvp),
+    Op("mv", mv, "Tensor input, Tensor vec", jvp=mv_jvp),
+    Op("dot", dot, "Tensor input, Tensor tensor", jvp=dot_jvp),
+    Op("outer", outer, "Tensor input, Tensor vec2"),
+    Op(
+        "addmm",
+        addmm,
+        "Tensor input, Tensor mat1, Tensor mat2, *, Scalar beta=..., Scalar alpha=...",
+        promotes=("input",),
+        jvp=addmm_jvp,
+    ),
+    Op(
+        "_broadcast_matmul",
+        _broadcast_matmul,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=_broadcast_matmul_jvp,
+    ),
+    Op("matmul", matmul, "Tensor input, Tensor other"),
+    Op("_rmatmul", _rmatmul, "Tensor input, Tensor other"),
+)

@@ -26,6 +26,7 @@ from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
+from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.threads import ENOUGH, in_threads
@@ -1122,3 +1123,90 @@ def _smoothed_cross_entropy(
             kept, dtype=input.dtype
         )
     return likelihood * (1 - label_smoothing) + uniform * (label_smoothing / input.shape[dim])
+
+
+register(
+    Op("_reduced", _reduced, "Tensor input, str reduction", jvp=_reduced_jvp),
+    Op("_unreduced", _unreduced, "Tensor input, int[] shape, str reduction", jvp=_unreduced_jvp),
+    Op(
+        "mse_loss",
+        mse_loss,
+        "Tensor input, Tensor target, bool? size_average=..., bool? reduce=..., str reduction=...",
+    ),
+    Op(
+        "_mse_loss",
+        _mse_loss,
+        "Tensor input, Tensor target, str reduction",
+        promotes=(
+            "input",
+            "target",
+        ),
+        jvp=_mse_loss_jvp,
+    ),
+    Op(
+        "l1_loss",
+        l1_loss,
+        "Tensor input, Tensor target, bool? size_average=..., bool? reduce=..., str reduction=...",
+    ),
+    Op(
+        "binary_cross_entropy_with_logits",
+        binary_cross_entropy_with_logits,
+        "Tensor input, Tensor target, Tensor? weight=..., bool? size_average=..., bool? reduce=..., str reduction=..., Tensor? pos_weight=...",
+    ),
+    Op(
+        "_binary_cross_entropy_with_logits",
+        _binary_cross_entropy_with_logits,
+        "Tensor input, Tensor target, Tensor? weight, Tensor? pos_weight, str reduction",
+        promotes=(
+            "input",
+            "target",
+            "weight",
+            "pos_weight",
+        ),
+        jvp=_binary_cross_entropy_with_logits_jvp,
+    ),
+    Op(
+        "nll_loss",
+        nll_loss,
+        "Tensor input, Tensor target, Tensor? weight=..., bool? size_average=..., int ignore_index=..., bool? reduce=..., str reduction=...",
+    ),
+    Op(
+        "_nll_loss_nd",
+        _nll_loss_nd,
+        "Tensor input, Tensor target, Tensor? weight, int ignore_index, str reduction",
+    ),
+    Op(
+        "_nll_loss",
+        _nll_loss,
+        "Tensor input, Tensor target, Tensor? weight, int ignore_index, str reduction",
+        jvp=_nll_loss_jvp,
+    ),
+    Op(
+        "_nll_loss2d",
+        _nll_loss2d,
+        "Tensor input, Tensor target, Tensor? weight, int ignore_index, str reduction",
+        jvp=_nll_loss2d_jvp,
+    ),
+    Op(
+        "_nll_loss_backward",
+        _nll_loss_backward,
+        "Tensor input, Tensor x, Tensor target, Tensor? weight, int ignore_index, str reduction",
+        jvp=_nll_loss_backward_jvp,
+    ),
+    Op(
+        "cross_entropy",
+        cross_entropy,
+        "Tensor input, Tensor target, Tensor? weight=..., bool? size_average=..., int ignore_index=..., bool? reduce=..., str reduction=..., float label_smoothing=...",
+    ),
+    Op(
+        "_cross_entropy_of_probabilities",
+        _cross_entropy_of_probabilities,
+        "Tensor input, Tensor target, Tensor? weight, str reduction, float label_smoothing",
+    ),
+    Op("_times_class_weight", _times_class_weight, "Tensor input, Tensor? weight, int dim"),
+    Op(
+        "_smoothed_cross_entropy",
+        _smoothed_cross_entropy,
+        "Tensor input, Tensor target, Tensor? weight, int ignore_index, str reduction, float label_smoothing",
+    ),
+)

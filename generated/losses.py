@@ -24,6 +24,7 @@ from gradspec.errors import complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
+from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
 from gradspec.threads import ENOUGH, in_threads
@@ -655,3 +656,59 @@ def kl_div(
                 return reduction_ops.sum_default(loss)
             else:
                 return loss if kind == "none" else loss_ops._reduced(loss, kind)
+
+
+register(
+    Op(
+        "binary_cross_entropy",
+        binary_cross_entropy,
+        "Tensor input, Tensor target, Tensor? weight=..., bool? size_average=..., bool? reduce=..., str reduction=...",
+    ),
+    Op(
+        "_binary_cross_entropy",
+        _binary_cross_entropy,
+        "Tensor input, Tensor target, Tensor? weight, str reduction",
+        promotes=(
+            "input",
+            "target",
+            "weight",
+        ),
+        jvp=_binary_cross_entropy_jvp,
+    ),
+    Op(
+        "smooth_l1_loss",
+        smooth_l1_loss,
+        "Tensor input, Tensor target, bool? size_average=..., bool? reduce=..., str reduction=..., float beta=...",
+    ),
+    Op(
+        "_smooth_l1_loss",
+        _smooth_l1_loss,
+        "Tensor input, Tensor target, str reduction, float beta",
+        promotes=(
+            "input",
+            "target",
+        ),
+        jvp=_smooth_l1_loss_jvp,
+    ),
+    Op("_smooth_l1_slope", _smooth_l1_slope, "Tensor input, float beta"),
+    Op(
+        "huber_loss",
+        huber_loss,
+        "Tensor input, Tensor target, str reduction=..., float delta=..., Tensor? weight=...",
+    ),
+    Op(
+        "_huber_loss",
+        _huber_loss,
+        "Tensor input, Tensor target, str reduction, float delta",
+        promotes=(
+            "input",
+            "target",
+        ),
+        jvp=_huber_loss_jvp,
+    ),
+    Op(
+        "kl_div",
+        kl_div,
+        "Tensor input, Tensor target, bool? size_average=..., bool? reduce=..., str reduction=..., bool log_target=...",
+    ),
+)

@@ -32,6 +32,7 @@ from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
+from gradspec.registry import Op, register
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
 from gradspec.threads import ENOUGH, in_threads
@@ -875,3 +876,30 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
                     linalg_ops.addmm(bias, rows, shape_ops.t(weight)),
                     (*input.shape[:-1], weight.shape[0]),
                 )
+
+
+register(
+    Op("relu", relu, "Tensor input", jvp=relu_jvp),
+    Op(
+        "_threshold_backward",
+        _threshold_backward,
+        "Tensor input, Tensor x, Scalar threshold",
+        jvp=_threshold_backward_jvp,
+    ),
+    Op("sigmoid", sigmoid, "Tensor input", promotes=("input",), jvp=sigmoid_jvp),
+    Op("_sigmoid_backward", _sigmoid_backward, "Tensor input, Tensor x", jvp=_sigmoid_backward_jvp),
+    Op("log_sigmoid", log_sigmoid, "Tensor input", jvp=log_sigmoid_jvp),
+    Op("silu", silu, "Tensor input", jvp=silu_jvp),
+    Op("gelu", gelu, "Tensor input, *, str approximate=...", jvp=gelu_jvp),
+    Op(
+        "softplus",
+        softplus,
+        "Tensor input, Scalar beta=..., Scalar threshold=...",
+        jvp=softplus_jvp,
+    ),
+    Op("softmax.int", softmax, "Tensor input, int dim, ScalarType? dtype=..."),
+    Op("_softmax", _softmax, "Tensor input, int dim", jvp=_softmax_jvp),
+    Op("log_softmax.int", log_softmax, "Tensor input, int dim, ScalarType? dtype=..."),
+    Op("_log_softmax", _log_softmax, "Tensor input, int dim", jvp=_log_softmax_jvp),
+    Op("linear", linear, "Tensor input, Tensor weight, Tensor? bias=..."),
+)

@@ -18,6 +18,7 @@ from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, OutputEdge, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.registry import Op, register
 from gradspec.result import Result
 from gradspec.saved import (
     attach_outputs,
@@ -729,3 +730,38 @@ def layer_norm(
 ) -> Tensor:
     """The last dimensions together with mean 0 and variance 1, then scaled and shifted."""
     return _native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+register(
+    Op("_mean_to_size", _mean_to_size, "Tensor input, int[] size", jvp=_mean_to_size_jvp),
+    Op("_over_count", _over_count, "Tensor input, int[] shape", jvp=_over_count_jvp),
+    Op("_recentred", _recentred, "Tensor input, Tensor normalized, Tensor scale"),
+    Op(
+        "_standardized_pullback",
+        _standardized_pullback,
+        "Tensor input, Tensor grad_mean, Tensor grad_invstd, Tensor normalized, Tensor invstd",
+    ),
+    Op(
+        "_bias_gradient",
+        _bias_gradient,
+        "Tensor input, Tensor x, Tensor? weight, Tensor? bias, int[] shape",
+        jvp=_bias_gradient_jvp,
+    ),
+    Op(
+        "_native_batch_norm",
+        _native_batch_norm,
+        "Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, float eps",
+        jvp=_native_batch_norm_jvp,
+    ),
+    Op(
+        "_native_layer_norm",
+        _native_layer_norm,
+        "Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps",
+        jvp=_native_layer_norm_jvp,
+    ),
+    Op(
+        "layer_norm",
+        layer_norm,
+        "Tensor input, int[] normalized_shape, Tensor? weight=..., Tensor? bias=..., float eps=...",
+    ),
+)

@@ -20,6 +20,7 @@ from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.registry import Op, register
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import DTypeLike, Number, Primals, Tangents
@@ -197,3 +198,14 @@ def _norm_slope(
                         0,
                         arithmetic_ops.sign(input) * size ** (ord - 1),
                     )
+
+
+register(
+    Op(
+        "linalg_vector_norm",
+        linalg_vector_norm,
+        "Tensor input, Scalar ord=..., int[1]? dim=..., bool keepdim=..., *, ScalarType? dtype=...",
+        jvp=linalg_vector_norm_jvp,
+    ),
+    Op("_norm_slope", _norm_slope, "Tensor input, Tensor norm, Scalar ord, int[1]? dim"),
+)

@@ -17,6 +17,7 @@ from gradspec.dispatch import dispatch
 from gradspec.errors import failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
+from gradspec.registry import Op, register
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
 from gradspec.types import Number, Primals, Tangents
@@ -638,3 +639,65 @@ def pad(
                 return _replicated(input, pad)
             else:
                 return _pad_by_index(input, pad, mode)
+
+
+register(
+    Op(
+        "constant_pad_nd",
+        constant_pad_nd,
+        "Tensor input, int[] pad, Scalar value=...",
+        jvp=constant_pad_nd_jvp,
+    ),
+    Op(
+        "_constant_unpad_nd",
+        _constant_unpad_nd,
+        "Tensor input, int[] pad",
+        jvp=_constant_unpad_nd_jvp,
+    ),
+    Op(
+        "_reflection_pad1d",
+        _reflection_pad1d,
+        "Tensor input, int[] padding",
+        jvp=_reflection_pad1d_jvp,
+    ),
+    Op(
+        "_reflection_pad2d",
+        _reflection_pad2d,
+        "Tensor input, int[] padding",
+        jvp=_reflection_pad2d_jvp,
+    ),
+    Op(
+        "_reflection_pad3d",
+        _reflection_pad3d,
+        "Tensor input, int[] padding",
+        jvp=_reflection_pad3d_jvp,
+    ),
+    Op(
+        "_replication_pad1d",
+        _replication_pad1d,
+        "Tensor input, int[] padding",
+        jvp=_replication_pad1d_jvp,
+    ),
+    Op(
+        "_replication_pad2d",
+        _replication_pad2d,
+        "Tensor input, int[] padding",
+        jvp=_replication_pad2d_jvp,
+    ),
+    Op(
+        "_replication_pad3d",
+        _replication_pad3d,
+        "Tensor input, int[] padding",
+        jvp=_replication_pad3d_jvp,
+    ),
+    Op("_pad_by_index", _pad_by_index, "Tensor input, int[] pad, str kind", jvp=_pad_by_index_jvp),
+    Op(
+        "_pad_by_index_backward",
+        _pad_by_index_backward,
+        "Tensor input, Tensor x, int[] pad, str kind",
+        jvp=_pad_by_index_backward_jvp,
+    ),
+    Op("_reflected", _reflected, "Tensor input, int[] pad"),
+    Op("_replicated", _replicated, "Tensor input, int[] pad"),
+    Op("pad", pad, "Tensor input, int[] pad, str mode=..., float? value=..."),
+)

@@ -19,6 +19,7 @@ from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.registry import Op, register
 from gradspec.result import Result
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor, wrap
@@ -1492,3 +1493,108 @@ def _adaptive_avg_pool_backward_jvp(primals: Primals, tangents: Tangents, result
     x_p = primals["x"]
     spatial = primals["spatial"]
     return _adaptive_avg_pool_backward(self_t, x_p, spatial)
+
+
+register(
+    Op(
+        "avg_pool2d",
+        avg_pool2d,
+        "Tensor input, int[2] kernel_size, int[2]? stride=..., int[2] padding=..., bool ceil_mode=..., bool count_include_pad=..., int? divisor_override=...",
+        jvp=avg_pool2d_jvp,
+    ),
+    Op(
+        "avg_pool3d",
+        avg_pool3d,
+        "Tensor input, int[3] kernel_size, int[3]? stride=..., int[3] padding=..., bool ceil_mode=..., bool count_include_pad=..., int? divisor_override=...",
+        jvp=avg_pool3d_jvp,
+    ),
+    Op(
+        "_avg_pool_backward",
+        _avg_pool_backward,
+        "Tensor input, Tensor x, int[1] kernel_size, int[1]? stride, int[1] padding, bool ceil_mode, bool count_include_pad, int? divisor_override, int spatial",
+        jvp=_avg_pool_backward_jvp,
+    ),
+    Op(
+        "avg_pool1d",
+        avg_pool1d,
+        "Tensor input, int[1] kernel_size, int[1]? stride=..., int[1] padding=..., bool ceil_mode=..., bool count_include_pad=...",
+        jvp=avg_pool1d_jvp,
+    ),
+    Op(
+        "_avg_pool1d_backward",
+        _avg_pool1d_backward,
+        "Tensor input, Tensor x, int[1] kernel_size, int[1]? stride, int[1] padding, bool ceil_mode, bool count_include_pad",
+        jvp=_avg_pool1d_backward_jvp,
+    ),
+    Op(
+        "max_pool1d_with_indices",
+        max_pool1d_with_indices,
+        "Tensor input, int[1] kernel_size, int[1]? stride=..., int[1] padding=..., int[1] dilation=..., bool ceil_mode=...",
+        jvp=max_pool1d_with_indices_jvp,
+    ),
+    Op(
+        "max_pool1d",
+        max_pool1d,
+        "Tensor input, int[1] kernel_size, int[1]? stride=..., int[1] padding=..., int[1] dilation=..., bool ceil_mode=...",
+    ),
+    Op(
+        "max_pool2d_with_indices",
+        max_pool2d_with_indices,
+        "Tensor input, int[2] kernel_size, int[2]? stride=..., int[2] padding=..., int[2] dilation=..., bool ceil_mode=...",
+        jvp=max_pool2d_with_indices_jvp,
+    ),
+    Op(
+        "max_pool2d",
+        max_pool2d,
+        "Tensor input, int[2] kernel_size, int[2]? stride=..., int[2] padding=..., int[2] dilation=..., bool ceil_mode=...",
+    ),
+    Op(
+        "max_pool3d_with_indices",
+        max_pool3d_with_indices,
+        "Tensor input, int[3] kernel_size, int[3]? stride=..., int[3] padding=..., int[3] dilation=..., bool ceil_mode=...",
+        jvp=max_pool3d_with_indices_jvp,
+    ),
+    Op(
+        "max_pool3d",
+        max_pool3d,
+        "Tensor input, int[3] kernel_size, int[3]? stride=..., int[3] padding=..., int[3] dilation=..., bool ceil_mode=...",
+    ),
+    Op(
+        "_max_pool_backward",
+        _max_pool_backward,
+        "Tensor input, Tensor x, Tensor indices, int spatial",
+        jvp=_max_pool_backward_jvp,
+    ),
+    Op(
+        "_max_pool_take",
+        _max_pool_take,
+        "Tensor input, Tensor indices, int spatial",
+        jvp=_max_pool_take_jvp,
+    ),
+    Op(
+        "adaptive_avg_pool1d",
+        adaptive_avg_pool1d,
+        "Tensor input, int?[1] output_size",
+        jvp=adaptive_avg_pool1d_jvp,
+    ),
+    Op(
+        "_adaptive_avg_pool2d",
+        _adaptive_avg_pool2d,
+        "Tensor input, int?[2] output_size",
+        jvp=_adaptive_avg_pool2d_jvp,
+    ),
+    Op("adaptive_avg_pool2d", adaptive_avg_pool2d, "Tensor input, int?[2] output_size"),
+    Op(
+        "_adaptive_avg_pool3d",
+        _adaptive_avg_pool3d,
+        "Tensor input, int?[3] output_size",
+        jvp=_adaptive_avg_pool3d_jvp,
+    ),
+    Op("adaptive_avg_pool3d", adaptive_avg_pool3d, "Tensor input, int?[3] output_size"),
+    Op(
+        "_adaptive_avg_pool_backward",
+        _adaptive_avg_pool_backward,
+        "Tensor input, Tensor x, int spatial",
+        jvp=_adaptive_avg_pool_backward_jvp,
+    ),
+)

@@ -20,6 +20,7 @@ from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.registry import Op, register
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
 from gradspec.types import DTypeLike, Number, Primals, Tangents
@@ -498,3 +499,21 @@ def _delay_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 prod = overloaded("prod", prod_default, prod_dim_int)
+
+register(
+    Op("prod", prod_default, "Tensor input, *, ScalarType? dtype=...", jvp=prod_default_jvp),
+    Op(
+        "prod.dim_int",
+        prod_dim_int,
+        "Tensor input, int dim, bool keepdim=..., *, ScalarType? dtype=...",
+        jvp=prod_dim_int_jvp,
+    ),
+    Op("cumprod", cumprod, "Tensor input, int dim, *, ScalarType? dtype=...", jvp=cumprod_jvp),
+    Op(
+        "_recurrence",
+        _recurrence,
+        "Tensor input, Tensor factor, int dim, bool reverse",
+        jvp=_recurrence_jvp,
+    ),
+    Op("_delay", _delay, "Tensor input, int dim, int steps, Scalar fill", jvp=_delay_jvp),
+)

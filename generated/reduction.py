@@ -24,6 +24,7 @@ from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
+from gradspec.registry import Op, register
 from gradspec.result import Result
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, wrap
@@ -1621,3 +1622,79 @@ std = overloaded("std", std_default, std_dim, std_correction)
 max = overloaded("max", max_dim, max_default, max_other)
 
 min = overloaded("min", min_dim, min_default, min_other)
+
+register(
+    Op("sum", sum_default, "Tensor input, *, ScalarType? dtype=...", jvp=sum_default_jvp),
+    Op(
+        "sum.dim_IntList",
+        sum_dim_intlist,
+        "Tensor input, int[1]? dim, bool keepdim=..., *, ScalarType? dtype=...",
+        jvp=sum_dim_intlist_jvp,
+    ),
+    Op(
+        "_unreduce",
+        _unreduce,
+        "Tensor input, int[] shape, int[1]? dim, bool keepdim",
+        jvp=_unreduce_jvp,
+    ),
+    Op("mean", mean_default, "Tensor input, *, ScalarType? dtype=...", jvp=mean_default_jvp),
+    Op(
+        "mean.dim",
+        mean_dim,
+        "Tensor input, int[1]? dim, bool keepdim=..., *, ScalarType? dtype=...",
+        jvp=mean_dim_jvp,
+    ),
+    Op("_unmean", _unmean, "Tensor input, int[] shape, int[1]? dim, bool keepdim", jvp=_unmean_jvp),
+    Op("var", var_default, "Tensor input, bool unbiased"),
+    Op("var.dim", var_dim, "Tensor input, int[1]? dim, bool unbiased, bool keepdim=..."),
+    Op(
+        "var.correction",
+        var_correction,
+        "Tensor input, int[1]? dim=..., *, Scalar? correction=..., bool keepdim=...",
+        jvp=var_correction_jvp,
+    ),
+    Op(
+        "_over_freedom",
+        _over_freedom,
+        "Tensor input, int[] shape, int[1]? dim, Scalar? correction",
+        jvp=_over_freedom_jvp,
+    ),
+    Op("std", std_default, "Tensor input, bool unbiased"),
+    Op("std.dim", std_dim, "Tensor input, int[1]? dim, bool unbiased, bool keepdim=..."),
+    Op(
+        "std.correction",
+        std_correction,
+        "Tensor input, int[1]? dim=..., *, Scalar? correction=..., bool keepdim=...",
+        jvp=std_correction_jvp,
+    ),
+    Op("amax", amax, "Tensor input, int[1] dim=..., bool keepdim=...", jvp=amax_jvp),
+    Op("amin", amin, "Tensor input, int[1] dim=..., bool keepdim=...", jvp=amin_jvp),
+    Op("max.dim", max_dim, "Tensor input, int dim, bool keepdim=...", jvp=max_dim_jvp),
+    Op("max", max_default, "Tensor input", jvp=max_default_jvp),
+    Op("max.other", max_other, "Tensor input, Tensor other"),
+    Op("min.dim", min_dim, "Tensor input, int dim, bool keepdim=...", jvp=min_dim_jvp),
+    Op("min", min_default, "Tensor input", jvp=min_default_jvp),
+    Op("min.other", min_other, "Tensor input, Tensor other"),
+    Op(
+        "_put_along_dim",
+        _put_along_dim,
+        "Tensor input, int[] shape, int dim, Tensor indices, bool keepdim",
+        jvp=_put_along_dim_jvp,
+    ),
+    Op(
+        "_take_along_dim",
+        _take_along_dim,
+        "Tensor input, int dim, Tensor indices, bool keepdim",
+        jvp=_take_along_dim_jvp,
+    ),
+    Op("argmax", argmax, "Tensor input, int? dim=..., bool keepdim=...", differentiable=False),
+    Op("argmin", argmin, "Tensor input, int? dim=..., bool keepdim=...", differentiable=False),
+    Op(
+        "logsumexp",
+        logsumexp,
+        "Tensor input, int[1] dim, bool keepdim=...",
+        promotes=("input",),
+        jvp=logsumexp_jvp,
+    ),
+    Op("cumsum", cumsum, "Tensor input, int dim, *, ScalarType? dtype=...", jvp=cumsum_jvp),
+)

@@ -17,6 +17,7 @@ from gradspec.errors import failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import Node, next_sequence_nr
 from gradspec.overloads import overloaded
+from gradspec.registry import Op, register
 from gradspec.saved import arrays_of, attach_outputs, materialize, materialize_tensors, outlines
 from gradspec.tensor import Tensor, share_alias, share_alias_with_all, wrap
 from gradspec.types import Primals, Tangents
@@ -1012,3 +1013,48 @@ def unbind_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 squeeze = overloaded("squeeze", squeeze_default, squeeze_dim, squeeze_dims)
+
+register(
+    Op("alias", alias, "Tensor input", jvp=alias_jvp),
+    Op("view", view, "Tensor input, int[] size, *, bool copy=...", jvp=view_jvp),
+    Op("_unsafe_view", _unsafe_view, "Tensor input, int[] size", jvp=_unsafe_view_jvp),
+    Op("reshape", reshape, "Tensor input, int[] shape"),
+    Op("flatten.using_ints", flatten, "Tensor input, int start_dim=..., int end_dim=..."),
+    Op("view_as", view_as, "Tensor input, Tensor other"),
+    Op("reshape_as", reshape_as, "Tensor input, Tensor other"),
+    Op("expand", expand, "Tensor input, int[] size, *, bool implicit=...", jvp=expand_jvp),
+    Op("_sum_to_size", _sum_to_size, "Tensor input, int[] size", jvp=_sum_to_size_jvp),
+    Op("expand_as", expand_as, "Tensor input, Tensor other"),
+    Op("broadcast_to", broadcast_to, "Tensor input, int[] size"),
+    Op("transpose.int", transpose, "Tensor input, int dim0, int dim1", jvp=transpose_jvp),
+    Op("t", t, "Tensor input", jvp=t_jvp),
+    Op("permute", permute, "Tensor input, int[] dims", jvp=permute_jvp),
+    Op(
+        "_permute_backward",
+        _permute_backward,
+        "Tensor input, int[] dims",
+        jvp=_permute_backward_jvp,
+    ),
+    Op("unsqueeze", unsqueeze, "Tensor input, int dim", jvp=unsqueeze_jvp),
+    Op("squeeze", squeeze_default, "Tensor input", jvp=squeeze_default_jvp),
+    Op("squeeze.dim", squeeze_dim, "Tensor input, int dim", jvp=squeeze_dim_jvp),
+    Op("squeeze.dims", squeeze_dims, "Tensor input, int[] dim", jvp=squeeze_dims_jvp),
+    Op("flip", flip, "Tensor input, int[1] dims", jvp=flip_jvp),
+    Op("tril", tril, "Tensor input, int diagonal=...", jvp=tril_jvp),
+    Op("triu", triu, "Tensor input, int diagonal=...", jvp=triu_jvp),
+    Op("cat", cat, "Tensor[] tensors, int dim=...", jvp=cat_jvp),
+    Op(
+        "_cat_backward",
+        _cat_backward,
+        "Tensor input, Tensor[] tensors, int dim",
+        jvp=_cat_backward_jvp,
+    ),
+    Op("stack", stack, "Tensor[] tensors, int dim=...", jvp=stack_jvp),
+    Op(
+        "_stack_backward",
+        _stack_backward,
+        "Tensor input, Tensor[] tensors, int dim",
+        jvp=_stack_backward_jvp,
+    ),
+    Op("unbind.int", unbind, "Tensor input, int dim=...", jvp=unbind_jvp),
+)

@@ -18,6 +18,7 @@ from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.registry import Op, register
 from gradspec.result import Result
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor, wrap
@@ -421,3 +422,38 @@ def _nonzero(input: Tensor) -> Tensor:
 sort = overloaded("sort", sort_default, sort_stable)
 
 argsort = overloaded("argsort", argsort_default, argsort_stable)
+
+register(
+    Op(
+        "sort", sort_default, "Tensor input, int dim=..., bool descending=...", jvp=sort_default_jvp
+    ),
+    Op(
+        "sort.stable",
+        sort_stable,
+        "Tensor input, *, bool? stable, int dim=..., bool descending=...",
+        jvp=sort_stable_jvp,
+    ),
+    Op("msort", msort, "Tensor input"),
+    Op(
+        "topk",
+        topk,
+        "Tensor input, int k, int dim=..., bool largest=..., bool sorted=...",
+        jvp=topk_jvp,
+    ),
+    Op(
+        "kthvalue", kthvalue, "Tensor input, int k, int dim=..., bool keepdim=...", jvp=kthvalue_jvp
+    ),
+    Op(
+        "argsort",
+        argsort_default,
+        "Tensor input, int dim=..., bool descending=...",
+        differentiable=False,
+    ),
+    Op(
+        "argsort.stable",
+        argsort_stable,
+        "Tensor input, *, bool stable, int dim=..., bool descending=...",
+        differentiable=False,
+    ),
+    Op("_nonzero", _nonzero, "Tensor input", differentiable=False),
+)

@@ -20,6 +20,7 @@ from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
+from gradspec.registry import Op, register
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
 from gradspec.threads import ENOUGH, in_threads
@@ -529,3 +530,14 @@ def polygamma_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self = primals["self"]
     self_t = tangents["self"]
     return self_t * polygamma(n + 1, self)
+
+
+register(
+    Op("erf", erf, "Tensor input", promotes=("input",), jvp=erf_jvp),
+    Op("erfc", erfc, "Tensor input", promotes=("input",), jvp=erfc_jvp),
+    Op("_normal_cdf", _normal_cdf, "Tensor input", promotes=("input",), jvp=_normal_cdf_jvp),
+    Op("_gelu_slope", _gelu_slope, "Tensor input, Tensor share", jvp=_gelu_slope_jvp),
+    Op("lgamma", lgamma, "Tensor input", promotes=("input",), jvp=lgamma_jvp),
+    Op("digamma", digamma, "Tensor input", promotes=("input",), jvp=digamma_jvp),
+    Op("polygamma", polygamma, "int n, Tensor input", promotes=("input",), jvp=polygamma_jvp),
+)

@@ -37,6 +37,7 @@ from gradspec.errors import complex_gradient, failure
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
+from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
 from gradspec.threads import ENOUGH, PLENTY, in_threads
@@ -1345,3 +1346,40 @@ def atanh_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return complex_numbers_ops.conj(
         complex_numbers_ops.conj(self_t) / complex_numbers_ops.conj((1 - self) * (1 + self))
     )
+
+
+register(
+    Op("sin", sin, "Tensor input", promotes=("input",), jvp=sin_jvp),
+    Op("cos", cos, "Tensor input", promotes=("input",), jvp=cos_jvp),
+    Op("tan", tan, "Tensor input", promotes=("input",), jvp=tan_jvp),
+    Op("asin", asin, "Tensor input", promotes=("input",), jvp=asin_jvp),
+    Op("acos", acos, "Tensor input", promotes=("input",), jvp=acos_jvp),
+    Op("atan", atan, "Tensor input", promotes=("input",), jvp=atan_jvp),
+    Op(
+        "atan2",
+        atan2,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=atan2_jvp,
+    ),
+    Op(
+        "hypot",
+        hypot,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=hypot_jvp,
+    ),
+    Op("sinh", sinh, "Tensor input", promotes=("input",), jvp=sinh_jvp),
+    Op("cosh", cosh, "Tensor input", promotes=("input",), jvp=cosh_jvp),
+    Op("tanh", tanh, "Tensor input", promotes=("input",), jvp=tanh_jvp),
+    Op("_tanh_backward", _tanh_backward, "Tensor input, Tensor x", jvp=_tanh_backward_jvp),
+    Op("asinh", asinh, "Tensor input", promotes=("input",), jvp=asinh_jvp),
+    Op("acosh", acosh, "Tensor input", promotes=("input",), jvp=acosh_jvp),
+    Op("atanh", atanh, "Tensor input", promotes=("input",), jvp=atanh_jvp),
+)

@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import autograd as autograd
-from . import fft as fft
-from . import linalg as linalg
 from . import overrides as overrides
 from .anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .anomaly import is_anomaly_enabled as is_anomaly_enabled
@@ -41,8 +39,6 @@ from .composites import positive as positive
 from .composites import row_stack as row_stack
 from .composites import tensor_split as tensor_split
 from .composites import vstack as vstack
-from .contraction import einsum as einsum
-from .contraction import tensordot as tensordot
 from .copying import leaf_parts as _leaf_parts
 from .creation import arange as arange
 from .creation import as_tensor as as_tensor
@@ -81,6 +77,7 @@ from .dtypes import long as long
 from .dtypes import short as short
 from .dtypes import uint8 as uint8
 from .generated import *  # noqa: F403
+from .generated import LATER as _LATER
 from .generated.methods import TensorMethods as _TensorMethods
 from .indexing import getitem as _getitem
 from .indexing import setitem as _setitem
@@ -126,10 +123,14 @@ from .threads import set_num_threads as set_num_threads
 from .view_in_place import ViewInPlaceMethods as _ViewInPlaceMethods
 
 if _TYPE_CHECKING:
+    from . import fft as fft
+    from . import linalg as linalg
     from . import nn as nn
     from . import optim as optim
     from . import special as special
     from . import viz as viz
+    from .contraction import einsum as einsum
+    from .contraction import tensordot as tensordot
     from .nn.composed import native_batch_norm as native_batch_norm
     from .nn.composed import native_dropout as native_dropout
     from .nn.composed import native_layer_norm as native_layer_norm
@@ -150,8 +151,10 @@ _copyreg.pickle(Tensor, _leaf_parts)
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradspec\.")
 
 
-_MODULES = ("nn", "optim", "special", "viz")
+_MODULES = ("fft", "linalg", "nn", "optim", "special", "viz")
 _FUNCTIONS = {
+    **dict.fromkeys(_LATER, ".generated"),
+    **dict.fromkeys(("einsum", "tensordot"), ".contraction"),
     "native_batch_norm": ".nn.composed",
     "native_dropout": ".nn.composed",
     "native_layer_norm": ".nn.composed",
@@ -160,11 +163,13 @@ _FUNCTIONS = {
 
 
 def __getattr__(name: str) -> _Any:
-    # Not every program trains, prints or draws: these are imported when they are first asked for.
+    # Not every program trains, prints or draws: that is imported when it is first asked for.
     if name in _MODULES:
         return _import_module(f".{name}", __name__)
     if name in _FUNCTIONS:
-        return getattr(_import_module(_FUNCTIONS[name], __name__), name)
+        found = getattr(_import_module(_FUNCTIONS[name], __name__), name)
+        globals()[name] = found
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,9 +1,10 @@
-"""What the runtime knows about each op: filled by generated packages when they are imported."""
+"""What the runtime knows about each op: filled by generated modules when they are imported."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 
@@ -22,7 +23,8 @@ class Op(NamedTuple):
     name: str
     """`add.Tensor`"""
     function: Callable[..., Any]
-    params: tuple[Param, ...]
+    signature: str
+    """`Tensor input, Tensor other, *, Scalar alpha=...`; read only when somebody asks."""
     promotes: tuple[str, ...] = ()
     """Tensor parameters that are brought to one dtype."""
     jvp: Callable[..., Any] | None = None
@@ -30,19 +32,54 @@ class Op(NamedTuple):
     differentiable: bool = True
     """Whether the outputs depend on the inputs smoothly anywhere; a comparison's do not."""
 
+    @property
+    def params(self) -> tuple[Param, ...]:
+        """The parameters, in order."""
+        return _params(self.signature)
+
+
+@cache
+def _params(signature: str) -> tuple[Param, ...]:
+    return tuple(_read(signature))
+
+
+def _read(signature: str) -> Iterator[Param]:
+    keyword_only = False
+    for word in filter(None, signature.split(", ")):
+        if word == "*":
+            keyword_only = True
+        else:
+            type_, _, name = word.removesuffix("=...").rpartition(" ")
+            yield Param(name, type_, keyword_only, not word.endswith("=..."))
+
 
 OPS: Final[dict[Callable[..., Any], Op]] = {}
 """By function; an op is called by its function, so that is what the slow path looks up."""
 
+BY_NAME: Final[dict[str, Op]] = {}
+"""By full name; the ops of a family are here once its module has been imported."""
 
-def register(ops: tuple[Op, ...]) -> None:
+
+_LATER: Final[list[str]] = []
+
+
+def import_later(*modules: str) -> None:
+    """Name modules with further ops, which are imported when one of those is first used."""
+    _LATER.extend(modules)
+
+
+def import_all() -> None:
+    """Import them now: somebody asks what ops there are."""
+    for module in _LATER:
+        import_module(module)
+
+
+def register(*ops: Op) -> None:
     """Make ops known; a name that is taken is an error, not a replacement."""
-    taken = {op.name for op in OPS.values()}
     for op in ops:
-        if op.name in taken:
+        if op.name in BY_NAME:
             raise ValueError(f"op {op.name!r} is already registered")
-        taken.add(op.name)
-        OPS[op.function] = op
+        BY_NAME[op.name] = OPS[op.function] = op
 
 
 @cache
@@ -51,7 +88,17 @@ def table_op(name: str) -> Callable[..., Any]:
 
     LookupError if there is none.
     """
-    for function, op in OPS.items():
-        if name in (op.name, op.name.partition(".")[0]):
-            return function
-    raise LookupError(f"the runtime needs the op {name!r}, which the table does not have")
+    function = _find(name)
+    if function is None:
+        import_all()
+        function = _find(name)
+    if function is None:
+        raise LookupError(f"the runtime needs the op {name!r}, which the table does not have")
+    return function
+
+
+def _find(name: str) -> Callable[..., Any] | None:
+    for full_name, op in tuple(BY_NAME.items()):  # another thread may be importing a family
+        if name in (full_name, full_name.partition(".")[0]):
+            return op.function
+    return None

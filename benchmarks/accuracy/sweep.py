@@ -13,7 +13,7 @@ from typing import Any, Final
 import mpmath
 import numpy as np
 
-from gradspec.registry import OPS
+from gradspec.registry import BY_NAME
 from gradspec.tensor import wrap
 
 from .points import points
@@ -154,7 +154,7 @@ _CALLED_OTHERWISE = {"log_sigmoid": "logsigmoid"}
 
 def _libraries(subject: Subject, with_torch: bool) -> dict[str, _Library]:
     """This library, and PyTorch if it is asked for and has a function of the name."""
-    ours = next(function for function, op in OPS.items() if op.name == subject.op.name)
+    ours = BY_NAME[subject.op.name].function
     libraries = {"gradspec": _Library(ours, wrap, lambda tensor: tensor.numpy())}
     if not with_torch:
         return libraries

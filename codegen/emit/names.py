@@ -95,6 +95,17 @@ def forwarded(signature: Signature) -> str:
     )
 
 
+def aten_signature(op: OpSpec) -> str:
+    """The parameters as the runtime knows them: `Tensor input, *, Scalar alpha=...`."""
+    words: list[str] = []
+    for param in op.signature.params:
+        if param.keyword_only and "*" not in words:
+            words.append("*")
+        default = "" if param.default is REQUIRED else "=..."
+        words.append(f"{aten_type(param.type)} {spelled(param.name)}{default}")
+    return ", ".join(words)
+
+
 def aten_type(type_: Type) -> str:
     """The ATen spelling of a type, which the runtime checks arguments against."""
     text = type_.base

@@ -1,4 +1,4 @@
-"""A whole generated package: a module a family, the registry, methods and namespaces."""
+"""A whole generated package: a module a family, methods and namespaces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ..render.context import ModuleContext, function_name
 from ..render.resolve import Resolver
-from ..spec.model import REQUIRED, OpSpec, Table
+from ..spec.model import OpSpec, Table
 from .environment import template
 from .functions import (
     array_function,
@@ -17,7 +17,7 @@ from .functions import (
     result_type,
 )
 from .gradients import jvp_view, node_view
-from .names import aten_type, node_names, spelled
+from .names import aten_signature, node_names, spelled
 from .saves import plan_saves
 from .views import (
     ArrayFunctionView,
@@ -26,7 +26,6 @@ from .views import (
     ModuleView,
     NameView,
     OpView,
-    ParamView,
     RegistrationView,
 )
 
@@ -49,6 +48,7 @@ _RUNTIME_NAMES = {
         "promote",
         "promote_to_float",
     ),
+    "gradspec.registry": ("Op", "register"),
     "gradspec.result": ("Result",),
     "gradspec.saved": (
         "arrays_of",
@@ -140,7 +140,6 @@ class PackageBuilder:
         result = GeneratedPackage()
         for family in self.families:
             result.files[f"{family}.py"] = self._module(family, result.ops)
-        result.files["registry.py"] = self._registry()
         if self.package == GENERATED_PACKAGE:
             result.files["methods.py"] = self._methods()
         for namespace in self._namespaces():
@@ -208,12 +207,13 @@ class PackageBuilder:
             )
             blocks.append(source)
         overloaded = tuple(self._overloaded(family))
-        body = "\n".join(blocks) + "".join(f"\noverloaded {name}" for name, _ in overloaded)
+        body = "\n".join([*blocks, "Op register", *(f"overloaded {n}" for n, _ in overloaded)])
         module = ModuleView(
             family,
             tuple(self._imports(context, body)),
             tuple(sorted(context.constants.items())),
             overloaded,
+            tuple(self._registrations(family)),
         )
         return template("module.py.j2").render(module=module, blocks=blocks)
 
@@ -243,21 +243,16 @@ class PackageBuilder:
             # As a module, so that families may need each other.
             yield f"import {package}.{family} as {family}_ops"
 
-    def _registry(self) -> str:
-        registrations = []
-        for op in self.table.ops:
-            params = tuple(
-                ParamView(spelled(p.name), aten_type(p.type), p.keyword_only, p.default is REQUIRED)
-                for p in op.signature.params
-            )
-            function = f"{op.family}.{function_name(op, self.resolver)}"
-            jvp = f"{function}_jvp" if self.drafts[op.name].jvp else ""
-            promotes = tuple(spelled(name) for name in op.promotes)
-            smooth = op.composite is not None or bool(op.differentiable_params)
-            registrations.append(RegistrationView(op.name, function, params, promotes, jvp, smooth))
-        return template("registry.py.j2").render(
-            registrations=registrations, families=sorted(self.families)
-        )
+    def _registrations(self, family: str) -> Iterable[RegistrationView]:
+        for draft in self.drafts.values():
+            op = draft.op
+            if op.family == family:
+                promotes = tuple(spelled(name) for name in op.promotes)
+                smooth = op.composite is not None or bool(op.differentiable_params)
+                jvp = draft.jvp.name if draft.jvp else ""
+                yield RegistrationView(
+                    op.name, draft.function.name, aten_signature(op), promotes, jvp, smooth
+                )
 
     def _methods(self) -> str:
         names: dict[str, NameView] = {}
@@ -304,13 +299,24 @@ class PackageBuilder:
                     # PyTorch's op `linalg_inv` is the function `linalg.inv`.
                     found = self._name(op, name.removeprefix(f"{namespace}_"))
                     names.setdefault(found.name, found)
-        top = namespace == "torch"
+        is_top = namespace == "torch"
+        later = self._later() if is_top else set()
+        ordered = sorted(names.values(), key=lambda n: n.name)
+        now = [entry for entry in ordered if entry.module not in later]
         return template("namespace.py.j2").render(
-            doc=f"The ops of the table{'' if top else ' in the namespace ' + namespace}.",
-            names=sorted(names.values(), key=lambda n: n.name),
+            doc=f"The ops of the table{'' if is_top else f' in the namespace {namespace}'}.",
+            names=now,
+            later=[entry for entry in ordered if entry.module in later],
+            waiting=sorted(set(self.families) - {n.module for n in now}) if is_top else (),
             package=self.package,
-            registers=top,
         )
+
+    def _later(self) -> set[str]:
+        """Families that the library imports when they are first used: those without methods."""
+        if self.package != GENERATED_PACKAGE:
+            return set()
+        with_methods = {entry.module for op in self.table.ops for entry in self._methods_of(op)}
+        return set(self.families) - with_methods
 
     def _name(
         self, op: OpSpec, name: str, *, is_variadic: bool = False, is_in_place: bool = False

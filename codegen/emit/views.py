@@ -108,6 +108,18 @@ class OpView:
 
 
 @dataclass(frozen=True, slots=True)
+class RegistrationView:
+    """What the runtime is told of one op."""
+
+    op: str
+    function: str
+    signature: str
+    promotes: tuple[str, ...]
+    jvp: str
+    differentiable: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ModuleView:
     """One `<family>.py`."""
 
@@ -116,26 +128,7 @@ class ModuleView:
     constants: tuple[tuple[str, str], ...]
     overloaded: tuple[tuple[str, tuple[str, ...]], ...]
     """`(base name, functions)` of the names that several ops share."""
-
-
-@dataclass(frozen=True, slots=True)
-class ParamView:
-    name: str
-    type: str
-    keyword_only: bool
-    required: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RegistrationView:
-    """One line of the registry."""
-
-    op: str
-    function: str
-    params: tuple[ParamView, ...]
-    promotes: tuple[str, ...]
-    jvp: str
-    differentiable: bool
+    registrations: tuple[RegistrationView, ...]
 
 
 @dataclass(frozen=True, slots=True)

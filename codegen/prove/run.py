@@ -73,12 +73,11 @@ class Run:
 
 def runtime_op(spec: OpSpec) -> Any:
     """The op as the generated package registered it."""
-    from gradspec.registry import OPS
+    from gradspec.registry import BY_NAME
 
-    for op in OPS.values():
-        if op.name == spec.name:
-            return op
-    raise ProofError(f"the generated package does not register `{spec.name}`")
+    if spec.name not in BY_NAME:
+        raise ProofError(f"the generated package does not register `{spec.name}`")
+    return BY_NAME[spec.name]
 
 
 def execute(

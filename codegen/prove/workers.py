@@ -210,6 +210,7 @@ def _import_staged(staged: Path, package: str) -> str:
         use_generated(staged, package)
         import_module("gradspec")
         import_module(package)
+        import_module("gradspec.registry").import_all()
     except Exception as error:
         return f"the generated package cannot be imported: {type(error).__name__}: {error}"
     return ""

@@ -77,5 +77,5 @@ OPERATORS = (
 )
 """The Python operators that an op may answer on `Tensor`."""
 
-RESERVED_FAMILIES = ("registry", "methods")
+RESERVED_FAMILIES = ("methods",)
 """Modules of the generated package that hold no ops."""

@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 from ..node import Node
-from ..registry import OPS
+from ..registry import OPS, import_all
 from ..tensor import Tensor
 from .profiler_table import Average, Averages
 
@@ -167,6 +167,7 @@ def record_function(name: str) -> Iterator[None]:
 
 def _names_of_code() -> dict[CodeType, str]:
     """What to call the events: ops by name; nodes by asking them, hence an empty text."""
+    import_all()
     names = {function.__code__: op.name.partition(".")[0] for function, op in OPS.items()}
     stack: list[type[Node]] = [Node]
     while stack:

@@ -8,7 +8,7 @@ import pytest
 
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradspec.dispatch import dispatch
-from gradspec.registry import OPS, Op, Param, register
+from gradspec.registry import BY_NAME, OPS, Op, register
 from gradspec.tensor import Tensor, wrap
 
 
@@ -58,22 +58,19 @@ def total_jvp(primals, tangents, _result):
 
 @pytest.fixture(autouse=True)
 def _ops():
-    binary = (Param("input", "Tensor"), Param("other", "Tensor"))
-    unary = binary[:1]
-    several = (Param("tensors", "Tensor[]"), Param("scale", "float"))
-    before = dict(OPS)
+    binary = "Tensor input, Tensor other"
+    before = dict(OPS), dict(BY_NAME)
     register(
-        (
-            Op("test_mul", mul, binary, ("input", "other"), mul_jvp),
-            Op("test_add", add, binary, ("input", "other"), add_jvp),
-            Op("test_split_sign", split_sign, unary, (), split_sign_jvp),
-            Op("test_total", total, several, (), total_jvp),
-            Op("test_no_jvp", no_jvp, unary),
-        )
+        Op("test_mul", mul, binary, ("input", "other"), mul_jvp),
+        Op("test_add", add, binary, ("input", "other"), add_jvp),
+        Op("test_split_sign", split_sign, "Tensor input", (), split_sign_jvp),
+        Op("test_total", total, "Tensor[] tensors, float scale", (), total_jvp),
+        Op("test_no_jvp", no_jvp, "Tensor input"),
     )
     yield
-    OPS.clear()
-    OPS.update(before)
+    for found, known in zip((OPS, BY_NAME), before, strict=True):
+        found.clear()
+        found.update(known)
 
 
 def vector(*values) -> Tensor:
@@ -128,7 +125,7 @@ def named(input):
 
 
 def test_named_results_stay_named(monkeypatch):
-    op = Op("test_named", named, (Param("input", "Tensor"),), (), split_sign_jvp)
+    op = Op("test_named", named, "Tensor input", (), split_sign_jvp)
     monkeypatch.setitem(OPS, named, op)
     with dual_level():
         found = named(make_dual(vector(2.0, -3.0), vector(1.0, 1.0)))

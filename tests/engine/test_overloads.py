@@ -4,64 +4,46 @@ import numpy as np
 import pytest
 
 from gradspec.overloads import overloaded, variadic
-from gradspec.registry import OPS, Op, Param, register
+from gradspec.registry import BY_NAME, OPS, Op, Param, register, table_op
 from gradspec.tensor import wrap
 
 
-def op(name: str, *params: Param, promotes=()):
+def op(name: str, signature: str, promotes=()):
     """A registered op that answers with its name and its arguments."""
 
     def function(*args, **kwargs):
         return name, args, kwargs
 
-    register((Op(name, function, params, promotes),))
+    register(Op(name, function, signature, promotes))
     return function
 
 
 @pytest.fixture(autouse=True)
 def _ops():
-    before = dict(OPS)
+    before = dict(OPS), dict(BY_NAME)
     yield
-    OPS.clear()
-    OPS.update(before)
-
-
-SELF = Param("input", "Tensor")
+    for found, known in zip((OPS, BY_NAME), before, strict=True):
+        found.clear()
+        found.update(known)
 
 
 @pytest.fixture
 def power():
     return overloaded(
         "power",
-        op(
-            "power.Tensor_Tensor",
-            SELF,
-            Param("exponent", "Tensor"),
-            promotes=("input", "exponent"),
-        ),
-        op("power.Tensor_Scalar", SELF, Param("exponent", "Scalar")),
-        op(
-            "power.Scalar",
-            Param("input", "Scalar"),
-            Param("exponent", "Tensor"),
-            promotes=("exponent",),
-        ),
+        op("power.Tensor_Tensor", "Tensor input, Tensor exponent", ("input", "exponent")),
+        op("power.Tensor_Scalar", "Tensor input, Scalar exponent"),
+        op("power.Scalar", "Scalar input, Tensor exponent", ("exponent",)),
     )
 
 
 @pytest.fixture
 def total():
-    dtype = Param("dtype", "ScalarType?", keyword_only=True, required=False)
+    dims = "Tensor input, int[1]? dim, bool keepdim=..., *, ScalarType? dtype=..."
     return overloaded(
         "total",
-        op("total", SELF, dtype),
-        op(
-            "total.dims",
-            SELF,
-            Param("dim", "int[1]?"),
-            Param("keepdim", "bool", required=False),
-            dtype,
-        ),
+        op("total", "Tensor input, *, ScalarType? dtype=..."),
+        op("total.dims", dims),
     )
 
 
@@ -101,8 +83,8 @@ def test_arrays_stand_for_tensors(power):
 def test_number_for_a_tensor_where_no_overload_takes_numbers():
     plus = overloaded(
         "plus",
-        op("plus.Tensor", SELF, Param("other", "Tensor"), promotes=("input", "other")),
-        op("plus.None", SELF),
+        op("plus.Tensor", "Tensor input, Tensor other", ("input", "other")),
+        op("plus.None", "Tensor input"),
     )
     assert chosen(plus, vector(), 2) == "plus.Tensor"
 
@@ -118,10 +100,10 @@ def test_dims(total):
 def test_what_lists_hold_decides():
     pick = overloaded(
         "pick",
-        op("pick.ints", Param("values", "int[]")),
-        op("pick.floats", Param("values", "float[]")),
-        op("pick.tensors", Param("values", "Tensor[]")),
-        op("pick.optional", Param("values", "Tensor?[]")),
+        op("pick.ints", "int[] values"),
+        op("pick.floats", "float[] values"),
+        op("pick.tensors", "Tensor[] values"),
+        op("pick.optional", "Tensor?[] values"),
     )
     for _ in range(2):
         assert pick([1, 2])[0] == "pick.ints"
@@ -131,7 +113,7 @@ def test_what_lists_hold_decides():
 
 
 def test_zero_dim_tensor_for_a_number_depends_on_its_value():
-    scaled = overloaded("scaled", op("scaled", SELF, Param("factor", "Scalar")))
+    scaled = overloaded("scaled", op("scaled", "Tensor input, Scalar factor"))
     assert scaled(vector(), zero_dim())[0] == "scaled"
     for refused in (vector(), zero_dim().requires_grad_()):
         with pytest.raises(TypeError, match="invalid combination"):
@@ -193,3 +175,22 @@ def test_variadic():
     assert view("x") == ("x", (), False)
     assert view("x", np.int64(2)) == ("x", (2,), False)
     assert view.__name__ == "view"
+
+
+def test_signatures_are_read():
+    made = Op("made", op, "Tensor input, int[1]? dim=..., *, Scalar alpha, Tensor?[] rest=...")
+    assert made.params == (
+        Param("input", "Tensor"),
+        Param("dim", "int[1]?", required=False),
+        Param("alpha", "Scalar", keyword_only=True),
+        Param("rest", "Tensor?[]", keyword_only=True, required=False),
+    )
+    assert Op("none", op, "").params == ()
+
+
+def test_a_name_is_taken_once():
+    first = op("taken.once", "Tensor input")
+    with pytest.raises(ValueError, match="is already registered"):
+        op("taken.once", "Tensor other")
+    assert BY_NAME["taken.once"].function is first
+    assert table_op("taken") is first
