@@ -10,7 +10,6 @@ from typing import Any
 
 from numpy import asanyarray, ndarray
 from numpy import exp as np_exp
-from numpy import logaddexp as np_logaddexp
 from numpy import zeros_like as np_zeros_like
 
 import gradspec.generated.arithmetic as arithmetic_ops
@@ -23,6 +22,7 @@ from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, complex_refused, failure
+from gradspec.log_sums import log_of_sum
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
@@ -524,11 +524,9 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             share = kernels.unreduced(grad, self.shape, reduction)
             share = share if weight is None else share * weight
             positive = (
-                -in_threads(np_logaddexp, 0, -self)
-                if pos_weight is None
-                else -in_threads(np_logaddexp, 0, -self) * pos_weight
+                -log_of_sum(0, -self) if pos_weight is None else -log_of_sum(0, -self) * pos_weight
             )
-            grad_target = share * (-in_threads(np_logaddexp, 0, self) - positive)
+            grad_target = share * (-log_of_sum(0, self) - positive)
             if node._like_target is not None:
                 grad_target = reduce_to(grad_target, node._like_target)
         if needs[2]:
@@ -541,9 +539,7 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
                 check_version(node, "target", target, node._version_target)
             target = target.array
             positive = target if pos_weight is None else target * pos_weight
-            loss = -(1 - target) * -in_threads(np_logaddexp, 0, self) - positive * -in_threads(
-                np_logaddexp, 0, -self
-            )
+            loss = -(1 - target) * -log_of_sum(0, self) - positive * -log_of_sum(0, -self)
             grad_weight = kernels.unreduced(grad, self.shape, reduction) * loss
             if node._like_weight is not None:
                 grad_weight = reduce_to(grad_weight, node._like_weight)
@@ -558,7 +554,7 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
                 weight = weight.array
             share = kernels.unreduced(grad, self.shape, reduction)
             share = share if weight is None else share * weight
-            grad_pos_weight = share * (target * --in_threads(np_logaddexp, 0, -self))
+            grad_pos_weight = share * (target * --log_of_sum(0, -self))
             if node._like_pos_weight is not None:
                 grad_pos_weight = reduce_to(grad_pos_weight, node._like_pos_weight)
         return (grad_self, grad_target, grad_weight, grad_pos_weight)

@@ -12,7 +12,6 @@ from numpy import asanyarray, ndarray
 from numpy import cosh as np_cosh
 from numpy import divide as np_divide
 from numpy import exp as np_exp
-from numpy import logaddexp as np_logaddexp
 from numpy import maximum as np_maximum
 from numpy import multiply as np_multiply
 from numpy import tanh as np_tanh
@@ -29,6 +28,7 @@ import gradspec.generated.trig as trig_ops
 from gradspec import constants, kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, complex_refused, failure
+from gradspec.log_sums import log_of_sum
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
@@ -375,7 +375,7 @@ def log_sigmoid(input: Tensor) -> Tensor:
         return dispatch(log_sigmoid, input)
     input_array = input.array
     try:
-        array = -in_threads(np_logaddexp, 0, -input_array)
+        array = -log_of_sum(0, -input_array)
     except Exception as error:
         raise failure("log_sigmoid", error, input) from None
     out = Tensor()
@@ -648,9 +648,7 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     input_array = input.array
     try:
         array = kernels.where(
-            input_array * beta > threshold,
-            input_array,
-            in_threads(np_logaddexp, 0, input_array * beta) / beta,
+            input_array * beta > threshold, input_array, log_of_sum(0, input_array * beta) / beta
         )
     except Exception as error:
         raise failure("softplus", error, input) from None

@@ -36,6 +36,7 @@ _RUNTIME_NAMES = {
     "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of", "lift_number"),
     "gradspec.elementwise": ("SEVERAL", "cosine", "cosine_beside", "sine", "sine_beside"),
     "gradspec.errors": ("complex_gradient", "complex_refused", "failure"),
+    "gradspec.log_sums": ("log_of_sum",),
     "gradspec.modes": ("current_mode", "finish"),
     "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),
     "gradspec.overloads": ("overloaded",),

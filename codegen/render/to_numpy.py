@@ -26,7 +26,7 @@ _FUNCTIONS = frozenset(
 )
 """Those of NumPy that take so long for an element that threads pay."""
 
-QUICKER = {"np_sin": "sine", "np_cos": "cosine"}
+QUICKER = {"np_sin": "sine", "np_cos": "cosine", "np_logaddexp": "log_of_sum"}
 """Functions of the runtime that do the same, and are quicker from several elements on."""
 
 

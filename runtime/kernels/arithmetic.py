@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import constants
+from ..log_sums import log_of_sum
 from ..promotion import LAST_INTEGER, is_complex, to_float
-from ..threads import in_threads
 from ..types import Number
 from .checks import Array, bool_subtraction, floating
 
@@ -114,7 +114,7 @@ def _integer_power(self: Any, exponent: Array) -> Any:
 def logaddexp(self: Array, other: Array) -> Any:
     """Logarithms of sums of exponentials, of floats only."""
     floating("logaddexp_cpu", self)
-    return in_threads(np.logaddexp, self, other)
+    return log_of_sum(self, other)
 
 
 def round(self: Array) -> Any:

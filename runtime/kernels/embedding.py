@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .adding import add_rows
 from .checks import Array
 
 
@@ -24,17 +25,11 @@ def embedding_dense_backward(
 ) -> Array:
     """Rows of zeros with the rows of `grad_output` added, except at `padding_idx`."""
     numbers = indices.reshape(-1)
-    rows = grad_output.reshape(numbers.size, -1)
-    out = np.zeros_like(rows, shape=(num_weights, grad_output.shape[-1]))
-    order = np.argsort(numbers, kind="stable")
-    found, starts, counts = np.unique(numbers[order], return_index=True, return_counts=True)
-    if not found.size:
-        return out
-    # Equal numbers stand side by side: their rows are summed in one sweep.
-    sums = np.add.reduceat(rows[order], starts, axis=0)
+    out = np.zeros_like(grad_output, shape=(num_weights, grad_output.shape[-1]))
+    add_rows(out, numbers, grad_output.reshape(numbers.size, out.shape[1]))
     if scale_grad_by_freq:
-        sums = sums / _counts(counts, sums)[:, None]
-    out[found] = sums
+        counts = np.bincount(numbers, minlength=num_weights)
+        out = out / _counts(np.maximum(counts, 1), out)[:, None]
     if padding_idx >= 0:
         out[padding_idx] = 0
     return out

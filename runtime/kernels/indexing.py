@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..promotion import type_name
+from .adding import add_rows
 from .checks import Array, normalize_dim
 from .gathering import laid_out
+from .masking import where
 
 
 def masked_fill(self: Array, mask: Array, value: Any) -> Array:
@@ -23,7 +25,7 @@ def masked_fill(self: Array, mask: Array, value: Any) -> Array:
             "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
-    return np.where(mask, np.asanyarray(value).astype(self.dtype), self)
+    return where(mask, np.asanyarray(value).astype(self.dtype), self)
 
 
 def select(self: Array, dim: int, index: int) -> Array:
@@ -111,8 +113,17 @@ def index(self: Array, indices: Sequence[Array | None]) -> Any:
 def index_backward(self: Array, shape: Sequence[int], indices: Sequence[Array | None]) -> Array:
     """Zeros with `self` added at the places that an index picked."""
     out = np.zeros_like(self, shape=shape)
-    np.add.at(out, _key(indices, len(shape)), self)
+    _add(out, _key(indices, len(shape)), self)
     return out
+
+
+def _add(out: Array, key: tuple[Any, ...], values: Array) -> None:
+    """Add at the places that an index picks; rows by their numbers are the most usual."""
+    is_list = bool(key) and isinstance(key[0], np.ndarray) and key[0].dtype.kind == "i"
+    if is_list and all(isinstance(each, slice) for each in key[1:]):
+        add_rows(out, key[0].reshape(-1), values)
+    else:
+        np.add.at(out, key, values)
 
 
 def index_put(self: Array, indices: Sequence[Array | None], values: Any, accumulate: bool) -> Array:
@@ -148,7 +159,7 @@ def index_select(self: Array, dim: int, index: Array) -> Any:
 def index_select_backward(self: Array, shape: Sequence[int], dim: int, index: Array) -> Array:
     """Zeros with the slices of `self` added at a list of positions."""
     out = np.zeros_like(self, shape=shape or (1,))
-    np.add.at(out, _positions(shape, dim, index), self.reshape(_selected_shape(shape, dim, index)))
+    _add(out, _positions(shape, dim, index), self.reshape(_selected_shape(shape, dim, index)))
     return out.reshape(shape)
 
 

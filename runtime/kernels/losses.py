@@ -8,6 +8,7 @@ import numpy as np
 
 from .checks import ArgumentError, Array, floating
 from .loss import reduced
+from .masking import where
 
 
 def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: str) -> Any:
@@ -36,7 +37,7 @@ def smooth_l1_loss(self: Array, target: Array, reduction: str, beta: float) -> A
         return reduced(distance, reduction)
     near = distance < beta
     square = distance * distance * (0.5 / beta)
-    return reduced(np.where(near, square, distance - beta / 2), reduction)
+    return reduced(where(near, square, distance - beta / 2), reduction)
 
 
 def huber_loss(self: Array, target: Array, reduction: str, delta: float) -> Any:
@@ -46,4 +47,4 @@ def huber_loss(self: Array, target: Array, reduction: str, delta: float) -> Any:
     distance = np.abs(self - target)
     near = distance <= delta
     square = distance * distance * 0.5
-    return reduced(np.where(near, square, (distance - delta / 2) * delta), reduction)
+    return reduced(where(near, square, (distance - delta / 2) * delta), reduction)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .adding import add_at
 from .checks import Array, normalize_dim
 
 
@@ -21,14 +22,14 @@ def gather_backward(self: Array, shape: Sequence[int], dim: int, index: Array) -
     """Zeros with `self` added at positions along a dimension."""
     out = np.zeros_like(self, shape=shape or (1,))
     if index.size:
-        np.add.at(out, _places(shape, dim, index), np.atleast_1d(self))
+        add_at(out, _places(shape, dim, index), np.atleast_1d(self))
     return out.reshape(shape)
 
 
 def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
     """A copy with the elements of `src` added at positions along a dimension."""
     out = np.atleast_1d(self.copy())
-    np.add.at(out, _places(self.shape, dim, index), _corner(src, index, self))
+    add_at(out, _places(self.shape, dim, index), _corner(src, index, self))
     return out.reshape(self.shape)
 
 

@@ -8,6 +8,9 @@ import numpy as np
 
 from .checks import Array, normalize_dim
 
+_MANY = 1 << 10
+"""Elements from which looking for a few pays more than ordering all."""
+
 
 def sort(self: Array, dim: int, descending: bool) -> tuple[Any, Any]:
     """The elements in order, nan counting as the largest, and where each came from."""
@@ -28,11 +31,32 @@ def topk(self: Array, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
     dim = normalize_dim(dim, self.ndim)
     if not 0 <= k <= (self.shape[dim] if self.ndim else 1):
         raise RuntimeError("selected index k out of range")
+    indices = _first(self, k, dim, largest)
+    if indices is not None:
+        return np.take_along_axis(self, indices, dim), indices
     values, indices = sort(self, dim, largest)
     if not self.ndim:
         return values, indices
     first = (*(slice(None),) * dim, slice(k))
     return values[first], indices[first]
+
+
+def _first(self: Array, k: int, dim: int, largest: bool) -> Array | None:
+    """Where the first `k` elements are, without ordering the others.
+
+    None where that would not pay, or where equal elements or nan make it a matter of the order.
+    """
+    if self.dtype.kind not in "fi" or self.size < _MANY or not 0 < 4 * k <= self.shape[dim]:
+        return None
+    rows = np.moveaxis(self, dim, -1)
+    border = -k if largest else k - 1
+    last = np.partition(rows, border, axis=-1)[..., border, None]
+    among = rows >= last if largest else rows <= last
+    if (np.count_nonzero(among, axis=-1) != k).any() or np.isnan(rows).any():
+        return None
+    found = among.nonzero()[-1].reshape(*rows.shape[:-1], k)
+    _, order = sort(np.take_along_axis(rows, found, -1), found.ndim - 1, largest)
+    return np.moveaxis(np.take_along_axis(found, order, -1), -1, dim)
 
 
 def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:

@@ -10,7 +10,9 @@ from scipy.special import ndtr
 
 import gradspec as gs
 import gradspec.nn.functional as F
-from gradspec.kernels import gelu_slope, normal_cdf
+from gradspec.kernels import gelu_slope, normal_cdf, sort, topk, where
+from gradspec.kernels.adding import add_at, add_rows
+from gradspec.log_sums import log_of_sum
 from gradspec.summation import sums
 
 SHAPES = [(512, 128), (64, 9, 16), (8, 4, 16, 64), (20000, 3), (3, 20000), (9000, 2, 3), (40000,)]
@@ -120,3 +122,78 @@ def test_the_slope_of_gelu_at_infinity(size: int, dtype: str) -> None:
     F.gelu(x).sum().backward()
     assert x.grad is not None
     assert x.grad.numpy()[:3].tolist() == [1, 0, 0.5]
+
+
+@pytest.mark.parametrize("size", [1 << 13, (1 << 19) + 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_choices_between_arrays_and_numbers(size: int, dtype: type) -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.standard_normal((2, size)).astype(dtype)
+    a[:4], b[:4] = (np.nan, np.inf, -0.0, 1e-40), (-np.inf, -0.0, np.nan, 0.0)
+    condition = rng.random(size) < 0.5
+    number = np.array(-np.inf, dtype)
+    pairs = [(a, b), (a, number), (number, b), (0, b), (a, 0), (a[::-1], b), (number, number)]
+    for first, second in pairs:
+        found = where(condition, first, second)
+        expected = np.where(condition, first, second)
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+        assert found.tobytes() == expected.tobytes()  # signs of zero and nan as well
+    x = gs.tensor(a, requires_grad=True)
+    y = x.masked_fill(gs.tensor(condition), 7)
+    y.backward(gs.ones_like(y))
+    assert x.grad is not None
+    assert y.detach().numpy().tobytes() == np.where(condition, dtype(7), a).tobytes()
+    assert x.grad.numpy().tolist() == (~condition).astype(dtype).tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_logarithms_of_sums(dtype: type) -> None:
+    ends = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 700.0, -700.0, 1.5]
+    points = np.array([(p, q) for p in ends for q in ends], dtype)
+    a, b = np.random.default_rng(4).uniform(-50, 50, (2, 5000)).astype(dtype)
+    a[: len(points)], b[: len(points)] = points.T
+    for first, second in ((a, b), (b[:50, None], a), (a, 2), (0, b)):
+        found = log_of_sum(first, second)
+        exact = [np.asarray(given, np.longdouble) for given in (first, second)]
+        wanted = np.logaddexp(*exact)
+        assert (found.dtype, found.shape) == (dtype, wanted.shape)
+        error = np.abs(found - wanted)
+        fits = error <= 4 * np.finfo(dtype).eps * np.abs(wanted) + np.finfo(dtype).eps
+        same = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+        assert (fits | same).all()
+    with np.errstate(all="raise"):
+        assert log_of_sum(np.full(5000, np.inf, dtype), np.full(5000, np.inf, dtype))[0] == np.inf
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_a_few_of_many(dim: int, largest: bool) -> None:
+    rng = np.random.default_rng(5)
+    plain = rng.standard_normal((60, 80)).astype(np.float32)
+    repeated = rng.integers(0, 9, (60, 80))
+    with_nan = np.where(rng.random((60, 80)) < 0.02, np.nan, plain)
+    for array in (plain, repeated, with_nan, rng.permutation(4800).reshape(60, 80)):
+        for k in (1, 3, 15):
+            values, indices = topk(array, k, dim, largest)
+            ordered, places = sort(array, dim, largest)
+            np.testing.assert_array_equal(values, np.take(ordered, range(k), dim))
+            np.testing.assert_array_equal(indices, np.take(places, range(k), dim))
+
+
+@pytest.mark.parametrize("row", [(), (3,), (300,), (2, 200)])
+def test_adding_into_places(row: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(6)
+    numbers = rng.integers(-7, 7, 40)
+    rows = rng.standard_normal((40, *row))
+    found, expected = np.zeros((7, *row)), np.zeros((7, *row))
+    add_rows(found, numbers, rows)
+    np.add.at(expected, numbers, rows)
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
+    for layout in ("C", "F"):
+        out = np.zeros((5, 6, 4), order=layout)  # type: ignore[call-overload]
+        wanted = np.zeros((5, 6, 4))
+        places = np.ix_(np.arange(5), rng.integers(0, 6, 9), np.arange(4))
+        values = rng.standard_normal((5, 9, 4))
+        add_at(out, places, values)
+        np.add.at(wanted, places, values)
+        np.testing.assert_allclose(out, wanted, rtol=1e-14, atol=1e-14)
