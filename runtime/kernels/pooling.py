@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .adding import add_at
 from .checks import Array
 from .padding import padded
 
@@ -113,16 +114,18 @@ def max_pool_with_indices(
     x = padded(self, windows.padding, windows.after, _smallest(self.dtype))
     best: Any = None
     position: Any = 0
+    smallest = np.min_scalar_type(math.prod(windows.kernel))
     for number, (_, places) in enumerate(windows.positions()):
         candidate = x[places]
         if best is None:
             best = candidate.copy()
             continue
-        # A NaN wins, and keeps its place.
+        # A NaN wins, and keeps its place. Later numbers are larger: nothing branches here.
         better = (candidate > best) | np.isnan(candidate)
-        best = np.where(better, candidate, best)
-        position = np.where(better, number, position)
-    return best, _flat_indices(windows, np.broadcast_to(position, best.shape))
+        best = np.maximum(best, candidate)
+        position = np.maximum(position, np.multiply(better, number, dtype=smallest))
+    position = np.broadcast_to(position, best.shape).astype(np.int64)
+    return best, _flat_indices(windows, position)
 
 
 def max_pool_backward(self: Array, shape: Sequence[int], indices: Array, spatial: int) -> Array:
@@ -130,7 +133,9 @@ def max_pool_backward(self: Array, shape: Sequence[int], indices: Array, spatial
     image = math.prod(shape[len(shape) - spatial :])
     planes = math.prod(shape[: len(shape) - spatial])
     flat = indices.reshape(planes, -1) + np.arange(0, planes * image, max(image, 1))[:, None]
-    return add_at(self.reshape(-1), flat.reshape(-1), planes * image).reshape(shape)
+    out = np.zeros_like(self, shape=(planes * image,))
+    add_at(out, (flat.reshape(-1),), self.reshape(-1))
+    return out.reshape(shape)
 
 
 def max_pool_take(self: Array, indices: Array, spatial: int) -> Any:
@@ -139,15 +144,6 @@ def max_pool_take(self: Array, indices: Array, spatial: int) -> Any:
     flat = self.reshape(*planes, -1)
     chosen = np.take_along_axis(flat, indices.reshape(*planes, -1), -1)
     return chosen.reshape(indices.shape)
-
-
-def add_at(values: Array, index: Array, length: int) -> Any:
-    """Zeros with values added at places, some of which may be the same."""
-    if values.dtype.kind == "f":
-        return np.bincount(index, values, length).astype(values.dtype, copy=False)
-    out = np.zeros_like(values, shape=(length,))
-    np.add.at(out, index, values)
-    return out
 
 
 def adaptive_avg_pool(
