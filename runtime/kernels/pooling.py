@@ -124,8 +124,7 @@ def max_pool_with_indices(
         better = (candidate > best) | np.isnan(candidate)
         best = np.maximum(best, candidate)
         position = np.maximum(position, np.multiply(better, number, dtype=smallest))
-    position = np.broadcast_to(position, best.shape).astype(np.int64)
-    return best, _flat_indices(windows, position)
+    return best, _flat_indices(windows, np.broadcast_to(position, best.shape))
 
 
 def max_pool_backward(self: Array, shape: Sequence[int], indices: Array, spatial: int) -> Array:
@@ -211,14 +210,15 @@ def _adaptive_sizes(
 
 def _flat_indices(windows: _Windows, position: Array) -> Array:
     """From the number of a position in each window to its place in the image before padding."""
-    flat: Any = 0
-    spatial = len(windows.kernel)
-    steps = np.unravel_index(position, windows.kernel)
-    for axis, step in enumerate(steps):
+    start: Any = 0
+    within: Any = 0
+    for axis, kernel in enumerate(windows.kernel):
+        step = math.prod(windows.sizes[axis + 1 :])
         starts = np.arange(windows.places[axis]) * windows.stride[axis] - windows.padding[axis]
-        starts = starts.reshape(-1, *(1,) * (spatial - axis - 1))
-        flat = flat * windows.sizes[axis] + starts + step * windows.dilation[axis]
-    return np.asarray(flat, np.int64)
+        behind = (1,) * (len(windows.kernel) - axis - 1)
+        start = start + (starts * step).reshape(-1, *behind)
+        within = within + (np.arange(kernel) * (windows.dilation[axis] * step)).reshape(-1, *behind)
+    return np.asarray(start + within.reshape(-1)[position], np.int64)
 
 
 def _smallest(dtype: Any) -> Any:
