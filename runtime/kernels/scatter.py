@@ -68,13 +68,15 @@ def _places(shape: Sequence[int], dim: int, index: Array) -> tuple[Any, ...]:
                 f"Size does not match at dimension {each} expected index {list(index.shape)} to "
                 f"be no larger than self {list(shape)} apart from dimension {dim}"
             )
-    outside = index[(index < 0) | (index >= sizes[dim])]
-    if outside.size:
+    if index.size and not (index.min() >= 0 and index.max() < sizes[dim]):
+        outside = index[(index < 0) | (index >= sizes[dim])]
         raise RuntimeError(
             f"index {outside.flat[0]} is out of bounds for dimension {dim} with size {sizes[dim]}"
         )
     if len(sizes) == 1:
         return (np.atleast_1d(index),)
-    key: list[Any] = list(np.ogrid[tuple(slice(length) for length in index.shape)])
-    key[dim] = index
-    return tuple(key)
+    last = len(sizes) - 1
+    return tuple(
+        index if each == dim else np.arange(length).reshape(-1, *(1,) * (last - each))
+        for each, length in enumerate(index.shape)
+    )
