@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ..render.context import ModuleContext, function_name
 from ..render.resolve import Resolver
+from ..render.to_threads import LIMITS
 from ..spec.model import OpSpec, Table
 from .environment import template
 from .functions import (
@@ -64,7 +65,7 @@ _RUNTIME_NAMES = {
         "versions",
     ),
     "gradspec.tensor": ("Tensor", "share_alias", "share_alias_with_all", "wrap"),
-    "gradspec.threads": ("ENOUGH", "PLENTY", "in_threads"),
+    "gradspec.threads": (*LIMITS, "in_threads"),
     "gradspec.types": ("DTypeLike", "Number", "Primals", "Tangents"),
 }
 """What generated code may need of the runtime."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..node import AccumulateGrad, Node, OutputEdge
-from ..registry import OPS, Op
+from ..registry import BY_NAME
 from ..tensor import Tensor
 
 Named: TypeAlias = Mapping[str, Tensor] | Iterable[tuple[str, Tensor]]
@@ -88,7 +88,6 @@ class _Tracer:
         """The vertices of the results of a node, by the number of the output."""
         self.inputs: list[tuple[str, Node]] = []
         """The vertices of tensors, each with a node whose op took it."""
-        self.arguments = {op.name: _tensor_arguments(op) for op in OPS.values()}
         self.keys: dict[Node, str] = {}
         self.pending: list[Node] = []
 
@@ -131,7 +130,7 @@ class _Tracer:
         key = self.keys[node]
         tooltip = f"gradient of {node.op or 'a custom function'}, #{node.sequence_nr}"
         self.vertices.append(Vertex(key, "op", (node.name(),), tooltip))
-        arguments = self.arguments.get(node.op, [])
+        arguments = _tensor_arguments(node)
         if len(arguments) != len(node.edges):  # an argument without gradient, or a list
             arguments = [f"input {i}" for i in range(len(node.edges))]
         for (child, output_nr), argument in zip(node.next_functions, arguments, strict=True):
@@ -181,5 +180,7 @@ def _op_name(node: Node) -> str:
     return node.op.partition(".")[0].lstrip("_") or node.name().partition("Backward")[0]
 
 
-def _tensor_arguments(op: Op) -> list[str]:
-    return [param.name for param in op.params if param.type in ("Tensor", "Tensor?")]
+def _tensor_arguments(node: Node) -> list[str]:
+    op = BY_NAME.get(node.op)
+    params = () if op is None else op.params
+    return [param.name for param in params if param.type in ("Tensor", "Tensor?")]

@@ -10,15 +10,14 @@ import pytest
 
 import gradspec as gs
 from gradspec import threads
+from gradspec.registry import import_all
+from gradspec_codegen.render.to_threads import LIMITS
 
 from .cases import CASES, Case, at, call_gradspec, convert, leaf, outputs, variables
 
-MODULES = [module for name, module in sys.modules.items() if name.startswith("gradspec.generated.")]
 
-
-@pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What threads were asked for, once arrays of three elements count as large."""
+def count_as_large(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """From now on arrays of three elements are large; answers what threads are asked for."""
     shared = threads.in_threads
     asked: list[Any] = []
 
@@ -26,11 +25,12 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         asked.append(function)
         return shared(function, *args)
 
-    for module in MODULES:
-        for name in ("ENOUGH", "PLENTY"):
-            if hasattr(module, name):
-                monkeypatch.setattr(module, name, 3)
-                monkeypatch.setattr(module, "in_threads", in_threads)
+    import_all()
+    generated = [module for name, module in sys.modules.items() if ".generated." in name]
+    for module in generated:
+        for limit in (limit for limit in LIMITS if hasattr(module, limit)):
+            monkeypatch.setattr(module, limit, 3)
+            monkeypatch.setattr(module, "in_threads", in_threads)
     monkeypatch.setattr(threads, "ENOUGH", 3)
     monkeypatch.setattr(threads, "_BLOCK", 2)
     return asked
@@ -60,14 +60,11 @@ def _weights(of: gs.Tensor) -> gs.Tensor:
     return gs.cos(gs.arange(of.numel()).reshape(of.shape) + 1.0)
 
 
-# Recorded before any test: with the ways of small arrays, which are those that are proved.
-BY_CASE = {case.label: derivatives(case) for case in CASES}
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
-def test_nobody_can_tell_from_the_results(case: Case, calls: list[Any]) -> None:
-    found = derivatives(case)
-    for ours, expected in zip(found, BY_CASE[case.label], strict=True):
+def test_nobody_can_tell_from_the_results(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    proved = derivatives(case)
+    count_as_large(monkeypatch)
+    for ours, expected in zip(derivatives(case), proved, strict=True):
         assert (ours is None) == (expected is None)
         if ours is not None:
             assert (ours.dtype, ours.shape) == (expected.dtype, expected.shape)
@@ -81,7 +78,8 @@ def weighted_sum(a: Any, b: Any, c: Any) -> Any:
     )  # fmt: skip
 
 
-def test_arrays_of_one_shape(calls: list[Any]) -> None:
+def test_arrays_of_one_shape(monkeypatch: pytest.MonkeyPatch) -> None:
+    count_as_large(monkeypatch)
     a, b, c = arrays = [np.linspace(start, 2, 7) for start in (0.5, 1.0, 1.5)]
     x, y, z = (gs.tensor(array, requires_grad=True) for array in arrays)
     result = weighted_sum(x, y, z)
@@ -94,7 +92,8 @@ def test_arrays_of_one_shape(calls: list[Any]) -> None:
         np.testing.assert_allclose(leaf_.grad.numpy(), slope, rtol=1e-14)
 
 
-def test_dropout(calls: list[Any]) -> None:
+def test_dropout(monkeypatch: pytest.MonkeyPatch) -> None:
+    count_as_large(monkeypatch)
     x = gs.ones(50, dtype=gs.float64, requires_grad=True)
     y, _ = gs.native_dropout(x, 0.75, True)
     y.backward(gs.ones(50, dtype=gs.float64))
@@ -103,7 +102,8 @@ def test_dropout(calls: list[Any]) -> None:
     np.testing.assert_array_equal(x.grad.numpy(), y.detach().numpy())
 
 
-def test_many_formulas_go_that_way(calls: list[Any]) -> None:
+def test_many_formulas_go_that_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = count_as_large(monkeypatch)
     used = set()
     for case in CASES:
         calls.clear()
