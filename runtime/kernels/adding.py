@@ -23,7 +23,7 @@ def add_at(out: Array, places: tuple[Any, ...], values: Array) -> None:
         return
     flat: Any = 0
     for position, stride in zip(places, out.strides, strict=True):
-        flat = flat + position * (stride // out.itemsize)
+        flat = flat + np.asarray(position, np.intp) * (stride // out.itemsize)
     np.add.at(out.reshape(-1), flat.reshape(-1), values.reshape(-1))
 
 
@@ -35,6 +35,7 @@ def add_rows(out: Array, numbers: Array, rows: Array) -> None:
     table = out.reshape(len(out), -1)
     length = table.shape[1]
     rows = rows.reshape(numbers.size, length)
+    numbers = np.asarray(numbers, np.intp)  # places in the whole table are larger than row numbers
     if length < _LONG_ROW:
         flat = (numbers % len(out) * length)[:, None] + np.arange(length)
         np.add.at(table.reshape(-1), flat.reshape(-1), rows.reshape(-1))

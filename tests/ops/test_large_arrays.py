@@ -197,3 +197,23 @@ def test_adding_into_places(row: tuple[int, ...]) -> None:
         add_at(out, places, values)
         np.add.at(wanted, places, values)
         np.testing.assert_allclose(out, wanted, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64])
+@pytest.mark.parametrize("length", [150, 300])
+def test_places_may_be_larger_than_the_integers_of_an_index(dtype: type, length: int) -> None:
+    places = np.array([1, 100, 100, 5], dtype)
+    expected = np.zeros((300, length))
+    np.add.at(expected, places.astype(int), 1.0)
+    index = gs.tensor(places)
+    columns = index[:, None].expand(4, length)
+    ones = gs.ones(4, length, dtype=gs.float64)
+    x = gs.zeros(300, length, dtype=gs.float64, requires_grad=True)
+    for picked in (x.gather(0, columns), x.index_select(0, index)):
+        (grad,) = gs.autograd.grad(picked, x, ones)
+        np.testing.assert_array_equal(grad.numpy(), expected)
+    added = gs.scatter_add(x.detach(), 0, columns, ones)
+    np.testing.assert_array_equal(added.numpy(), expected)
+    if dtype is not np.uint8:  # those are masks
+        (grad,) = gs.autograd.grad(x[index], x, ones)
+        np.testing.assert_array_equal(grad.numpy(), expected)
