@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import copyreg as _copyreg
 import warnings as _warnings
-from importlib import import_module as _import_module
 from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 from . import autograd as autograd
 from . import overrides as overrides
@@ -76,17 +74,18 @@ from .dtypes import int64 as int64
 from .dtypes import long as long
 from .dtypes import short as short
 from .dtypes import uint8 as uint8
-from .generated import *  # noqa: F403
-from .generated import LATER as _LATER
-from .generated.methods import TensorMethods as _TensorMethods
+from .generated import FUNCTIONS as _OPS
+from .generated import METHODS as _METHODS
 from .indexing import getitem as _getitem
 from .indexing import setitem as _setitem
+from .later import attach as _attach
 from .memory import keep_freed_memory as _keep_freed_memory
 from .memory_format import channels_last as channels_last
 from .memory_format import channels_last_3d as channels_last_3d
 from .memory_format import contiguous_format as contiguous_format
 from .memory_format import memory_format as memory_format
 from .memory_format import preserve_format as preserve_format
+from .methods import install_ops as _install_ops
 from .modes import enable_grad as enable_grad
 from .modes import inference_mode as inference_mode
 from .modes import is_grad_enabled as is_grad_enabled
@@ -131,13 +130,14 @@ if _TYPE_CHECKING:
     from . import viz as viz
     from .contraction import einsum as einsum
     from .contraction import tensordot as tensordot
+    from .generated import *  # noqa: F403
     from .nn.composed import native_batch_norm as native_batch_norm
     from .nn.composed import native_dropout as native_dropout
     from .nn.composed import native_layer_norm as native_layer_norm
     from .printing import set_printoptions as set_printoptions
 
 _install(_BackwardMethods)
-_install(_TensorMethods)
+_install_ops(f"{__name__}.generated", _METHODS)
 _install(_OverwriteMethods)
 _install(_ViewInPlaceMethods)
 _install(_OverrideMethods)
@@ -151,27 +151,19 @@ _copyreg.pickle(Tensor, _leaf_parts)
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradspec\.")
 
 
-_MODULES = ("fft", "linalg", "nn", "optim", "special", "viz")
-_FUNCTIONS = {
-    **dict.fromkeys(_LATER, ".generated"),
-    **dict.fromkeys(("einsum", "tensordot"), ".contraction"),
-    "native_batch_norm": ".nn.composed",
-    "native_dropout": ".nn.composed",
-    "native_layer_norm": ".nn.composed",
-    "set_printoptions": ".printing",
+# Not every program trains, prints or draws: that is imported when it is first asked for.
+_LATER = {
+    **{name: (".generated", name) for name in _OPS},
+    **{name: (f".{name}", "") for name in ("fft", "linalg", "nn", "optim", "special", "viz")},
+    **{name: (".contraction", name) for name in ("einsum", "tensordot")},
+    "native_batch_norm": (".nn.composed", "native_batch_norm"),
+    "native_dropout": (".nn.composed", "native_dropout"),
+    "native_layer_norm": (".nn.composed", "native_layer_norm"),
+    "set_printoptions": (".printing", "set_printoptions"),
 }
-
-
-def __getattr__(name: str) -> _Any:
-    # Not every program trains, prints or draws: that is imported when it is first asked for.
-    if name in _MODULES:
-        return _import_module(f".{name}", __name__)
-    if name in _FUNCTIONS:
-        found = getattr(_import_module(_FUNCTIONS[name], __name__), name)
-        globals()[name] = found
-        return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES, *_FUNCTIONS})
+__getattr__, __dir__ = _attach(globals(), _LATER)
+__all__ = [
+    *_LATER,
+    *("autograd", "overrides"),
+    *(n for n, v in globals().items() if n[0] != "_" and not isinstance(v, type(_warnings))),
+]

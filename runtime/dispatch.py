@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .alias import share_memory
+from .aliasing import share_memory
 from .forward_mode import Dual, call_with_tangents
 from .modes import is_grad_enabled
 from .overloads import public_function

@@ -15,7 +15,7 @@ from weakref import ref
 
 import numpy as np
 
-from .alias import base_of
+from .aliasing import base_of
 from .kept_duals import keep_duals
 from .node import Node
 from .registry import Op, table_op

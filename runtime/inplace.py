@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .alias import INFERENCE_ALIAS, base_of, own_alias
+from .aliasing import INFERENCE_ALIAS, base_of, own_alias
 from .errors import failure
 from .forward_mode import Dual, without_tangents
 from .modes import is_grad_enabled, refuse_inference

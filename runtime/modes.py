@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from .alias import INFERENCE, INFERENCE_ALIAS, UNDER_NO_GRAD, base_of, view_kind
+from .aliasing import INFERENCE, INFERENCE_ALIAS, UNDER_NO_GRAD, base_of, view_kind
 from .mode_decorator import ModeDecorator
 from .node import nowhere
 

@@ -60,12 +60,13 @@ BY_NAME: Final[dict[str, Op]] = {}
 """By full name; the ops of a family are here once its module has been imported."""
 
 
-_LATER: Final[list[str]] = []
+_LATER: Final[dict[str, tuple[str, ...]]] = {}
+"""Modules that are imported when one of their ops is first used, and the base names of these."""
 
 
-def import_later(*modules: str) -> None:
-    """Name modules with further ops, which are imported when one of those is first used."""
-    _LATER.extend(modules)
+def import_later(package: str, families: dict[str, str]) -> None:
+    """Name modules of a package that have further ops, and these by base name."""
+    _LATER.update({f"{package}.{family}": tuple(ops.split()) for family, ops in families.items()})
 
 
 def import_all() -> None:
@@ -88,17 +89,11 @@ def table_op(name: str) -> Callable[..., Any]:
 
     LookupError if there is none.
     """
-    function = _find(name)
-    if function is None:
-        import_all()
-        function = _find(name)
-    if function is None:
-        raise LookupError(f"the runtime needs the op {name!r}, which the table does not have")
-    return function
-
-
-def _find(name: str) -> Callable[..., Any] | None:
+    base = name.partition(".")[0]
+    for module, ops in _LATER.items():
+        if base in ops:
+            import_module(module)
     for full_name, op in tuple(BY_NAME.items()):  # another thread may be importing a family
         if name in (full_name, full_name.partition(".")[0]):
             return op.function
-    return None
+    raise LookupError(f"the runtime needs the op {name!r}, which the table does not have")

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .alias import Alias, changes_of
+from .aliasing import Alias, changes_of
 from .forward_mode import with_tangent
 from .node import FREED, AccumulateGrad, Node, OutputEdge, freed_graph
 from .promotion import type_name

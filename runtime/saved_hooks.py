@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .alias import changes_of
+from .aliasing import changes_of
 from .dispatch import is_number
 from .forward_mode import Level, tangents_of, with_tangents, without_tangents
 from .kept import edge_of_output

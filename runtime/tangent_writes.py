@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from .alias import base_of, share_alias
+from .aliasing import base_of, share_alias
 from .forward_mode import (
     Dual,
     Level,

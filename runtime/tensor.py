@@ -9,9 +9,9 @@ from weakref import ref
 
 import numpy as np
 
-from .alias import INFERENCE_ALIAS, Alias, base_of, own_alias, share_memory
-from .alias import share_alias as share_alias
-from .alias import share_alias_with_all as share_alias_with_all
+from .aliasing import INFERENCE_ALIAS, Alias, base_of, own_alias, share_memory
+from .aliasing import share_alias as share_alias
+from .aliasing import share_alias_with_all as share_alias_with_all
 from .complex_parts import ComplexParts
 from .composites import CompositeMethods
 from .conversion import ConversionMethods
@@ -93,7 +93,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
     _view_base: Tensor
     """Set for a view: the tensor, itself no view, on whose memory it lies."""
     _view_kind: str
-    """Set for a view that must not be modified in place: why (see `alias`)."""
+    """Set for a view that must not be modified in place: why (see `aliasing`)."""
     _dual_parts: Any
     """Set for a dual (see `forward_mode`): a plain tensor can become one when it is written to."""
     _is_parameter: bool

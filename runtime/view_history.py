@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import ref
 
-from .alias import BY_FUNCTION, INFERENCE, SEVERAL_VIEWS, UNDER_NO_GRAD, base_of, view_kind
+from .aliasing import BY_FUNCTION, INFERENCE, SEVERAL_VIEWS, UNDER_NO_GRAD, base_of, view_kind
 from .hook_calls import run_with_saved
 from .node import Node, freed_graph, leads_nowhere, next_sequence_nr, nowhere
 from .region import Region

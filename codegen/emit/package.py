@@ -22,6 +22,7 @@ from .names import aten_signature, node_names, spelled
 from .saves import plan_saves
 from .views import (
     ArrayFunctionView,
+    Form,
     FunctionView,
     JvpView,
     ModuleView,
@@ -37,6 +38,7 @@ _RUNTIME_NAMES = {
     "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of", "lift_number"),
     "gradspec.elementwise": ("SEVERAL", "cosine", "cosine_beside", "sine", "sine_beside"),
     "gradspec.errors": ("complex_gradient", "complex_refused", "failure"),
+    "gradspec.later": ("Later",),
     "gradspec.log_sums": ("log_of_sum",),
     "gradspec.modes": ("current_mode", "finish"),
     "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),
@@ -143,7 +145,10 @@ class PackageBuilder:
         for family in self.families:
             result.files[f"{family}.py"] = self._module(family, result.ops)
         if self.package == GENERATED_PACKAGE:
-            result.files["methods.py"] = self._methods()
+            names = self._methods()
+            result.files["methods.py"] = template("methods.py.j2").render(
+                names=names, families=sorted({name.module for name in names})
+            )
         for namespace in self._namespaces():
             path = "__init__.py" if namespace == "torch" else f"{namespace}_names.py"
             result.files[path] = self._namespace(namespace)
@@ -209,10 +214,14 @@ class PackageBuilder:
             )
             blocks.append(source)
         overloaded = tuple(self._overloaded(family))
-        body = "\n".join([*blocks, "Op register", *(f"overloaded {n}" for n, _ in overloaded)])
+        words = ["Op register", "Later TYPE_CHECKING"] if context.families else ["Op register"]
+        body = "\n".join([*blocks, *words, *(f"overloaded {n}" for n, _ in overloaded)])
         module = ModuleView(
             family,
             tuple(self._imports(context, body)),
+            tuple(
+                (f"{package}.{name}", f"{name}_ops") for package, name in sorted(context.families)
+            ),
             tuple(sorted(context.constants.items())),
             overloaded,
             tuple(self._registrations(family)),
@@ -241,9 +250,6 @@ class PackageBuilder:
             used = [name for name in runtime_names if name in read]
             if used:
                 yield f"from {module} import {', '.join(used)}"
-        for package, family in sorted(context.families):
-            # As a module, so that families may need each other.
-            yield f"import {package}.{family} as {family}_ops"
 
     def _registrations(self, family: str) -> Iterable[RegistrationView]:
         for draft in self.drafts.values():
@@ -256,23 +262,21 @@ class PackageBuilder:
                     op.name, draft.function.name, aten_signature(op), promotes, jvp, smooth
                 )
 
-    def _methods(self) -> str:
+    def _methods(self) -> list[NameView]:
         names: dict[str, NameView] = {}
         for op in self.table.ops:
             for entry in self._methods_of(op):
                 names.setdefault(entry.name, entry)
-        return template("methods.py.j2").render(
-            names=list(names.values()), families=sorted({n.module for n in names.values()})
-        )
+        return list(names.values())
 
     def _methods_of(self, op: OpSpec) -> Iterable[NameView]:
         base = op.signature.name
-        variadic = _is_variadic(op) and len(self.resolver.table.overloads(base)) == 1
+        spread = _is_variadic(op) and len(self.resolver.table.overloads(base)) == 1
         if "method" in op.variants:
             for name in (base, *op.aliases):
-                yield self._name(op, name, is_variadic=variadic)
+                yield self._name(op, name, "variadic" if spread else "")
                 if op.inplace:
-                    yield self._name(op, f"{name}_", is_in_place=True)
+                    yield self._name(op, f"{name}_", "in_place")
         for operator in op.operators:
             answer = self._name(op, operator)
             if self._answers_alone(op, operator):
@@ -280,7 +284,7 @@ class PackageBuilder:
                 answer = replace(answer, function=function, module=op.family)
             yield answer
             if op.inplace and operator.removeprefix("__") in _AUGMENTED:
-                yield self._name(op, f"__i{operator.removeprefix('__')}", is_in_place=True)
+                yield self._name(op, f"__i{operator.removeprefix('__')}", "in_place")
 
     def _answers_alone(self, op: OpSpec, operator: str) -> bool:
         """Whether no other overload takes this operator, so that none has to be chosen."""
@@ -301,39 +305,44 @@ class PackageBuilder:
                     # PyTorch's op `linalg_inv` is the function `linalg.inv`.
                     found = self._name(op, name.removeprefix(f"{namespace}_"))
                     names.setdefault(found.name, found)
-        is_top = namespace == "torch"
-        later = self._later() if is_top else set()
         ordered = sorted(names.values(), key=lambda n: n.name)
-        now = [entry for entry in ordered if entry.module not in later]
+        if namespace == "torch" and self.package == GENERATED_PACKAGE:
+            return template("library.py.j2").render(
+                names=ordered,
+                methods=self._methods(),
+                waiting=self._ops_of(self.families),
+                package=self.package,
+            )
+        is_top = namespace == "torch"
+        absent = set(self.families) - {n.module for n in ordered} if is_top else ()
         return template("namespace.py.j2").render(
             doc=f"The ops of the table{'' if is_top else f' in the namespace {namespace}'}.",
-            names=now,
-            later=[entry for entry in ordered if entry.module in later],
-            waiting=sorted(set(self.families) - {n.module for n in now}) if is_top else (),
+            names=ordered,
+            waiting=self._ops_of(sorted(absent)),
             package=self.package,
         )
 
-    def _later(self) -> set[str]:
-        """Families that the library imports when they are first used: those without methods."""
-        if self.package != GENERATED_PACKAGE:
-            return set()
-        with_methods = {entry.module for op in self.table.ops for entry in self._methods_of(op)}
-        return set(self.families) - with_methods
+    def _ops_of(self, families: Iterable[str]) -> dict[str, list[str]]:
+        """The base names of the ops of each family."""
+        return {
+            family: list(
+                dict.fromkeys(op.signature.name for op in self.table.ops if op.family == family)
+            )
+            for family in families
+        }
 
-    def _name(
-        self, op: OpSpec, name: str, *, is_variadic: bool = False, is_in_place: bool = False
-    ) -> NameView:
+    def _name(self, op: OpSpec, name: str, form: Form = "") -> NameView:
         base = op.signature.name
         first = self.resolver.table.overloads(base)[0]
-        overrides = name in ("__eq__", "__ne__")
-        return NameView(name, first.family, base, is_variadic, is_in_place, overrides)
+        return NameView(name, first.family, base, form, name in ("__eq__", "__ne__"))
 
 
 def _standard_imports(read: set[str]) -> Iterable[str]:
     if "Sequence" in read:
         yield "from collections.abc import Sequence"
-    if "Any" in read:
-        yield "from typing import Any"
+    typing = [name for name in ("TYPE_CHECKING", "Any") if name in read]
+    if typing:
+        yield f"from typing import {', '.join(typing)}"
 
 
 def _is_variadic(op: OpSpec) -> bool:

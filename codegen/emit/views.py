@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Form: TypeAlias = Literal["", "in_place", "variadic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,8 @@ class ModuleView:
 
     family: str
     imports: tuple[str, ...]
+    siblings: tuple[tuple[str, str], ...]
+    """`(module, name)` of other generated modules that formulas call."""
     constants: tuple[tuple[str, str], ...]
     overloaded: tuple[tuple[str, tuple[str, ...]], ...]
     """`(base name, functions)` of the names that several ops share."""
@@ -138,7 +143,7 @@ class NameView:
     name: str
     module: str
     function: str
-    is_variadic: bool = False
-    is_in_place: bool = False
+    form: Form = ""
+    """What the method is made of the function: writing back, or with a list that may be spread."""
     overrides_object: bool = False
     """`__eq__` answers a tensor, which type checkers must not be told."""

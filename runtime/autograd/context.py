@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..alias import Alias, changes_of, own_alias
+from ..aliasing import Alias, changes_of, own_alias
 from ..forward_mode import Level, with_tangent
 from ..node import Node, freed_graph
 from ..raw_saved import SavedTensor, after_freed, hooks_are_set, nothing_saved, without_history

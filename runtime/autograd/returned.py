@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..alias import BY_FUNCTION, base_of, own_alias, share_memory
+from ..aliasing import BY_FUNCTION, base_of, own_alias, share_memory
 from ..inplace import mark_written
 from ..tensor import Tensor, wrap
 from .context import FunctionCtx

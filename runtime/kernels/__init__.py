@@ -4,309 +4,67 @@ They run on arrays of numbers and, during a proof, on arrays of symbols: no `flo
 `np.asarray`, nothing that asks for one dtype.
 """
 
-from .arithmetic import (
-    clamp,
-    div_rounded,
-    fmod,
-    fmod_scalar,
-    logaddexp,
-    pow,
-    pow_of_scalar,
-    pow_scalar,
-    remainder_scalar,
-    round,
-    round_decimals,
-    rsub_scalar,
-    times,
-    times_log,
-    within,
-)
-from .checks import refuse_bools, same_dtype
-from .complex_numbers import complex, sgn, sign, view_as_complex, view_as_real
-from .convolution import (
-    channel_sum,
-    convolution,
-    convolution_input,
-    convolution_weight,
-    per_channel,
-)
-from .decompositions import (
-    cholesky_ex,
-    cofactors,
-    computed_q,
-    det,
-    eigh,
-    inv_ex,
-    lu,
-    pinv,
-    qr,
-    quotient,
-    slogdet,
-    solve_ex,
-    solve_triangular,
-    svd,
-)
-from .embedding import embedding, embedding_dense_backward, embedding_padded, one_hot
-from .extremes import (
-    amax,
-    amin,
-    argmax,
-    argmin,
-    max,
-    max_with_indices,
-    min,
-    min_with_indices,
-    put_along_dim,
-    take_along_dim,
-)
-from .fourier import fft_c2c, fft_c2r, fft_r2c, lengthened
-from .fused import addbmm, addcdiv, addmv, addr, baddbmm, cross, lerp, lerp_tensor, vdot
-from .indexing import (
-    index,
-    index_backward,
-    index_put,
-    index_select,
-    index_select_backward,
-    masked_fill,
-    select,
-    select_backward,
-    slice_backward,
-    slice_view,
-)
-from .layout import (
-    diag_embed,
-    diagonal,
-    diagonal_backward,
-    repeat,
-    repeat_backward,
-    roll,
-    split,
-    split_with_sizes,
-    trace,
-    trace_backward,
-)
-from .linalg import addmm, bmm, broadcast_matmul, dot, mm, mv
-from .loss import (
-    binary_cross_entropy_with_logits,
-    mse_loss,
-    nll_loss,
-    nll_loss2d,
-    nll_loss_backward,
-    reduced,
-    unreduced,
-)
-from .losses import binary_cross_entropy, huber_loss, smooth_l1_loss
-from .masking import where
-from .matrix_functions import matrix_exp
-from .nn import gelu, log_softmax, softmax
-from .normal import gelu_slope, normal_cdf
-from .normalization import batch_norm, layer_norm, mean_to_size, over_count
-from .norms import vector_norm
-from .padding import constant_pad_nd, constant_unpad_nd, pad_by_index, pad_by_index_backward
-from .pooling import (
-    adaptive_avg_pool,
-    adaptive_avg_pool_backward,
-    avg_pool,
-    avg_pool_backward,
-    max_pool_backward,
-    max_pool_take,
-    max_pool_with_indices,
-)
-from .products import cumprod, delay, prod, recurrence
-from .reduction import all, any, cumsum, logsumexp, mean, over_freedom, sum, unmean, unreduce, var
-from .scatter import gather, gather_backward, scatter, scatter_add
-from .shape import (
-    alias,
-    cat,
-    cat_backward,
-    expand,
-    flip,
-    permute,
-    permute_backward,
-    squeeze,
-    stack,
-    stack_backward,
-    sum_to_size,
-    t,
-    to_copy,
-    transpose,
-    tril,
-    triu,
-    unbind,
-    unsqueeze,
-    view,
-)
-from .sorting import kthvalue, nonzero, sort, topk
-from .special import polygamma
+from __future__ import annotations
 
-__all__ = [
-    "adaptive_avg_pool",
-    "adaptive_avg_pool_backward",
-    "addbmm",
-    "addcdiv",
-    "addmm",
-    "addmv",
-    "addr",
-    "alias",
-    "all",
-    "amax",
-    "amin",
-    "any",
-    "argmax",
-    "argmin",
-    "avg_pool",
-    "avg_pool_backward",
-    "baddbmm",
-    "batch_norm",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "bmm",
-    "broadcast_matmul",
-    "cat",
-    "cat_backward",
-    "channel_sum",
-    "cholesky_ex",
-    "clamp",
-    "cofactors",
-    "complex",
-    "computed_q",
-    "constant_pad_nd",
-    "constant_unpad_nd",
-    "convolution",
-    "convolution_input",
-    "convolution_weight",
-    "cross",
-    "cumprod",
-    "cumsum",
-    "delay",
-    "det",
-    "diag_embed",
-    "diagonal",
-    "diagonal_backward",
-    "div_rounded",
-    "dot",
-    "eigh",
-    "embedding",
-    "embedding_dense_backward",
-    "embedding_padded",
-    "expand",
-    "fft_c2c",
-    "fft_c2r",
-    "fft_r2c",
-    "flip",
-    "fmod",
-    "fmod_scalar",
-    "gather",
-    "gather_backward",
-    "gelu",
-    "gelu_slope",
-    "huber_loss",
-    "index",
-    "index_backward",
-    "index_put",
-    "index_select",
-    "index_select_backward",
-    "inv_ex",
-    "kthvalue",
-    "layer_norm",
-    "lengthened",
-    "lerp",
-    "lerp_tensor",
-    "log_softmax",
-    "logaddexp",
-    "logsumexp",
-    "lu",
-    "masked_fill",
-    "matrix_exp",
-    "max",
-    "max_pool_backward",
-    "max_pool_take",
-    "max_pool_with_indices",
-    "max_with_indices",
-    "mean",
-    "mean_to_size",
-    "min",
-    "min_with_indices",
-    "mm",
-    "mse_loss",
-    "mv",
-    "nll_loss",
-    "nll_loss2d",
-    "nll_loss_backward",
-    "nonzero",
-    "normal_cdf",
-    "one_hot",
-    "over_count",
-    "over_freedom",
-    "pad_by_index",
-    "pad_by_index_backward",
-    "per_channel",
-    "permute",
-    "permute_backward",
-    "pinv",
-    "polygamma",
-    "pow",
-    "pow_of_scalar",
-    "pow_scalar",
-    "prod",
-    "put_along_dim",
-    "qr",
-    "quotient",
-    "recurrence",
-    "reduced",
-    "refuse_bools",
-    "remainder_scalar",
-    "repeat",
-    "repeat_backward",
-    "roll",
-    "round",
-    "round_decimals",
-    "rsub_scalar",
-    "same_dtype",
-    "scatter",
-    "scatter_add",
-    "select",
-    "select_backward",
-    "sgn",
-    "sign",
-    "slice_backward",
-    "slice_view",
-    "slogdet",
-    "smooth_l1_loss",
-    "softmax",
-    "solve_ex",
-    "solve_triangular",
-    "sort",
-    "split",
-    "split_with_sizes",
-    "squeeze",
-    "stack",
-    "stack_backward",
-    "sum",
-    "sum_to_size",
-    "svd",
-    "t",
-    "take_along_dim",
-    "times",
-    "times_log",
-    "to_copy",
-    "topk",
-    "trace",
-    "trace_backward",
-    "transpose",
-    "tril",
-    "triu",
-    "unbind",
-    "unmean",
-    "unreduce",
-    "unreduced",
-    "unsqueeze",
-    "var",
-    "vdot",
-    "vector_norm",
-    "view",
-    "view_as_complex",
-    "view_as_real",
-    "where",
-    "within",
-]
+from ..later import attach
+
+_NAMES = {
+    "arithmetic": (
+        "clamp div_rounded fmod fmod_scalar logaddexp pow pow_of_scalar pow_scalar "
+        "remainder_scalar round round_decimals rsub_scalar times times_log within"
+    ),
+    "checks": "refuse_bools same_dtype",
+    "complex_numbers": "complex sgn sign view_as_complex view_as_real",
+    "conv": "channel_sum convolution convolution_input convolution_weight per_channel",
+    "decompositions": (
+        "cholesky_ex cofactors computed_q det eigh inv_ex lu pinv qr quotient slogdet "
+        "solve_ex solve_triangular svd"
+    ),
+    "embeddings": "embedding embedding_dense_backward embedding_padded one_hot",
+    "extremes": (
+        "amax amin argmax argmin max max_with_indices min min_with_indices "
+        "put_along_dim take_along_dim"
+    ),
+    "fourier": "fft_c2c fft_c2r fft_r2c lengthened",
+    "fused": "addbmm addcdiv addmv addr baddbmm cross lerp lerp_tensor vdot",
+    "indexing": (
+        "index index_backward index_put index_select index_select_backward masked_fill "
+        "select select_backward slice_backward slice_view"
+    ),
+    "layout": (
+        "diag_embed diagonal diagonal_backward repeat repeat_backward roll split "
+        "split_with_sizes trace trace_backward"
+    ),
+    "linalg": "addmm bmm broadcast_matmul dot mm mv",
+    "loss": (
+        "binary_cross_entropy_with_logits mse_loss nll_loss nll_loss2d "
+        "nll_loss_backward reduced unreduced"
+    ),
+    "losses": "binary_cross_entropy huber_loss smooth_l1_loss",
+    "masking": "where",
+    "matrix_functions": "matrix_exp",
+    "nn": "gelu log_softmax softmax",
+    "normal": "gelu_slope normal_cdf",
+    "normalization": "batch_norm layer_norm mean_to_size over_count",
+    "norms": "vector_norm",
+    "padding": "constant_pad_nd constant_unpad_nd pad_by_index pad_by_index_backward",
+    "pooling": (
+        "adaptive_avg_pool adaptive_avg_pool_backward avg_pool avg_pool_backward "
+        "max_pool_backward max_pool_take max_pool_with_indices"
+    ),
+    "products": "cumprod delay prod recurrence",
+    "reduction": "all any cumsum logsumexp mean over_freedom sum unmean unreduce var",
+    "scattering": "gather gather_backward scatter scatter_add",
+    "shape": (
+        "alias cat cat_backward expand flip permute permute_backward squeeze stack "
+        "stack_backward sum_to_size t to_copy transpose tril triu unbind unsqueeze view"
+    ),
+    "sorting": "kthvalue nonzero sort topk",
+    "special": "polygamma",
+}
+"""The kernels that formulas may call, by module. A module must not have the name of a kernel."""
+
+__getattr__, __dir__ = attach(
+    globals(),
+    {name: (f".{module}", name) for module, names in _NAMES.items() for name in names.split()},
+)

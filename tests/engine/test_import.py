@@ -1,41 +1,53 @@
-"""What is imported when: families without methods wait until they are used."""
+"""What is imported when: families of ops and their kernels wait until they are used."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
 import gradspec as gs
 from gradspec import generated
+from gradspec.generated.methods import TensorMethods
 from gradspec.registry import BY_NAME, import_all
 
 LOADED = """
 import json
-found = [name.rpartition(".")[2] for name in sys.modules if "gradspec.generated." in name]
+found = [name.rpartition(".")[2] for name in sys.modules if PART in name]
 print(json.dumps(found))
 """
 
 
-def modules_after(code: str) -> list[str]:
-    """The generated modules that a fresh process has imported."""
-    script = f"import sys\nimport gradspec as gs\n{code}\n{LOADED}"
+def modules_after(code: str, part: str = "gradspec.generated.") -> list[str]:
+    """The modules whose name has `part` in it that a fresh process has imported."""
+    script = f"import sys\nimport gradspec as gs\n{code}\nPART = {part!r}\n{LOADED}"
     run = [sys.executable, "-c", script]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     return list(json.loads(done.stdout.splitlines()[-1]))
 
 
 def test_families_wait_until_they_are_used() -> None:
-    waiting = {family for family, _ in generated.LATER.values()} | {"fourier", "norms", "losses"}
-    assert waiting >= {"conv", "pooling", "normalization", "padding", "layers"}
+    assert modules_after("") == []
+    assert modules_after("x = gs.ones(2, requires_grad=True)") == []
     step = "(gs.ones(2, requires_grad=True) * 2).sum().backward()"
-    assert waiting.isdisjoint(modules_after(step))
-    pooled = modules_after("gs.max_pool1d")
-    assert "pooling" in pooled
-    assert "conv" not in pooled
-    assert waiting <= set(modules_after("import gradspec.nn\ngs.fft.fft(gs.ones(2))"))
+    assert sorted(modules_after(step)) == ["arithmetic", "reduction"]
+    assert modules_after("gs.max_pool1d") == ["pooling"]
+    assert {"conv", "losses", "fourier"} <= set(
+        modules_after("import gradspec.nn\ngs.fft.fft(gs.ones(2))")
+    )
+
+
+def test_kernels_wait_too() -> None:
+    assert "conv" in kernels_after("gs.nn.functional.conv1d(gs.ones(1, 1, 2), gs.ones(1, 1, 2))")
+    assert kernels_after("gs.ones(2) * 2") <= {"checks", "complex_numbers"}
+
+
+def kernels_after(code: str) -> set[str]:
+    """The kernel modules that a fresh process has imported."""
+    return set(modules_after(code, "gradspec.kernels."))
 
 
 @pytest.mark.parametrize(
@@ -49,6 +61,10 @@ def test_families_wait_until_they_are_used() -> None:
         "from gradspec import conv2d; assert conv2d is gs.conv2d",
         "assert gs.nn.functional.max_pool2d(gs.ones(1, 1, 2, 2), 2).item() == 1",
         "assert 'conv2d' in dir(gs) and 'fft' in dir(gs) and 'max_pool1d' in dir(gs.generated)",
+        "from gradspec import *; assert relu(tensor([-1.0])).item() == 0; conv2d, nn, einsum",
+        "from gradspec.generated import *; assert tanh is gs.tanh",
+        "assert {gs.ones(1): 1} and (gs.ones(1) == gs.ones(1)).item()",
+        "assert gs.Tensor.add_.__name__ == 'add_' and hasattr(gs.Tensor, 'det')",
         "assert not hasattr(gs, 'no_such_op') and not hasattr(gs.generated, 'no_such_op')",
     ],
 )
@@ -65,8 +81,23 @@ def test_the_profiler_knows_ops_that_are_imported_meanwhile() -> None:
 
 
 def test_all_can_be_asked_for() -> None:
+    for name, (family, function) in generated.FUNCTIONS.items():
+        there = getattr(import_module(family, generated.__name__), function)
+        assert getattr(gs, name) is getattr(generated, name) is there
     import_all()
-    for name, (_, function) in generated.LATER.items():
-        assert getattr(gs, name) is getattr(generated, name)
-        assert getattr(gs, name).__name__.startswith(function)
     assert "conv2d" in {name.partition(".")[0] for name in BY_NAME}
+
+
+def test_methods_are_those_that_type_checkers_are_told() -> None:
+    told = {
+        name
+        for name, value in vars(TensorMethods).items()
+        if callable(value) and name not in ("__hash__", "__class__")
+    }
+    assert set(generated.METHODS) == told
+    for name in told - {"__eq__", "__ne__"}:
+        ours, theirs = getattr(gs.Tensor, name), getattr(TensorMethods, name)
+        assert ours.__name__ == theirs.__name__
+        assert ours.__doc__ == theirs.__doc__
+        if generated.METHODS[name][2] == "":
+            assert ours is theirs

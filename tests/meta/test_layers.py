@@ -48,6 +48,7 @@ RUNTIME_LEAVES = (
     "errors",
     "inplace",
     "kernels",
+    "later",
     "log_sums",
     "modes",
     "node",

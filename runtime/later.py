@@ -1,0 +1,47 @@
+"""What is imported when it is first used: families of ops, and their kernels.
+
+A program pays at its start only for what the engine itself needs, and for each family of ops when
+it calls one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def attach(
+    namespace: dict[str, Any], homes: Mapping[str, tuple[str, str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a module, for names that live in other modules.
+
+    `namespace` is the module's `globals()`; `homes` has the module of each name, seen from the
+    package, and what it is called there ("" for the module itself).
+    """
+    module, package = namespace["__name__"], namespace["__package__"]
+
+    def __getattr__(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        home, attribute = homes[name]
+        module_there = import_module(home, package)
+        namespace[name] = getattr(module_there, attribute) if attribute else module_there
+        return namespace[name]
+
+    def __dir__() -> list[str]:
+        return sorted({*namespace, *homes})
+
+    return __getattr__, __dir__
+
+
+class Later:
+    """Stands for a module, which is imported when one of its names is first read."""
+
+    def __init__(self, module: str) -> None:
+        self._imported_later = module
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(import_module(self._imported_later), name)
+        setattr(self, name, found)
+        return found
