@@ -471,13 +471,12 @@ class LinalgSolveExBackward0(Node):
             result = node.kept_result
             if result is FREED:
                 raise freed_graph()
+            back = kernels.solve_ex(array__mt(A), grad, left, False)[0]
             if B_ndim == 1 or (A.ndim == B_ndim + 1 and B_shape == A.shape[:-1]):
-                back = kernels.solve_ex(array__mt(A), grad, True, False)[0]
                 grad_A = kernels.sum_to_size(
                     -kernels.unsqueeze(back, -1) * kernels.unsqueeze(result, -2), A.shape
                 )
             else:
-                back = kernels.solve_ex(array__mt(A), grad, left, False)[0]
                 if left:
                     grad_A = kernels.sum_to_size(
                         -linalg_ops.array_matmul(back, array__mt(result)), A.shape
@@ -487,9 +486,9 @@ class LinalgSolveExBackward0(Node):
                         -linalg_ops.array_matmul(array__mt(result), back), A.shape
                     )
         if needs[1]:
-            grad_B = kernels.sum_to_size(
-                kernels.solve_ex(array__mt(A), grad, left, False)[0], B_shape
-            )
+            if not needs[0]:
+                back = kernels.solve_ex(array__mt(A), grad, left, False)[0]
+            grad_B = kernels.sum_to_size(back, B_shape)
         return (grad_A, grad_B)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -502,19 +501,20 @@ class LinalgSolveExBackward0(Node):
         if needs[0]:
             B_ndim = node._saved_B_ndim
             result = output_of(node, node.kept_result)
+            back = linalg_solve_ex(_mt(A), grad, left=left)[0]
             if B_ndim == 1 or (A.ndim == B_ndim + 1 and B_shape == A.shape[:-1]):
-                back = linalg_solve_ex(_mt(A), grad)[0]
                 grad_A = shape_ops._sum_to_size(
                     -shape_ops.unsqueeze(back, -1) * shape_ops.unsqueeze(result, -2), A.shape
                 )
             else:
-                back = linalg_solve_ex(_mt(A), grad, left=left)[0]
                 if left:
                     grad_A = shape_ops._sum_to_size(-linalg_ops.matmul(back, _mt(result)), A.shape)
                 else:
                     grad_A = shape_ops._sum_to_size(-linalg_ops.matmul(_mt(result), back), A.shape)
         if needs[1]:
-            grad_B = shape_ops._sum_to_size(linalg_solve_ex(_mt(A), grad, left=left)[0], B_shape)
+            if not needs[0]:
+                back = linalg_solve_ex(_mt(A), grad, left=left)[0]
+            grad_B = shape_ops._sum_to_size(back, B_shape)
         return (grad_A, grad_B)
 
     def release(node) -> None:
@@ -630,7 +630,10 @@ class LinalgSolveTriangularBackward0(Node):
             )
         if needs[1]:
             B_shape = node._saved_B_shape
-            back = kernels.solve_triangular(array__mt(self), grad, not upper, left, unitriangular)
+            if not needs[0]:
+                back = kernels.solve_triangular(
+                    array__mt(self), grad, not upper, left, unitriangular
+                )
             grad_B = kernels.sum_to_size(back, B_shape)
         return (grad_self, grad_B)
 
@@ -659,9 +662,10 @@ class LinalgSolveTriangularBackward0(Node):
             )
         if needs[1]:
             B_shape = node._saved_B_shape
-            back = linalg_solve_triangular(
-                _mt(self), grad, upper=not upper, left=left, unitriangular=unitriangular
-            )
+            if not needs[0]:
+                back = linalg_solve_triangular(
+                    _mt(self), grad, upper=not upper, left=left, unitriangular=unitriangular
+                )
             grad_B = shape_ops._sum_to_size(back, B_shape)
         return (grad_self, grad_B)
 

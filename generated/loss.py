@@ -239,12 +239,15 @@ class MseLossBackward0(Node):
         grad_self = grad_target = None
         if needs[0]:
             difference = self - target
-            grad_self = 2 * kernels.unreduced(grad, difference.shape, reduction) * difference
+            slope = 2 * kernels.unreduced(grad, difference.shape, reduction) * difference
+            grad_self = slope
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            difference = self - target
-            grad_target = -2 * kernels.unreduced(grad, difference.shape, reduction) * difference
+            if not needs[0]:
+                difference = self - target
+                slope = 2 * kernels.unreduced(grad, difference.shape, reduction) * difference
+            grad_target = -slope
             if node._like_target is not None:
                 grad_target = reduce_to(grad_target, node._like_target)
         return (grad_self, grad_target)
@@ -260,12 +263,15 @@ class MseLossBackward0(Node):
         grad_self = grad_target = None
         if needs[0]:
             difference = self - target
-            grad_self = 2 * _unreduced(grad, difference.shape, reduction) * difference
+            slope = 2 * _unreduced(grad, difference.shape, reduction) * difference
+            grad_self = slope
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            difference = self - target
-            grad_target = -2 * _unreduced(grad, difference.shape, reduction) * difference
+            if not needs[0]:
+                difference = self - target
+                slope = 2 * _unreduced(grad, difference.shape, reduction) * difference
+            grad_target = -slope
             if node._like_target is not None:
                 grad_target = reduce_to_differentiable(grad_target, node._like_target)
         return (grad_self, grad_target)
@@ -513,9 +519,9 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
             share = kernels.unreduced(grad, self.shape, reduction)
-            share = share if weight is None else share * weight
+            weighted = share if weight is None else share * weight
             positive = target if pos_weight is None else target * pos_weight
-            grad_self = share * (
+            grad_self = weighted * (
                 (1 - target) * (1 / (1 + in_threads(np_exp, -self)))
                 - positive
                 * (1 / (1 + (np_exp(self) if self.size < ENOUGH else in_threads(np_exp, self))))
@@ -531,12 +537,13 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
-            share = kernels.unreduced(grad, self.shape, reduction)
-            share = share if weight is None else share * weight
+            if not needs[0]:
+                share = kernels.unreduced(grad, self.shape, reduction)
+                weighted = share if weight is None else share * weight
             positive = (
                 -log_of_sum(0, -self) if pos_weight is None else -log_of_sum(0, -self) * pos_weight
             )
-            grad_target = share * (-log_of_sum(0, self) - positive)
+            grad_target = weighted * (-log_of_sum(0, self) - positive)
             if node._like_target is not None:
                 grad_target = reduce_to(grad_target, node._like_target)
         if needs[2]:
@@ -548,9 +555,11 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
             target = target.array
+            if not needs[0] and not needs[1]:
+                share = kernels.unreduced(grad, self.shape, reduction)
             positive = target if pos_weight is None else target * pos_weight
             loss = -(1 - target) * -log_of_sum(0, self) - positive * -log_of_sum(0, -self)
-            grad_weight = kernels.unreduced(grad, self.shape, reduction) * loss
+            grad_weight = share * loss
             if node._like_weight is not None:
                 grad_weight = reduce_to(grad_weight, node._like_weight)
         if needs[3]:
@@ -562,9 +571,11 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
-            share = kernels.unreduced(grad, self.shape, reduction)
-            share = share if weight is None else share * weight
-            grad_pos_weight = share * (target * --log_of_sum(0, -self))
+            if not needs[0] and not needs[1] and not needs[2]:
+                share = kernels.unreduced(grad, self.shape, reduction)
+            if not needs[0] and not needs[1]:
+                weighted = share if weight is None else share * weight
+            grad_pos_weight = weighted * (target * --log_of_sum(0, -self))
             if node._like_pos_weight is not None:
                 grad_pos_weight = reduce_to(grad_pos_weight, node._like_pos_weight)
         return (grad_self, grad_target, grad_weight, grad_pos_weight)
@@ -586,9 +597,9 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
             share = _unreduced(grad, self.shape, reduction)
-            share = share if weight is None else share * weight
+            weighted = share if weight is None else share * weight
             positive = target if pos_weight is None else target * pos_weight
-            grad_self = share * (
+            grad_self = weighted * (
                 (1 - target) * nn_ops.sigmoid(self) - positive * nn_ops.sigmoid(-self)
             )
             if node._like_self is not None:
@@ -600,14 +611,15 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
-            share = _unreduced(grad, self.shape, reduction)
-            share = share if weight is None else share * weight
+            if not needs[0]:
+                share = _unreduced(grad, self.shape, reduction)
+                weighted = share if weight is None else share * weight
             positive = (
                 nn_ops.log_sigmoid(self)
                 if pos_weight is None
                 else nn_ops.log_sigmoid(self) * pos_weight
             )
-            grad_target = share * (nn_ops.log_sigmoid(-self) - positive)
+            grad_target = weighted * (nn_ops.log_sigmoid(-self) - positive)
             if node._like_target is not None:
                 grad_target = reduce_to_differentiable(grad_target, node._like_target)
         if needs[2]:
@@ -617,9 +629,11 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             target = node.kept_target
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
+            if not needs[0] and not needs[1]:
+                share = _unreduced(grad, self.shape, reduction)
             positive = target if pos_weight is None else target * pos_weight
             loss = -(1 - target) * nn_ops.log_sigmoid(-self) - positive * nn_ops.log_sigmoid(self)
-            grad_weight = _unreduced(grad, self.shape, reduction) * loss
+            grad_weight = share * loss
             if node._like_weight is not None:
                 grad_weight = reduce_to_differentiable(grad_weight, node._like_weight)
         if needs[3]:
@@ -629,9 +643,11 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
-            share = _unreduced(grad, self.shape, reduction)
-            share = share if weight is None else share * weight
-            grad_pos_weight = share * (target * -nn_ops.log_sigmoid(self))
+            if not needs[0] and not needs[1] and not needs[2]:
+                share = _unreduced(grad, self.shape, reduction)
+            if not needs[0] and not needs[1]:
+                weighted = share if weight is None else share * weight
+            grad_pos_weight = weighted * (target * -nn_ops.log_sigmoid(self))
             if node._like_pos_weight is not None:
                 grad_pos_weight = reduce_to_differentiable(grad_pos_weight, node._like_pos_weight)
         return (grad_self, grad_target, grad_weight, grad_pos_weight)

@@ -178,8 +178,8 @@ class BinaryCrossEntropyBackward0(Node):
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
             share = kernels.unreduced(grad, self.shape, reduction)
-            share = share if weight is None else share * weight
-            grad_self = share * ((self - target) / kernels.clamp((1 - self) * self, 1e-12, None))
+            weighted = share if weight is None else share * weight
+            grad_self = weighted * ((self - target) / kernels.clamp((1 - self) * self, 1e-12, None))
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
@@ -187,14 +187,16 @@ class BinaryCrossEntropyBackward0(Node):
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
                 weight = weight.array
-            share = kernels.unreduced(grad, self.shape, reduction)
-            share = share if weight is None else share * weight
-            grad_target = share * (
-                kernels.clamp(in_threads(np_log1p, -self), -100, None)
-                - kernels.clamp(
+            if not needs[0]:
+                share = kernels.unreduced(grad, self.shape, reduction)
+                weighted = share if weight is None else share * weight
+            below, above = (
+                kernels.clamp(
                     np_log(self) if self.size < ENOUGH else in_threads(np_log, self), -100, None
-                )
+                ),
+                kernels.clamp(in_threads(np_log1p, -self), -100, None),
             )
+            grad_target = weighted * (above - below)
             if node._like_target is not None:
                 grad_target = reduce_to(grad_target, node._like_target)
         if needs[2]:
@@ -202,10 +204,16 @@ class BinaryCrossEntropyBackward0(Node):
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
             target = target.array
-            loss = -target * kernels.clamp(
-                np_log(self) if self.size < ENOUGH else in_threads(np_log, self), -100, None
-            ) - (1 - target) * kernels.clamp(in_threads(np_log1p, -self), -100, None)
-            grad_weight = kernels.unreduced(grad, self.shape, reduction) * loss
+            if not needs[0] and not needs[1]:
+                share = kernels.unreduced(grad, self.shape, reduction)
+            if not needs[1]:
+                below, above = (
+                    kernels.clamp(
+                        np_log(self) if self.size < ENOUGH else in_threads(np_log, self), -100, None
+                    ),
+                    kernels.clamp(in_threads(np_log1p, -self), -100, None),
+                )
+            grad_weight = share * (-target * below - (1 - target) * above)
             if node._like_weight is not None:
                 grad_weight = reduce_to(grad_weight, node._like_weight)
         return (grad_self, grad_target, grad_weight)
@@ -224,8 +232,8 @@ class BinaryCrossEntropyBackward0(Node):
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
             share = loss_ops._unreduced(grad, self.shape, reduction)
-            share = share if weight is None else share * weight
-            grad_self = share * (
+            weighted = share if weight is None else share * weight
+            grad_self = weighted * (
                 (self - target) / arithmetic_ops.clamp_min_default((1 - self) * self, 1e-12)
             )
             if node._like_self is not None:
@@ -234,22 +242,28 @@ class BinaryCrossEntropyBackward0(Node):
             weight = node.kept_weight
             if weight is not None:
                 check_version(node, "weight", weight, node._version_weight)
-            share = loss_ops._unreduced(grad, self.shape, reduction)
-            share = share if weight is None else share * weight
-            grad_target = share * (
-                arithmetic_ops.clamp_min_default(exp_log_ops.log1p(-self), -100)
-                - arithmetic_ops.clamp_min_default(exp_log_ops.log(self), -100)
+            if not needs[0]:
+                share = loss_ops._unreduced(grad, self.shape, reduction)
+                weighted = share if weight is None else share * weight
+            below, above = (
+                arithmetic_ops.clamp_min_default(exp_log_ops.log(self), -100),
+                arithmetic_ops.clamp_min_default(exp_log_ops.log1p(-self), -100),
             )
+            grad_target = weighted * (above - below)
             if node._like_target is not None:
                 grad_target = reduce_to_differentiable(grad_target, node._like_target)
         if needs[2]:
             target = node.kept_target
             if target.alias is not None:
                 check_version(node, "target", target, node._version_target)
-            loss = -target * arithmetic_ops.clamp_min_default(exp_log_ops.log(self), -100) - (
-                1 - target
-            ) * arithmetic_ops.clamp_min_default(exp_log_ops.log1p(-self), -100)
-            grad_weight = loss_ops._unreduced(grad, self.shape, reduction) * loss
+            if not needs[0] and not needs[1]:
+                share = loss_ops._unreduced(grad, self.shape, reduction)
+            if not needs[1]:
+                below, above = (
+                    arithmetic_ops.clamp_min_default(exp_log_ops.log(self), -100),
+                    arithmetic_ops.clamp_min_default(exp_log_ops.log1p(-self), -100),
+                )
+            grad_weight = share * (-target * below - (1 - target) * above)
             if node._like_weight is not None:
                 grad_weight = reduce_to_differentiable(grad_weight, node._like_weight)
         return (grad_self, grad_target, grad_weight)
@@ -390,16 +404,19 @@ class SmoothL1LossBackward0(Node):
         grad_self = grad_target = None
         if needs[0]:
             difference = self - target
-            grad_self = kernels.unreduced(
-                grad, difference.shape, reduction
-            ) * array__smooth_l1_slope(difference, beta)
+            slope = kernels.unreduced(grad, difference.shape, reduction) * array__smooth_l1_slope(
+                difference, beta
+            )
+            grad_self = slope
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            difference = self - target
-            grad_target = -kernels.unreduced(
-                grad, difference.shape, reduction
-            ) * array__smooth_l1_slope(difference, beta)
+            if not needs[0]:
+                difference = self - target
+                slope = kernels.unreduced(
+                    grad, difference.shape, reduction
+                ) * array__smooth_l1_slope(difference, beta)
+            grad_target = -slope
             if node._like_target is not None:
                 grad_target = reduce_to(grad_target, node._like_target)
         return (grad_self, grad_target)
@@ -416,16 +433,19 @@ class SmoothL1LossBackward0(Node):
         grad_self = grad_target = None
         if needs[0]:
             difference = self - target
-            grad_self = loss_ops._unreduced(grad, difference.shape, reduction) * _smooth_l1_slope(
+            slope = loss_ops._unreduced(grad, difference.shape, reduction) * _smooth_l1_slope(
                 difference, beta
             )
+            grad_self = slope
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            difference = self - target
-            grad_target = -loss_ops._unreduced(
-                grad, difference.shape, reduction
-            ) * _smooth_l1_slope(difference, beta)
+            if not needs[0]:
+                difference = self - target
+                slope = loss_ops._unreduced(grad, difference.shape, reduction) * _smooth_l1_slope(
+                    difference, beta
+                )
+            grad_target = -slope
             if node._like_target is not None:
                 grad_target = reduce_to_differentiable(grad_target, node._like_target)
         return (grad_self, grad_target)
@@ -578,16 +598,19 @@ class HuberLossBackward0(Node):
         grad_self = grad_target = None
         if needs[0]:
             difference = self - target
-            grad_self = kernels.unreduced(grad, difference.shape, reduction) * kernels.clamp(
+            slope = kernels.unreduced(grad, difference.shape, reduction) * kernels.clamp(
                 difference, -delta, delta
             )
+            grad_self = slope
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            difference = self - target
-            grad_target = -kernels.unreduced(grad, difference.shape, reduction) * kernels.clamp(
-                difference, -delta, delta
-            )
+            if not needs[0]:
+                difference = self - target
+                slope = kernels.unreduced(grad, difference.shape, reduction) * kernels.clamp(
+                    difference, -delta, delta
+                )
+            grad_target = -slope
             if node._like_target is not None:
                 grad_target = reduce_to(grad_target, node._like_target)
         return (grad_self, grad_target)
@@ -604,16 +627,19 @@ class HuberLossBackward0(Node):
         grad_self = grad_target = None
         if needs[0]:
             difference = self - target
-            grad_self = loss_ops._unreduced(
+            slope = loss_ops._unreduced(
                 grad, difference.shape, reduction
             ) * arithmetic_ops.clamp_default(difference, -delta, delta)
+            grad_self = slope
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            difference = self - target
-            grad_target = -loss_ops._unreduced(
-                grad, difference.shape, reduction
-            ) * arithmetic_ops.clamp_default(difference, -delta, delta)
+            if not needs[0]:
+                difference = self - target
+                slope = loss_ops._unreduced(
+                    grad, difference.shape, reduction
+                ) * arithmetic_ops.clamp_default(difference, -delta, delta)
+            grad_target = -slope
             if node._like_target is not None:
                 grad_target = reduce_to_differentiable(grad_target, node._like_target)
         return (grad_self, grad_target)

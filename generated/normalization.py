@@ -413,10 +413,10 @@ class NativeBatchNormBackward0(Node):
             if invstd is FREED:
                 raise freed_graph()
             weight_shape = node._saved_weight_shape
+            if not needs[0]:
+                normalized = (self - mean) * invstd
             grad_weight = kernels.view(
-                kernels.sum_to_size(grad_result * ((self - mean) * invstd), mean.shape),
-                weight_shape,
-                True,
+                kernels.sum_to_size(grad_result * normalized, mean.shape), weight_shape, True
             )
         if needs[2]:
             bias_shape = node._saved_bias_shape
@@ -457,8 +457,10 @@ class NativeBatchNormBackward0(Node):
         if needs[1]:
             invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
             weight_shape = node._saved_weight_shape
+            if not needs[0]:
+                normalized = (self - mean) * invstd
             grad_weight = shape_ops.view(
-                shape_ops._sum_to_size(grad_result * ((self - mean) * invstd), mean.shape),
+                shape_ops._sum_to_size(grad_result * normalized, mean.shape),
                 weight_shape,
                 copy=True,
             )
@@ -654,7 +656,9 @@ class NativeLayerNormBackward0(Node):
             if mean is FREED:
                 raise freed_graph()
             weight_shape = node._saved_weight_shape
-            grad_weight = kernels.sum_to_size(grad_result * ((self - mean) * invstd), weight_shape)
+            if not needs[0]:
+                normalized = (self - mean) * invstd
+            grad_weight = kernels.sum_to_size(grad_result * normalized, weight_shape)
         if needs[2]:
             bias = node.kept_bias
             if bias is not None:
@@ -686,9 +690,9 @@ class NativeLayerNormBackward0(Node):
             invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
             mean = output_of(OutputEdge(node, 1), node.kept_mean)
             weight_shape = node._saved_weight_shape
-            grad_weight = shape_ops._sum_to_size(
-                grad_result * ((self - mean) * invstd), weight_shape
-            )
+            if not needs[0]:
+                normalized = (self - mean) * invstd
+            grad_weight = shape_ops._sum_to_size(grad_result * normalized, weight_shape)
         if needs[2]:
             bias = node.kept_bias
             if bias is not None:

@@ -399,12 +399,14 @@ class RecurrenceBackward0(Node):
         reverse = node._saved_reverse
         grad_self = grad_factor = None
         if needs[0]:
-            grad_self = kernels.recurrence(grad, factor, dim, not reverse)
+            back = kernels.recurrence(grad, factor, dim, not reverse)
+            grad_self = back
         if needs[1]:
             result = node.kept_result
             if result is FREED:
                 raise freed_graph()
-            back = kernels.recurrence(grad, factor, dim, not reverse)
+            if not needs[0]:
+                back = kernels.recurrence(grad, factor, dim, not reverse)
             if reverse:
                 grad_factor = kernels.delay(back, dim, 1, 0) * result
             else:
@@ -419,10 +421,12 @@ class RecurrenceBackward0(Node):
         reverse = node._saved_reverse
         grad_self = grad_factor = None
         if needs[0]:
-            grad_self = _recurrence(grad, factor, dim, not reverse)
+            back = _recurrence(grad, factor, dim, not reverse)
+            grad_self = back
         if needs[1]:
             result = output_of(node, node.kept_result)
-            back = _recurrence(grad, factor, dim, not reverse)
+            if not needs[0]:
+                back = _recurrence(grad, factor, dim, not reverse)
             if reverse:
                 grad_factor = _delay(back, dim, 1, 0) * result
             else:

@@ -604,7 +604,8 @@ class Atan2Backward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            radius = np_hypot(self, other)
+            if not needs[0]:
+                radius = np_hypot(self, other)
             grad_other = (
                 grad * (-self / radius / radius)
                 if grad.size < PLENTY
@@ -635,7 +636,8 @@ class Atan2Backward0(Node):
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
-            radius = hypot(self, other)
+            if not needs[0]:
+                radius = hypot(self, other)
             grad_other = grad * (-self / radius / radius)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)

@@ -6,7 +6,8 @@ import dataclasses
 import functools
 import re
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import groupby, takewhile
+from operator import itemgetter
 
 from ..ir import nodes as ir
 from ..ir.walk import free_names, substitute
@@ -17,7 +18,7 @@ from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
 from ..render.to_threads import PointwiseRenderer, is_pointwise
 from ..spec.model import AutoElementwise, AutoLinear, Formula, NotImplementedYet, OpSpec
-from ..spec.shared_locals import leading
+from ..spec.shared_locals import leading, shared_with
 from .functions import differentiable_outputs, reduced_params
 from .saves import Saved, SavedFormulas, beside
 from .views import JvpView, NodeView
@@ -155,8 +156,8 @@ class _Body:
     def _render(self, names: tuple[str, ...], formula: Formula, result: str) -> list[str]:
         kinds = kinds_in_vjp(self.op)
         if self.on_tensors:
-            renderer: FormulaRenderer = TensorRenderer(self.context, formula, kinds)
-            return renderer.statements(formula.block, result)
+            on_tensors = TensorRenderer(self.context, formula, kinds)
+            return self._statements(names, formula, on_tensors, {}, result)
         kept = {s.name for s in self.plan.saved if s.source == "local" and names[0] in s.wanted_by}
         reading = PointwiseRenderer if is_pointwise(self.op) else NumpyRenderer
         renderer = reading(self.context, formula, kinds | dict.fromkeys(kept, "tensor"))
@@ -165,12 +166,31 @@ class _Body:
             renderer.beside = f"np_{found[0].name}({found[1]})"
         first = leading(formula.block)
         known = list(takewhile(lambda made: kept.issuperset(made.targets), first))
+        unless = {made.targets: f"{made.targets[0]} is None" for made in known}
+        return self._statements(names, formula, renderer, unless, result)
+
+    def _statements(
+        self,
+        names: tuple[str, ...],
+        formula: Formula,
+        renderer: FormulaRenderer,
+        unless: dict[tuple[str, ...], str],
+        result: str,
+    ) -> list[str]:
+        """A formula, less what is there already: kept by the forward, or from a formula before."""
         lines: list[str] = []
-        for assignment in known:
-            anew = renderer.statements(ir.Block((assignment,)), "")
-            lines += [f"if {assignment.targets[0]} is None:", *("    " + line for line in anew)]
-        rest = ir.Block(formula.block.statements[len(known) :], span=formula.block.span)
+        first = leading(formula.block)
+        conditions = (unless.get(a.targets) or self._unasked(names, a) for a in first)
+        for condition, group in groupby(zip(conditions, first, strict=True), itemgetter(0)):
+            anew = renderer.statements(ir.Block(tuple(made for _, made in group)), "")
+            lines += [f"if {condition}:", *("    " + line for line in anew)] if condition else anew
+        rest = ir.Block(formula.block.statements[len(first) :], span=formula.block.span)
         return lines + renderer.statements(rest, result)
+
+    def _unasked(self, names: tuple[str, ...], made: ir.Assign) -> str:
+        """The condition under which no formula before has made an assignment; "" if none does."""
+        before = shared_with(self.plan.formulas, names, made)
+        return " and ".join(f"not needs[{self.wanted.index(name)}]" for name in before)
 
     def _load(self, saved: Saved) -> list[str]:
         """The lines that get one saved thing back, or raise if it is gone or was changed."""

@@ -90,7 +90,12 @@ def _unassigned(value: Expr, assigned: set[str]) -> list[Name]:
 
 def assigned_names(block: Block) -> set[str]:
     """The locals of a block: every name it assigns on some path."""
-    return {target for node in walk(block) if isinstance(node, Assign) for target in node.targets}
+    return {target for made in assignments(block) for target in made.targets}
+
+
+def assignments(block: Block) -> Iterator[Assign]:
+    """Every assignment of a block, on any path."""
+    return (found for found in walk(block) if isinstance(found, Assign))
 
 
 def substitute(node: _N, values: Mapping[str, Expr]) -> _N | Expr:

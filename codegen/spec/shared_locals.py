@@ -1,4 +1,6 @@
-"""Locals of a forward that a gradient formula reads: the formula is completed by their definitions.
+"""Locals that several formulas of an op share.
+
+A gradient formula may read locals of the forward, and is completed by their definitions:
 
     forward: |
       share = sigmoid(self)
@@ -8,14 +10,20 @@
 The formula of `self` is read as if it began with `share = sigmoid(self)`, so that it can be proved,
 explained and differentiated by itself. Only the generated VJP on arrays does not compute it anew:
 there the node keeps what the forward computed.
+
+And where two gradient formulas begin with the same assignment, the generated VJP computes it once.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from itertools import takewhile
+
 from ..diagnostics import Span
 from ..ir.nodes import Assign, Block
 from ..ir.parse import parse
-from ..ir.walk import free_names, names
+from ..ir.walk import assignments, free_names, names
 from .model import Formula
 
 
@@ -65,3 +73,40 @@ def leading(block: Block) -> list[Assign]:
             break
         found.append(statement)
     return found
+
+
+def shared_with(
+    formulas: Sequence[tuple[tuple[str, ...], Formula]], params: tuple[str, ...], made: Assign
+) -> tuple[str, ...]:
+    """The arguments whose formulas, before that of `params`, begin with this assignment too.
+
+    None of them where a name that it makes or reads may mean something else in another formula.
+    """
+    blocks = [formula.block for _, formula in formulas]
+    mentioned = {*made.targets, *(name.id for name in names(made.value))}
+    if mentioned & _ambiguous(blocks):
+        return ()
+    earlier = takewhile(lambda entry: entry[0] != params, formulas)
+    return tuple(name for given, f in earlier if made in leading(f.block) for name in given)
+
+
+def _ambiguous(blocks: Sequence[Block]) -> set[str]:
+    """The locals that do not mean the same wherever they are read."""
+    made = [each for block in blocks for each in assignments(block)]
+    given = set().union(*map(free_names, blocks))
+    found = {target for each in made for target in each.targets if target in given}
+    for block in blocks:
+        times = Counter(target for each in assignments(block) for target in each.targets)
+        found |= {target for target, count in times.items() if count > 1}
+    for each in made:
+        found |= {t for t in each.targets if any(t in o.targets and o != each for o in made)}
+    while True:
+        reached = {
+            target
+            for each in made
+            if found & {name.id for name in names(each.value)}
+            for target in each.targets
+        }
+        if reached <= found:
+            return found
+        found |= reached

@@ -10,11 +10,32 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.modes import observe
 from gradspec_codegen.ir.parse import parse
 from gradspec_codegen.prove.verdict import Status
 from gradspec_codegen.spec.model import Formula, Table
+from gradspec_codegen.spec.shared_locals import leading, shared_with
 
 from .proving import prove_text
+
+TWICE = textwrap.dedent("""\
+- family: gaps
+
+- name: gap(Tensor self, Tensor other) -> Tensor
+  doc: Squared differences.
+  forward: (self - other) * (self - other)
+  self: |
+    size = self - other
+    bent = exp(size)
+    return 2 * grad * size
+  other: |
+    size = self - other
+    bent = sin(size)
+    return -2 * grad * size
+  result: 2 * (self_p - other_p) * (self_t - other_t)
+  promotes: self, other
+""")
+
 
 Load = Callable[..., Table]
 Mistakes = Callable[..., list[tuple[str, str]]]
@@ -138,3 +159,55 @@ def test_the_second_derivative_computes_it_anew() -> None:
 def test_gelu_refuses_an_unknown_form() -> None:
     with pytest.raises(RuntimeError, match="either none or tanh"):
         gs.nn.functional.gelu(gs.tensor([0.5]), approximate="erf")
+
+
+@pytest.mark.parametrize(
+    ("asked", "subtractions"),
+    [("both", 1), ("self", 1), ("other", 1)],
+)
+def test_what_two_gradients_begin_with_is_computed_once(asked: str, subtractions: int) -> None:
+    x, y = (
+        gs.tensor(values, requires_grad=asked in ("both", name))
+        for name, values in (("self", [1.0, -2.0]), ("other", [0.5, 0.25]))
+    )
+    loss = gs.nn.functional.mse_loss(x, y, reduction="sum")
+    seen: list[str] = []
+
+    def watch(results: tuple[gs.Tensor, ...]) -> None:
+        seen.extend(r.grad_fn.name() for r in results if r.grad_fn is not None)
+
+    with observe(watch):
+        grads = gs.autograd.grad(loss, [t for t in (x, y) if t.requires_grad], create_graph=True)
+    assert seen.count("SubBackward0") == subtractions
+    wanted = {"self": [1.0, -4.5], "other": [-1.0, 4.5]}
+    for grad, name in zip(grads, wanted if asked == "both" else [asked], strict=True):
+        assert grad.tolist() == wanted[name]
+
+
+def test_a_name_of_two_meanings_is_not_shared(tmp_path: Path) -> None:
+    (op, verdict), *_ = prove_text(TWICE, tmp_path, "gaps").values()
+    assert (op.name, verdict.status) == ("gap", Status.PROVED)
+    formulas = [(names, rule) for names, rule in op.vjps if isinstance(rule, Formula)]
+    size, bent = leading(formulas[1][1].block)
+    assert shared_with(formulas, ("other",), size) == ("self",)
+    assert shared_with(formulas, ("self",), size) == ()
+    assert shared_with(formulas, ("other",), bent) == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("size = exp(other)", "other = exp(self)\nsize = exp(other)"),  # an argument, and a local
+        ("size = exp(self)\nsize = size * size", "size = exp(self)"),  # changed later on
+        ("base = self * self\nsize = base + 1", "base = exp(self)\nsize = base + 1"),
+        ("size = exp(self)\nif self.ndim:\n    size = self", "size = exp(self)"),
+    ],
+)
+def test_definitions_that_only_look_the_same(first: str, second: str) -> None:
+    formulas = []
+    for name, text in (("self", first), ("other", second)):
+        text += "\nreturn size * grad"
+        formulas.append(((name,), Formula(text, parse(text), ())))
+    made = leading(formulas[1][1].block)[-1]
+    assert made in leading(formulas[0][1].block)
+    assert shared_with(formulas, ("other",), made) == ()
