@@ -48,13 +48,15 @@ def batch_norm(
         if given.shape != per_channel[1:2]:
             raise RuntimeError(f"{name} should contain {per_channel[1]} elements not {given.size}")
     if running_mean is None or running_var is None:
-        mean, var = _statistics(self, (0, *range(2, self.ndim)))
+        out, mean, var = _centred(self, (0, *range(2, self.ndim)))
     else:
         mean, var = running_mean.reshape(per_channel), running_var.reshape(per_channel)
+        out = self - mean
     invstd = 1 / np.sqrt(var + eps)
-    scale = invstd if weight is None else invstd * weight.reshape(per_channel)
-    out = (self - mean) * scale
-    return out if bias is None else out + bias.reshape(per_channel), mean, invstd
+    out *= invstd if weight is None else invstd * weight.reshape(per_channel)
+    if bias is not None:
+        out += bias.reshape(per_channel)
+    return out, mean, invstd
 
 
 def layer_norm(
@@ -85,15 +87,22 @@ def layer_norm(
             )
         if given is not None:
             same_dtype("layer_norm", self, given)
-    mean, var = _statistics(self, tuple(range(self.ndim - len(shape), self.ndim)))
+    out, mean, var = _centred(self, tuple(range(self.ndim - len(shape), self.ndim)))
     invstd = 1 / np.sqrt(var + eps)
-    out = (self - mean) * invstd
-    out = out if weight is None else out * weight
-    return out if bias is None else out + bias, mean, invstd
+    out *= invstd
+    if weight is not None:
+        out *= weight
+    if bias is not None:
+        out += bias
+    return out, mean, invstd
 
 
-def _statistics(self: Array, axes: tuple[int, ...]) -> tuple[Any, Any]:
-    """Mean and variance over some dimensions, in two passes: the squares are of small numbers."""
+def _centred(self: Array, axes: tuple[int, ...]) -> tuple[Any, Any, Any]:
+    """The numbers less their mean over some dimensions, that mean, and their variance.
+
+    In two passes: the squares are of small numbers.
+    """
     count = math.prod(self.shape[axis] for axis in axes)
     mean = sums(self, axes, True) / count
-    return mean, sums(np.square(self - mean), axes, True) / count
+    centred = self - mean
+    return centred, mean, sums(np.square(centred), axes, True) / count
