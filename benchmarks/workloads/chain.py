@@ -15,16 +15,21 @@ LINKS = 30
 class Chain(Workload):
     """30 times multiply, sine, add; and a sum: 91 recorded ops in a row."""
 
-    def __init__(self, elements: int) -> None:
+    def __init__(self, elements: int, dtype: str = "float64") -> None:
         size = f"{elements:,}".replace(",", "\N{NO-BREAK SPACE}")
-        self.name = f"chain-{elements}"
-        self.title = f"chain of {size}"
-        self.doc = f"{3 * LINKS + 1} ops in a row, {size} float64 elements"
+        is_double = dtype == "float64"
+        self.name = f"chain-{elements}" + ("" if is_double else f"-{dtype}")
+        self.title = f"chain of {size}" + ("" if is_double else f", {dtype}")
+        self.doc = f"{3 * LINKS + 1} ops in a row, {size} {dtype} elements"
+        self.tolerance = 1e-9 if is_double else 1e-4
         self.elements = elements
+        self.dtype = dtype
 
     def create_data(self) -> None:
         rng = np.random.default_rng(0)
-        start, self.scale, self.shift = (rng.uniform(0.5, 1.5, self.elements) for _ in range(3))
+        start, self.scale, self.shift = (
+            rng.uniform(0.5, 1.5, self.elements).astype(self.dtype) for _ in range(3)
+        )
         self.params = [start]
 
     def by_hand(self) -> Run:
@@ -66,5 +71,11 @@ class Chain(Workload):
         return np.sum(y)
 
 
-WORKLOADS: tuple[Workload, ...] = (Chain(4), Chain(1_000), Chain(1_000_000))
-SMALL: tuple[Workload, ...] = (Chain(3),)
+WORKLOADS: tuple[Workload, ...] = (
+    Chain(4),
+    Chain(1_000),
+    Chain(1_000, "float32"),  # what PyTorch makes of numbers; NumPy has quick sines of float32 only
+    Chain(1_000_000),
+    Chain(1_000_000, "float32"),
+)
+SMALL: tuple[Workload, ...] = (Chain(3), Chain(3, "float32"))
