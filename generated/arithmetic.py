@@ -1594,7 +1594,11 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(RuntimeError, "maximum", input, other)
     try:
-        array = np_maximum(input_array, other_array)
+        array = (
+            np_maximum(input_array, other_array)
+            if input_array.size < PLENTY
+            else in_threads(np_maximum, input_array, other_array)
+        )
     except Exception as error:
         raise failure("maximum", error, input, other) from None
     out = Tensor()
@@ -1659,12 +1663,32 @@ class MaximumBackward0(Node):
         self = self.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = kernels.where(self == other, grad / 2, kernels.where(self < other, 0, grad))
+            grad_self = (
+                kernels.where(self == other, grad / 2, kernels.where(self < other, 0, grad))
+                if self.size < PLENTY
+                else in_threads(
+                    lambda self, other, grad, out=None: kernels.where(
+                        self == other, grad / 2, kernels.where(self < other, 0, grad), out
+                    ),
+                    self,
+                    other,
+                    grad,
+                )
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            grad_other = kernels.where(
-                self == other, grad / 2, kernels.where(self > other, 0, grad)
+            grad_other = (
+                kernels.where(self == other, grad / 2, kernels.where(self > other, 0, grad))
+                if self.size < PLENTY
+                else in_threads(
+                    lambda self, other, grad, out=None: kernels.where(
+                        self == other, grad / 2, kernels.where(self > other, 0, grad), out
+                    ),
+                    self,
+                    other,
+                    grad,
+                )
             )
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
@@ -1721,7 +1745,11 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(RuntimeError, "minimum", input, other)
     try:
-        array = np_minimum(input_array, other_array)
+        array = (
+            np_minimum(input_array, other_array)
+            if input_array.size < PLENTY
+            else in_threads(np_minimum, input_array, other_array)
+        )
     except Exception as error:
         raise failure("minimum", error, input, other) from None
     out = Tensor()
@@ -1786,12 +1814,32 @@ class MinimumBackward0(Node):
         self = self.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = kernels.where(self == other, grad / 2, kernels.where(self > other, 0, grad))
+            grad_self = (
+                kernels.where(self == other, grad / 2, kernels.where(self > other, 0, grad))
+                if self.size < PLENTY
+                else in_threads(
+                    lambda self, other, grad, out=None: kernels.where(
+                        self == other, grad / 2, kernels.where(self > other, 0, grad), out
+                    ),
+                    self,
+                    other,
+                    grad,
+                )
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            grad_other = kernels.where(
-                self == other, grad / 2, kernels.where(self < other, 0, grad)
+            grad_other = (
+                kernels.where(self == other, grad / 2, kernels.where(self < other, 0, grad))
+                if self.size < PLENTY
+                else in_threads(
+                    lambda self, other, grad, out=None: kernels.where(
+                        self == other, grad / 2, kernels.where(self < other, 0, grad), out
+                    ),
+                    self,
+                    other,
+                    grad,
+                )
             )
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
@@ -2227,7 +2275,11 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "clamp_min", input, min)
     try:
-        array = np_maximum(input_array, min_array)
+        array = (
+            np_maximum(input_array, min_array)
+            if input_array.size < PLENTY
+            else in_threads(np_maximum, input_array, min_array)
+        )
     except Exception as error:
         raise failure("clamp_min", error, input, min) from None
     out = Tensor()
@@ -2292,11 +2344,29 @@ class ClampMinBackward1(Node):
         self = self.array
         grad_self = grad_min = None
         if needs[0]:
-            grad_self = kernels.where(self >= min, grad, 0)
+            grad_self = (
+                kernels.where(self >= min, grad, 0)
+                if self.size < PLENTY
+                else in_threads(
+                    lambda self, min, grad, out=None: kernels.where(self >= min, grad, 0, out),
+                    self,
+                    min,
+                    grad,
+                )
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            grad_min = kernels.where(self < min, grad, 0)
+            grad_min = (
+                kernels.where(self < min, grad, 0)
+                if self.size < PLENTY
+                else in_threads(
+                    lambda self, min, grad, out=None: kernels.where(self < min, grad, 0, out),
+                    self,
+                    min,
+                    grad,
+                )
+            )
             if node._like_min is not None:
                 grad_min = reduce_to(grad_min, node._like_min)
         return (grad_self, grad_min)
@@ -2420,7 +2490,11 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "clamp_max", input, max)
     try:
-        array = np_minimum(input_array, max_array)
+        array = (
+            np_minimum(input_array, max_array)
+            if input_array.size < PLENTY
+            else in_threads(np_minimum, input_array, max_array)
+        )
     except Exception as error:
         raise failure("clamp_max", error, input, max) from None
     out = Tensor()
@@ -2485,11 +2559,29 @@ class ClampMaxBackward1(Node):
         self = self.array
         grad_self = grad_max = None
         if needs[0]:
-            grad_self = kernels.where(self <= max, grad, 0)
+            grad_self = (
+                kernels.where(self <= max, grad, 0)
+                if self.size < PLENTY
+                else in_threads(
+                    lambda self, max, grad, out=None: kernels.where(self <= max, grad, 0, out),
+                    self,
+                    max,
+                    grad,
+                )
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            grad_max = kernels.where(self > max, grad, 0)
+            grad_max = (
+                kernels.where(self > max, grad, 0)
+                if self.size < PLENTY
+                else in_threads(
+                    lambda self, max, grad, out=None: kernels.where(self > max, grad, 0, out),
+                    self,
+                    max,
+                    grad,
+                )
+            )
             if node._like_max is not None:
                 grad_max = reduce_to(grad_max, node._like_max)
         return (grad_self, grad_max)
@@ -2538,7 +2630,11 @@ def where_self(condition: Tensor, input: Tensor | Number, other: Tensor | Number
     if input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
-        array = kernels.where(condition_array, input_array, other_array)
+        array = (
+            kernels.where(condition_array, input_array, other_array)
+            if condition_array.size < PLENTY
+            else in_threads(kernels.where, condition_array, input_array, other_array)
+        )
     except Exception as error:
         raise failure("where", error, condition, input, other) from None
     out = Tensor()
@@ -2593,11 +2689,19 @@ class WhereBackward0(Node):
         condition = condition.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = kernels.where(condition, grad, 0)
+            grad_self = (
+                kernels.where(condition, grad, 0)
+                if condition.size < PLENTY
+                else in_threads(kernels.where, condition, grad, 0)
+            )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
-            grad_other = kernels.where(condition, 0, grad)
+            grad_other = (
+                kernels.where(condition, 0, grad)
+                if condition.size < PLENTY
+                else in_threads(kernels.where, condition, 0, grad)
+            )
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)

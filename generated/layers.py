@@ -408,7 +408,17 @@ def _leaky_relu(input: Tensor, negative_slope: Number) -> Tensor:
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "leaky_relu", input)
     try:
-        array = kernels.where(input_array > 0, input_array, input_array * negative_slope)
+        array = (
+            kernels.where(input_array > 0, input_array, input_array * negative_slope)
+            if input_array.size < PLENTY
+            else in_threads(
+                lambda input_array, negative_slope, out=None: kernels.where(
+                    input_array > 0, input_array, input_array * negative_slope, out
+                ),
+                input_array,
+                negative_slope,
+            )
+        )
     except Exception as error:
         raise failure("leaky_relu", error, input) from None
     out = Tensor()
@@ -445,7 +455,18 @@ class LeakyReluBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (kernels.where(self > 0, grad, grad * negative_slope),)
+        return (
+            kernels.where(self > 0, grad, grad * negative_slope)
+            if self.size < PLENTY
+            else in_threads(
+                lambda self, grad, negative_slope, out=None: kernels.where(
+                    self > 0, grad, grad * negative_slope, out
+                ),
+                self,
+                grad,
+                negative_slope,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         negative_slope = node._saved_negative_slope
@@ -477,7 +498,18 @@ def _leaky_relu_backward(input: Tensor, x: Tensor, negative_slope: Number) -> Te
     input_array = input.array
     x_array = x.array
     try:
-        array = kernels.where(x_array > 0, input_array, input_array * negative_slope)
+        array = (
+            kernels.where(x_array > 0, input_array, input_array * negative_slope)
+            if x_array.size < PLENTY
+            else in_threads(
+                lambda x_array, input_array, negative_slope, out=None: kernels.where(
+                    x_array > 0, input_array, input_array * negative_slope, out
+                ),
+                x_array,
+                input_array,
+                negative_slope,
+            )
+        )
     except Exception as error:
         raise failure("leaky_relu_backward", error, input, x) from None
     out = Tensor()
@@ -523,7 +555,18 @@ class LeakyReluBackwardBackward0(Node):
             if x.alias is not None:
                 check_version(node, "x", x, node._version_x)
             x = x.array
-            grad_self = kernels.where(x > 0, grad, grad * negative_slope)
+            grad_self = (
+                kernels.where(x > 0, grad, grad * negative_slope)
+                if x.size < PLENTY
+                else in_threads(
+                    lambda x, grad, negative_slope, out=None: kernels.where(
+                        x > 0, grad, grad * negative_slope, out
+                    ),
+                    x,
+                    grad,
+                    negative_slope,
+                )
+            )
         if needs[1]:
             grad_x = np_zeros_like(grad)
         return (grad_self, grad_x)

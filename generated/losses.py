@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from numpy import abs as np_abs
 from numpy import asanyarray, ndarray
 from numpy import log as np_log
 from numpy import log1p as np_log1p
@@ -469,11 +468,7 @@ def _smooth_l1_loss_jvp(primals: Primals, tangents: Tangents, result: Any) -> An
 
 def array__smooth_l1_slope(self: Any, beta: Any) -> Any:
     """`_smooth_l1_slope` on arrays."""
-    return (
-        kernels.sign(self)
-        if beta == 0
-        else kernels.where(np_abs(self) < beta, self / beta, kernels.sign(self))
-    )
+    return kernels.sign(self) if beta == 0 else kernels.clamp(self / beta, -1, 1)
 
 
 def _smooth_l1_slope(input: Tensor, beta: float) -> Tensor:
@@ -481,9 +476,7 @@ def _smooth_l1_slope(input: Tensor, beta: float) -> Tensor:
     return (
         arithmetic_ops.sign(input)
         if beta == 0
-        else arithmetic_ops.where_self(
-            arithmetic_ops.abs(input) < beta, input / beta, arithmetic_ops.sign(input)
-        )
+        else arithmetic_ops.clamp_default(input / beta, -1, 1)
     )
 
 

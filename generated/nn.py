@@ -28,7 +28,7 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promot
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
-from gradspec.threads import ENOUGH, in_threads
+from gradspec.threads import ENOUGH, PLENTY, in_threads
 from gradspec.types import DTypeLike, Number, Primals, Tangents
 
 if TYPE_CHECKING:
@@ -66,7 +66,11 @@ def relu(input: Tensor) -> Tensor:
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "relu", input)
     try:
-        array = np_maximum(input_array, 0)
+        array = (
+            np_maximum(input_array, 0)
+            if input_array.size < PLENTY
+            else in_threads(np_maximum, input_array, 0)
+        )
     except Exception as error:
         raise failure("relu", error, input) from None
     out = Tensor()
@@ -93,7 +97,15 @@ class ReluBackward0(Node):
         result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        return (kernels.where(result <= 0, 0, grad),)
+        return (
+            kernels.where(result <= 0, 0, grad)
+            if result.size < PLENTY
+            else in_threads(
+                lambda result, grad, out=None: kernels.where(result <= 0, 0, grad, out),
+                result,
+                grad,
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node.kept_result)
@@ -120,7 +132,18 @@ def _threshold_backward(input: Tensor, x: Tensor, threshold: Number) -> Tensor:
     input_array = input.array
     x_array = x.array
     try:
-        array = kernels.where(x_array <= threshold, 0, input_array)
+        array = (
+            kernels.where(x_array <= threshold, 0, input_array)
+            if x_array.size < PLENTY
+            else in_threads(
+                lambda x_array, threshold, input_array, out=None: kernels.where(
+                    x_array <= threshold, 0, input_array, out
+                ),
+                x_array,
+                threshold,
+                input_array,
+            )
+        )
     except Exception as error:
         raise failure("threshold_backward", error, input, x) from None
     out = Tensor()
@@ -166,7 +189,18 @@ class ThresholdBackwardBackward0(Node):
             if x.alias is not None:
                 check_version(node, "x", x, node._version_x)
             x = x.array
-            grad_self = kernels.where(x <= threshold, 0, grad)
+            grad_self = (
+                kernels.where(x <= threshold, 0, grad)
+                if x.size < PLENTY
+                else in_threads(
+                    lambda x, threshold, grad, out=None: kernels.where(
+                        x <= threshold, 0, grad, out
+                    ),
+                    x,
+                    threshold,
+                    grad,
+                )
+            )
         if needs[1]:
             grad_x = np_zeros_like(grad)
         return (grad_self, grad_x)
@@ -659,8 +693,24 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
         return dispatch(softplus, input, beta, threshold)
     input_array = input.array
     try:
-        array = kernels.where(
-            input_array * beta > threshold, input_array, log_of_sum(0, input_array * beta) / beta
+        array = (
+            kernels.where(
+                input_array * beta > threshold,
+                input_array,
+                log_of_sum(0, input_array * beta) / beta,
+            )
+            if input_array.size < ENOUGH
+            else in_threads(
+                lambda input_array, beta, threshold, out=None: kernels.where(
+                    input_array * beta > threshold,
+                    input_array,
+                    log_of_sum(0, input_array * beta) / beta,
+                    out,
+                ),
+                input_array,
+                beta,
+                threshold,
+            )
         )
     except Exception as error:
         raise failure("softplus", error, input) from None
@@ -708,8 +758,16 @@ class SoftplusBackward0(Node):
         self = self.array
         threshold = node._saved_threshold
         return (
-            kernels.where(
-                self * beta > threshold, grad, grad * (1 / (1 + in_threads(np_exp, -(self * beta))))
+            kernels.where(self * beta > threshold, grad, grad * (1 / (1 + np_exp(-(self * beta)))))
+            if self.size < ENOUGH
+            else in_threads(
+                lambda self, beta, threshold, grad, out=None: kernels.where(
+                    self * beta > threshold, grad, grad * (1 / (1 + np_exp(-(self * beta)))), out
+                ),
+                self,
+                beta,
+                threshold,
+                grad,
             ),
         )
 

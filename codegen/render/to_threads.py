@@ -28,9 +28,9 @@ LIMITS = ("ENOUGH", "PLENTY")
 """The sizes from which arrays are large, as generated modules know them: for functions such as the
 sine, and for arithmetic."""
 
-_KERNELS = frozenset(("times",))
+_KERNELS = frozenset(("times", "where"))
 """Those of the runtime that treat every element by itself, as forwards otherwise show by what they
-are made of."""
+are made of. Under these names the table has ops that are nothing else."""
 
 
 def is_pointwise(op: OpSpec) -> bool:
@@ -47,7 +47,7 @@ def _looks_further(node: ir.Node) -> bool:
             root, _, name = function.partition(".")
             if root == "np":
                 return name == "matmul" or not isinstance(getattr(np, name), np.ufunc)
-            return root != "sp" and not (root == "kernels" and name in _KERNELS)
+            return root != "sp" and (name or root) not in _KERNELS
         case ir.Binary(op):
             return op == "@"
         case ir.Attribute() | ir.Subscript() | ir.Slice() | ir.Sequence():
@@ -95,21 +95,22 @@ class PointwiseRenderer(NumpyRenderer):
     def _shared(self, value: ir.Expr) -> str | None:
         """What follows the version for small arrays; None where one version is all there is."""
         tensors = [name for name in names(value) if self.kind(name) == "tensor"]
-        if not (tensors and isinstance(value, ir.Binary) and value.op in _OPERATORS):
+        function, operands = _taken_apart(value)
+        if not (tensors and function):
             return None
         self._size, self._is_pointwise, self._has_functions = "large", True, False
-        operands = f"{self.render(value.left)}, {self.render(value.right)}"
+        arguments = ", ".join(map(self.render, operands))
         self._size = ""
         if not self._is_pointwise:
             return None
-        operator = _OPERATORS[value.op]
-        self.context.numpy.add(operator)
-        if _is_plain(value.left) and _is_plain(value.right):
-            call = f"np_{operator}, {operands}"
+        if function.startswith("np_"):
+            self.context.numpy.add(function.removeprefix("np_"))
+        if all(map(_is_plain, operands)):
+            call = f"{function}, {arguments}"
         else:
             known = (name for name in names(value) if name.id in self.kinds)
             read = ", ".join(dict.fromkeys(map(self.render, known)))
-            call = f"lambda {read}, out=None: np_{operator}({operands}, out), {read}"
+            call = f"lambda {read}, out=None: {function}({arguments}, out), {read}"
         limit = "ENOUGH" if self._has_functions else "PLENTY"
         return f"{self.render(tensors[0])}.size < {limit} else in_threads({call})"
 
@@ -129,6 +130,21 @@ class PointwiseRenderer(NumpyRenderer):
     def array_call(self, target: Target) -> str:
         self._is_pointwise = False
         return super().array_call(target)
+
+
+def _taken_apart(value: ir.Expr) -> tuple[str, tuple[ir.Expr, ...]]:
+    """The last step of a formula, as a function that can be told where to write, and its operands.
+
+    No function where the last step is none that many arrays go through for nothing else.
+    """
+    match value:
+        case ir.Binary(op, left, right) if op in _OPERATORS:
+            return f"np_{_OPERATORS[op]}", (left, right)
+        case ir.Call("np.maximum" | "np.minimum" as name, operands, ()):
+            return name.replace(".", "_"), operands
+        case ir.Call("kernels.where", operands, ()):
+            return "kernels.where", operands
+    return "", ()
 
 
 def _is_plain(operand: ir.Expr) -> bool:

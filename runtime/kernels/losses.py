@@ -8,7 +8,6 @@ import numpy as np
 
 from .checks import ArgumentError, Array, floating
 from .loss import reduced
-from .masking import where
 
 
 def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduction: str) -> Any:
@@ -35,9 +34,8 @@ def smooth_l1_loss(self: Array, target: Array, reduction: str, beta: float) -> A
     distance = np.abs(self - target)
     if beta == 0:
         return reduced(distance, reduction)
-    near = distance < beta
-    square = distance * distance * (0.5 / beta)
-    return reduced(where(near, square, distance - beta / 2), reduction)
+    near = np.minimum(distance, beta)
+    return reduced(near * (distance - near * 0.5) / beta, reduction)
 
 
 def huber_loss(self: Array, target: Array, reduction: str, delta: float) -> Any:
@@ -45,6 +43,5 @@ def huber_loss(self: Array, target: Array, reduction: str, delta: float) -> Any:
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     distance = np.abs(self - target)
-    near = distance <= delta
-    square = distance * distance * 0.5
-    return reduced(where(near, square, (distance - delta / 2) * delta), reduction)
+    near = np.minimum(distance, delta)
+    return reduced(near * (distance - near * 0.5), reduction)

@@ -20,8 +20,8 @@ _MANY = 1 << 13
 many no processor can guess how."""
 
 
-def where(condition: Array, self: Any, other: Any) -> Array:
-    """`np.where` of a bool condition."""
+def where(condition: Array, self: Any, other: Any, out: Array | None = None) -> Array:
+    """`np.where` of a bool condition, written to `out` if that is given."""
     if condition.dtype.kind != "b":
         raise RuntimeError(
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
@@ -29,12 +29,17 @@ def where(condition: Array, self: Any, other: Any) -> Array:
         )
     if type(other) is int and not other and _can_mask(condition, self):
         # 0 - True is a word of ones, 0 - False is zero.
-        return _masked(self, np.subtract(0, condition, dtype=_INTEGERS[self.dtype]))
+        return _masked(self, 0, condition, out)
     if type(self) is int and not self and _can_mask(condition, other):
-        return _masked(other, np.subtract(condition, 1, dtype=_INTEGERS[other.dtype]))
+        return _masked(other, condition, 1, out)
     if condition.size >= _MANY and _stand_beside(condition, self, other):
+        if out is not None:
+            return _chosen(condition, self, other, out)
         return in_threads(_chosen, condition, self, other)
-    return np.where(condition, self, other)
+    if out is None:
+        return np.where(condition, self, other)
+    np.copyto(out, np.where(condition, self, other))
+    return out
 
 
 def _can_mask(condition: Array, values: Any) -> bool:
@@ -58,12 +63,14 @@ def _stand_beside(condition: Array, self: Any, other: Any) -> bool:
     )
 
 
-def _masked(values: Array, mask: Array) -> Array:
-    """`values` where the mask has ones, else zero: several times faster than `np.where`.
+def _masked(values: Array, left: Any, right: Any, out: Array | None) -> Array:
+    """`values` where `left - right` is a word of ones, else zero: faster than `np.where`.
 
     A product with zeros and ones would do for finite values; the bits also do for inf and nan.
     """
-    mask &= values.view(mask.dtype)
+    integer = _INTEGERS[values.dtype]
+    mask = np.subtract(left, right, None if out is None else out.view(integer), dtype=integer)
+    mask &= values.view(integer)
     return mask.view(values.dtype)
 
 

@@ -138,6 +138,9 @@ def test_choices_between_arrays_and_numbers(size: int, dtype: type) -> None:
         expected = np.where(condition, first, second)
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
         assert found.tobytes() == expected.tobytes()  # signs of zero and nan as well
+        out = np.empty(size, dtype)
+        assert where(condition, first, second, out).tobytes() == out.tobytes()
+        assert out.tobytes() == np.broadcast_to(expected, size).tobytes()
     x = gs.tensor(a, requires_grad=True)
     y = x.masked_fill(gs.tensor(condition), 7)
     y.backward(gs.ones_like(y))
