@@ -964,7 +964,7 @@ import_later(
         "complex_numbers": "_conj conj _conj_physical conj_physical view_as_real view_as_complex real imag complex angle sgn",
         "fourier": "_fft_c2c _fft_r2c _fft_c2r _lengthened",
         "indexing": "select select_backward slice slice_backward narrow index _index_backward index_select _index_select_backward gather _gather_backward scatter_add scatter masked_fill _index_clear index_put",
-        "nn": "relu _threshold_backward sigmoid _sigmoid_backward log_sigmoid silu gelu softplus softmax _softmax log_softmax _log_softmax linear",
+        "nn": "relu _threshold_backward sigmoid _sigmoid_backward log_sigmoid silu gelu softplus softmax _softmax _softmax_backward_data log_softmax _log_softmax _log_softmax_backward_data linear",
         "loss": "_reduced _unreduced mse_loss _mse_loss l1_loss binary_cross_entropy_with_logits _binary_cross_entropy_with_logits nll_loss _nll_loss_nd _nll_loss _nll_loss2d _nll_loss_backward cross_entropy _cross_entropy_of_probabilities _times_class_weight _smoothed_cross_entropy",
         "special": "erf erfc _normal_cdf _gelu_slope lgamma digamma polygamma",
         "layout": "split split_with_sizes diagonal diagonal_copy diagonal_backward diag_embed diag diagflat trace _trace_backward repeat _repeat_backward tile roll _unroll adjoint ravel unflatten fliplr flipud",

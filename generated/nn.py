@@ -840,12 +840,12 @@ class SoftmaxBackward0(Node):
         result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        return (result * (grad - kernels.sum(grad * result, dim, True, None)),)
+        return (kernels.softmax_backward(grad, result, dim),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         result = output_of(node, node.kept_result)
-        return (result * (grad - reduction_ops.sum_dim_intlist(grad * result, dim, True)),)
+        return (_softmax_backward_data(grad, result, dim),)
 
     def release(node) -> None:
         node.kept_result = FREED
@@ -856,6 +856,113 @@ def _softmax_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_t = tangents["self"]
     dim = primals["dim"]
     return result * (self_t - reduction_ops.sum_dim_intlist(self_t * result, dim, True))
+
+
+def _softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int) -> Tensor:
+    """The VJP of `softmax`, a symmetric map of the gradient."""
+    if type(grad_output) is not Tensor or type(output) is not Tensor:
+        return dispatch(_softmax_backward_data, grad_output, output, dim)
+    grad_output_array = grad_output.array
+    output_array = output.array
+    try:
+        array = kernels.softmax_backward(grad_output_array, output_array, dim)
+    except Exception as error:
+        raise failure("softmax_backward_data", error, grad_output, output) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if grad_output.edge is not None or output.edge is not None:
+        if (
+            FIRST_COMPLEX <= grad_output_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= output_array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_softmax_backward_data", grad_output, output)
+        node = SoftmaxBackwardDataBackward0()
+        node.edges = (grad_output.edge, output.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node.kept_output = output
+        node._version_output = output.alias and output.alias.version
+        if output.edge is not None:
+            node.kept_grad_output = grad_output
+            node._version_grad_output = grad_output.alias and grad_output.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class SoftmaxBackwardDataBackward0(Node):
+    """Gradient of `_softmax_backward_data`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_version_grad_output",
+        "_version_output",
+        "kept_grad_output",
+        "kept_output",
+    )
+    _saved_dim: Any
+    _version_grad_output: Any
+    _version_output: Any
+    kept_grad_output: Any
+    kept_output: Any
+    op = "_softmax_backward_data"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        output = node.kept_output
+        if output.alias is not None:
+            check_version(node, "output", output, node._version_output)
+        output = output.array
+        grad_grad_output = grad_output = None
+        if needs[0]:
+            grad_grad_output = kernels.softmax_backward(grad, output, dim)
+        if needs[1]:
+            grad_output = node.kept_grad_output
+            if grad_output.alias is not None:
+                check_version(node, "grad_output", grad_output, node._version_grad_output)
+            grad_output = grad_output.array
+            inner, back = (
+                kernels.sum(grad_output * output, dim, True, None),
+                kernels.sum(grad * output, dim, True, None),
+            )
+            grad_output = grad * (grad_output - inner) - grad_output * back
+        return (grad_grad_output, grad_output)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        output = node.kept_output
+        if output.alias is not None:
+            check_version(node, "output", output, node._version_output)
+        grad_grad_output = grad_output = None
+        if needs[0]:
+            grad_grad_output = _softmax_backward_data(grad, output, dim)
+        if needs[1]:
+            grad_output = node.kept_grad_output
+            if grad_output.alias is not None:
+                check_version(node, "grad_output", grad_output, node._version_grad_output)
+            inner, back = (
+                reduction_ops.sum_dim_intlist(grad_output * output, dim, True),
+                reduction_ops.sum_dim_intlist(grad * output, dim, True),
+            )
+            grad_output = grad * (grad_output - inner) - grad_output * back
+        return (grad_grad_output, grad_output)
+
+    def release(node) -> None:
+        node.kept_grad_output = node.kept_output = FREED
+
+
+def _softmax_backward_data_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_softmax_backward_data`."""
+    grad_output_p = primals["grad_output"]
+    grad_output_t = tangents["grad_output"]
+    output_p = primals["output"]
+    output_t = tangents["output"]
+    dim = primals["dim"]
+    inner = reduction_ops.sum_dim_intlist(grad_output_p * output_p, dim, True)
+    change = reduction_ops.sum_dim_intlist(grad_output_p * output_t, dim, True)
+    moved = output_t * (grad_output_p - inner) - output_p * change
+    return moved + _softmax_backward_data(grad_output_t, output_p, dim)
 
 
 def log_softmax(input: Tensor, dim: int, dtype: DTypeLike | None = None) -> Tensor:
@@ -906,16 +1013,12 @@ class LogSoftmaxBackward0(Node):
         result = node.kept_result
         if result is FREED:
             raise freed_graph()
-        return (
-            grad
-            - (np_exp(result) if result.size < ENOUGH else in_threads(np_exp, result))
-            * kernels.sum(grad, dim, True, None),
-        )
+        return (kernels.log_softmax_backward(grad, result, dim),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         dim = node._saved_dim
         result = output_of(node, node.kept_result)
-        return (grad - exp_log_ops.exp(result) * reduction_ops.sum_dim_intlist(grad, dim, True),)
+        return (_log_softmax_backward_data(grad, result, dim),)
 
     def release(node) -> None:
         node.kept_result = FREED
@@ -926,6 +1029,115 @@ def _log_softmax_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_t = tangents["self"]
     dim = primals["dim"]
     return self_t - reduction_ops.sum_dim_intlist(self_t * exp_log_ops.exp(result), dim, True)
+
+
+def _log_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int) -> Tensor:
+    """The VJP of `log_softmax`."""
+    if type(grad_output) is not Tensor or type(output) is not Tensor:
+        return dispatch(_log_softmax_backward_data, grad_output, output, dim)
+    grad_output_array = grad_output.array
+    output_array = output.array
+    try:
+        array = kernels.log_softmax_backward(grad_output_array, output_array, dim)
+    except Exception as error:
+        raise failure("log_softmax_backward_data", error, grad_output, output) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    if grad_output.edge is not None or output.edge is not None:
+        if (
+            FIRST_COMPLEX <= grad_output_array.dtype.num <= LAST_COMPLEX
+            or FIRST_COMPLEX <= output_array.dtype.num <= LAST_COMPLEX
+        ):
+            raise complex_gradient("_log_softmax_backward_data", grad_output, output)
+        node = LogSoftmaxBackwardDataBackward0()
+        node.edges = (grad_output.edge, output.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node.kept_output = output
+        node._version_output = output.alias and output.alias.version
+        if output.edge is not None:
+            node.kept_grad_output = grad_output
+            node._version_grad_output = grad_output.alias and grad_output.alias.version
+        out.edge = node
+    return finish(out) if current_mode.flags else out
+
+
+class LogSoftmaxBackwardDataBackward0(Node):
+    """Gradient of `_log_softmax_backward_data`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_version_grad_output",
+        "_version_output",
+        "kept_grad_output",
+        "kept_output",
+    )
+    _saved_dim: Any
+    _version_grad_output: Any
+    _version_output: Any
+    kept_grad_output: Any
+    kept_output: Any
+    op = "_log_softmax_backward_data"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        output = node.kept_output
+        if output.alias is not None:
+            check_version(node, "output", output, node._version_output)
+        output = output.array
+        grad_grad_output = grad_output = None
+        if needs[0]:
+            grad_grad_output = grad - kernels.sum(
+                grad * (np_exp(output) if output.size < ENOUGH else in_threads(np_exp, output)),
+                dim,
+                True,
+                None,
+            )
+        if needs[1]:
+            grad_output = node.kept_grad_output
+            if grad_output.alias is not None:
+                check_version(node, "grad_output", grad_output, node._version_grad_output)
+            grad_output = grad_output.array
+            grad_output = -(
+                grad * (np_exp(output) if output.size < ENOUGH else in_threads(np_exp, output))
+            ) * kernels.sum(grad_output, dim, True, None)
+        return (grad_grad_output, grad_output)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        output = node.kept_output
+        if output.alias is not None:
+            check_version(node, "output", output, node._version_output)
+        grad_grad_output = grad_output = None
+        if needs[0]:
+            grad_grad_output = grad - reduction_ops.sum_dim_intlist(
+                grad * exp_log_ops.exp(output), dim, True
+            )
+        if needs[1]:
+            grad_output = node.kept_grad_output
+            if grad_output.alias is not None:
+                check_version(node, "grad_output", grad_output, node._version_grad_output)
+            grad_output = -(grad * exp_log_ops.exp(output)) * reduction_ops.sum_dim_intlist(
+                grad_output, dim, True
+            )
+        return (grad_grad_output, grad_output)
+
+    def release(node) -> None:
+        node.kept_grad_output = node.kept_output = FREED
+
+
+def _log_softmax_backward_data_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_log_softmax_backward_data`."""
+    grad_output_p = primals["grad_output"]
+    grad_output_t = tangents["grad_output"]
+    output_p = primals["output"]
+    output_t = tangents["output"]
+    dim = primals["dim"]
+    total = reduction_ops.sum_dim_intlist(grad_output_p, dim, True)
+    moved = exp_log_ops.exp(output_p) * output_t * total
+    return _log_softmax_backward_data(grad_output_t, output_p, dim) - moved
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -967,7 +1179,19 @@ register(
     ),
     Op("softmax.int", softmax, "Tensor input, int dim, ScalarType? dtype=..."),
     Op("_softmax", _softmax, "Tensor input, int dim", jvp=_softmax_jvp),
+    Op(
+        "_softmax_backward_data",
+        _softmax_backward_data,
+        "Tensor grad_output, Tensor output, int dim",
+        jvp=_softmax_backward_data_jvp,
+    ),
     Op("log_softmax.int", log_softmax, "Tensor input, int dim, ScalarType? dtype=..."),
     Op("_log_softmax", _log_softmax, "Tensor input, int dim", jvp=_log_softmax_jvp),
+    Op(
+        "_log_softmax_backward_data",
+        _log_softmax_backward_data,
+        "Tensor grad_output, Tensor output, int dim",
+        jvp=_log_softmax_backward_data_jvp,
+    ),
     Op("linear", linear, "Tensor input, Tensor weight, Tensor? bias=..."),
 )

@@ -7,6 +7,7 @@ handing the work over would take longer than the work.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from contextvars import copy_context
 from itertools import pairwise
@@ -39,6 +40,20 @@ With fewer, threads wait for each other longer: they take turns between the step
 """
 
 
+class _Role(threading.local):
+    """What the current thread is here for."""
+
+    is_worker = False
+    """Whether it is one of ours: it must not wait for another, which may be itself."""
+
+
+_role: Final = _Role()
+
+
+def _become_worker() -> None:
+    _role.is_worker = True
+
+
 class _Workers:
     """The threads that help the one that asks; made when they are first needed."""
 
@@ -60,7 +75,8 @@ class _Workers:
             from concurrent.futures import ThreadPoolExecutor  # few programs have large arrays
 
             keep_more_freed_memory()
-            self._pool = ThreadPoolExecutor(max(1, self.count - 1), "gradspec-elements")
+            others = max(1, self.count - 1)
+            self._pool = ThreadPoolExecutor(others, "gradspec-elements", _become_worker)
         return self._pool
 
 
@@ -122,29 +138,35 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     return out
 
 
-def in_blocks(step: Callable[..., Array], *arrays: Array) -> Array:
+def in_blocks(step: Callable[..., Array], *arrays: Array, row: int | None = None) -> Array:
     """`step(*arrays)` of contiguous arrays of one shape and dtype, which the result has too.
 
     Called for each block as `step(*parts, out)`, to write to `out`; so all that it does finds its
-    values in the cache.
+    values in the cache. Where `row` elements belong together the parts are matrices of
+    whole rows, otherwise they are flat.
     """
     size = arrays[0].size
     if size <= _BLOCK:
         return step(*arrays)
     out = np.empty(arrays[0].shape, arrays[0].dtype)
-    flat = [array.reshape(-1) for array in (*arrays, out)]
+    shape = (-1,) if row is None else (-1, row)
+    parts = [array.reshape(shape) for array in (*arrays, out)]
+    length = max(1, _BLOCK // (row or 1))
 
     def work(start: int, stop: int) -> None:
-        for begin in range(start, stop, _BLOCK):
-            end = min(begin + _BLOCK, stop)
-            step(*[array[begin:end] for array in flat])
+        for begin in range(start, stop, length):
+            end = min(begin + length, stop)
+            step(*[part[begin:end] for part in parts])
 
-    _share(work, size, _workers.count if size >= ENOUGH else 1)
+    _share(work, len(parts[0]), _workers.count if size >= ENOUGH else 1)
     return out
 
 
 def _share(work: Callable[[int, int], None], size: int, count: int) -> None:
     """`work(start, stop)` for the parts of so many elements, in `count` threads."""
+    if _role.is_worker:
+        work(0, size)
+        return
     bounds = [size * nr // count for nr in range(count + 1)]
     # A copy of the context each, because that is where `np.errstate` is kept.
     others = [

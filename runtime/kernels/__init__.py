@@ -43,7 +43,7 @@ _NAMES = {
     "losses": "binary_cross_entropy huber_loss smooth_l1_loss",
     "masking": "where",
     "matrix_functions": "matrix_exp",
-    "nn": "gelu log_softmax softmax",
+    "nn": "gelu log_softmax log_softmax_backward softmax softmax_backward",
     "normal": "gelu_slope normal_cdf",
     "normalization": "batch_norm layer_norm mean_to_size over_count",
     "norms": "vector_norm",

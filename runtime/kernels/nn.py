@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..summation import sums
-from ..threads import in_threads
+from ..threads import ENOUGH, in_blocks, in_threads
 from .checks import Array, floating
 
+_add_reduce: Any = np.add.reduce
 _max_reduce: Any = np.maximum.reduce
 
 
@@ -22,21 +25,61 @@ def gelu(self: Array, share: Array, approximate: str) -> Any:
 
 def softmax(self: Array, dim: int) -> Any:
     """Exponentials along a dimension, scaled to sum to one."""
-    powers = in_threads(np.exp, _shifted("softmax", self, dim))
-    powers /= sums(powers, dim, True)
-    return powers
+    floating("softmax", self)
+    return _along(_softmax, dim, self) if self.size else self.copy()
+
+
+def softmax_backward(grad: Array, share: Array, dim: int) -> Any:
+    """`share * (grad - sum(grad * share))`."""
+    return _along(_softmax_backward, dim, grad, share)
 
 
 def log_softmax(self: Array, dim: int) -> Any:
     """The logarithm of the softmax, without taking it."""
-    shifted = _shifted("log_softmax", self, dim)
-    shifted -= np.log(sums(in_threads(np.exp, shifted), dim, True))
-    return shifted
+    floating("log_softmax", self)
+    return _along(_log_softmax, dim, self) if self.size else self.copy()
 
 
-def _shifted(name: str, self: Array, dim: int) -> Any:
-    """The array minus its largest element along a dimension."""
-    floating(name, self)
-    if not self.size:
-        return self.copy()
-    return self - _max_reduce(self, dim, keepdims=True)
+def log_softmax_backward(grad: Array, result: Array, dim: int) -> Any:
+    """`grad - exp(result) * sum(grad)`."""
+    return _along(_log_softmax_backward, dim, grad, result)
+
+
+def _along(step: Callable[..., Array], dim: int, *arrays: Array) -> Any:
+    """`step(dim, *arrays)`: of large arrays with the rows along `dim` a few rows at a time."""
+    first = arrays[0]
+    if first.size < ENOUGH or dim % first.ndim != first.ndim - 1:
+        return step(dim, *arrays)
+    for array in arrays:
+        same = array.shape == first.shape and array.dtype == first.dtype
+        if not (same and array.dtype.kind == "f" and array.flags.c_contiguous):
+            return step(dim, *arrays)
+    return in_blocks(partial(step, -1), *arrays, row=first.shape[-1])
+
+
+def _softmax(dim: int, x: Array, out: Array | None = None) -> Any:
+    powers = in_threads(np.exp, x - _max_reduce(x, dim, keepdims=True))
+    return np.divide(powers, _total(powers, dim, out), out)
+
+
+def _softmax_backward(dim: int, grad: Array, share: Array, out: Array | None = None) -> Any:
+    return np.multiply(grad - _total(grad * share, dim, out), share, out)
+
+
+def _log_softmax(dim: int, x: Array, out: Array | None = None) -> Any:
+    out = np.subtract(x, _max_reduce(x, dim, keepdims=True), out)
+    out -= np.log(_total(in_threads(np.exp, out), dim, out))
+    return out
+
+
+def _log_softmax_backward(dim: int, grad: Array, result: Array, out: Array | None = None) -> Any:
+    share = in_threads(np.exp, result)
+    share *= _total(grad, dim, out)
+    return np.subtract(grad, share, out)
+
+
+def _total(terms: Array, dim: int, out: Array | None) -> Any:
+    """Sums; without BLAS, which has threads of its own, where one of ours writes to `out`."""
+    if out is None:
+        return sums(terms, dim, True)
+    return _add_reduce(terms, dim, None, None, True)

@@ -14,6 +14,7 @@ from gradspec.kernels import gelu_slope, normal_cdf, sort, topk, where
 from gradspec.kernels.adding import add_at, add_rows
 from gradspec.log_sums import log_of_sum
 from gradspec.summation import sums
+from gradspec.threads import in_threads
 
 SHAPES = [(512, 128), (64, 9, 16), (8, 4, 16, 64), (20000, 3), (3, 20000), (9000, 2, 3), (40000,)]
 
@@ -220,3 +221,44 @@ def test_places_may_be_larger_than_the_integers_of_an_index(dtype: type, length:
     if dtype is not np.uint8:  # those are masks
         (grad,) = gs.autograd.grad(x[index], x, ones)
         np.testing.assert_array_equal(grad.numpy(), expected)
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (3, 1), (40,), (2, 3, 4), (1, 30)], ids=str)
+@pytest.mark.parametrize("dim", [0, -1])
+def test_softmax_a_few_rows_at_a_time(
+    shape: tuple[int, ...], dim: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, limit in (("kernels.nn", "ENOUGH"), ("threads", "ENOUGH"), ("threads", "_BLOCK")):
+        monkeypatch.setattr(f"gradspec.{module}.{limit}", 3)
+    rng = np.random.default_rng(7)
+    array, weights = rng.standard_normal((2, *shape))
+    for laid in (array, np.asfortranarray(array)):
+        for name in ("softmax", "log_softmax"):
+            x = gs.tensor(laid, requires_grad=True)
+            y = getattr(gs, name)(x, dim)
+            y.backward(gs.tensor(weights))
+            powers = np.exp(array)
+            share = powers / powers.sum(dim, keepdims=True)
+            slope = share * (weights - (weights * share).sum(dim, keepdims=True))
+            if name == "log_softmax":
+                slope = weights - share * weights.sum(dim, keepdims=True)
+                share = np.log(share)
+            assert x.grad is not None
+            np.testing.assert_allclose(y.detach().numpy(), share, rtol=1e-12, atol=1e-13)
+            np.testing.assert_allclose(x.grad.numpy(), slope, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_work_that_is_shared_within_shared_work(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gradspec.threads.ENOUGH", 3)
+    monkeypatch.setattr("gradspec.threads._BLOCK", 4)
+    before = gs.get_num_threads()
+    gs.set_num_threads(threads)
+    try:
+        array = np.linspace(0, 1, 40)
+        found = in_threads(lambda x, out=None: np.multiply(in_threads(np.exp, x), 2, out), array)
+    finally:
+        gs.set_num_threads(before)
+    np.testing.assert_array_equal(found, 2 * np.exp(array))
