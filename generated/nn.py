@@ -21,6 +21,7 @@ from gradspec import constants, kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.later import Later
+from gradspec.limits import MANY, at_least
 from gradspec.log_sums import log_of_sum
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
@@ -66,11 +67,7 @@ def relu(input: Tensor) -> Tensor:
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "relu", input)
     try:
-        array = (
-            np_maximum(input_array, 0)
-            if input_array.size < PLENTY
-            else in_threads(np_maximum, input_array, 0)
-        )
+        array = np_maximum(input_array, 0) if input_array.size < MANY else at_least(input_array, 0)
     except Exception as error:
         raise failure("relu", error, input) from None
     out = Tensor()

@@ -33,7 +33,7 @@ as often as faster: a transformer block with gelus of 2**18 elements took 19 ms 
 PLENTY: Final = 3 << 18
 """The number from which they pay for sums and products, which wait for memory more than compute."""
 
-_BLOCK: Final = 1 << 16
+BLOCK: Final = 1 << 16
 """Elements worked on at a time, so that all the steps of a function find them in the cache.
 
 With fewer, threads wait for each other longer: they take turns between the steps.
@@ -129,7 +129,7 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     flat_out = out.reshape(-1)
 
     def work(start: int, stop: int) -> None:
-        length = stop - start if isinstance(function, np.ufunc) else _BLOCK
+        length = stop - start if isinstance(function, np.ufunc) else BLOCK
         for begin in range(start, stop, length):
             end = min(begin + length, stop)
             function(*_part(flat, begin, end), out=flat_out[begin:end])
@@ -146,12 +146,12 @@ def in_blocks(step: Callable[..., Array], *arrays: Array, row: int | None = None
     whole rows, otherwise they are flat.
     """
     size = arrays[0].size
-    if size <= _BLOCK:
+    if size <= BLOCK:
         return step(*arrays)
     out = np.empty(arrays[0].shape, arrays[0].dtype)
     shape = (-1,) if row is None else (-1, row)
     parts = [array.reshape(shape) for array in (*arrays, out)]
-    length = max(1, _BLOCK // (row or 1))
+    length = max(1, BLOCK // (row or 1))
 
     def work(start: int, stop: int) -> None:
         for begin in range(start, stop, length):

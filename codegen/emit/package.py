@@ -39,6 +39,7 @@ _RUNTIME_NAMES = {
     "gradspec.elementwise": ("SEVERAL", "cosine", "cosine_beside", "sine", "sine_beside"),
     "gradspec.errors": ("complex_gradient", "complex_refused", "failure"),
     "gradspec.later": ("Later",),
+    "gradspec.limits": ("MANY", "at_least", "at_most"),
     "gradspec.log_sums": ("log_of_sum",),
     "gradspec.modes": ("current_mode", "finish"),
     "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),

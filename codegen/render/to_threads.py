@@ -28,6 +28,9 @@ LIMITS = ("ENOUGH", "PLENTY")
 """The sizes from which arrays are large, as generated modules know them: for functions such as the
 sine, and for arithmetic."""
 
+_LIMITED = {"np_maximum": "at_least", "np_minimum": "at_most"}
+"""Functions of the runtime that are quicker beside a number, from `MANY` elements on."""
+
 _KERNELS = frozenset(("times", "where"))
 """Those of the runtime that treat every element by itself, as forwards otherwise show by what they
 are made of. Under these names the table has ops that are nothing else."""
@@ -98,6 +101,9 @@ class PointwiseRenderer(NumpyRenderer):
         function, operands = _taken_apart(value)
         if not (tensors and function):
             return None
+        if function in _LIMITED and isinstance(operands[1], ir.Const):
+            array, number = map(self.render, operands)
+            return f"{array}.size < MANY else {_LIMITED[function]}({array}, {number})"
         self._size, self._is_pointwise, self._has_functions = "large", True, False
         arguments = ", ".join(map(self.render, operands))
         self._size = ""
@@ -140,7 +146,9 @@ def _taken_apart(value: ir.Expr) -> tuple[str, tuple[ir.Expr, ...]]:
     match value:
         case ir.Binary(op, left, right) if op in _OPERATORS:
             return f"np_{_OPERATORS[op]}", (left, right)
-        case ir.Call("np.maximum" | "np.minimum" as name, operands, ()):
+        case ir.Call("np.maximum" | "np.minimum" as name, operands, ()) if all(
+            map(_is_plain, operands)  # these take no third argument
+        ):
             return name.replace(".", "_"), operands
         case ir.Call("kernels.where", operands, ()):
             return "kernels.where", operands

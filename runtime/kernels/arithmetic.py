@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import constants
+from ..limits import at_least, at_most
 from ..log_sums import log_of_sum
 from ..promotion import LAST_INTEGER, is_complex, to_float
 from ..types import Number
@@ -154,8 +155,8 @@ def clamp(self: Array, min: Any, max: Any) -> Any:
     if min is None and max is None:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
     self = _with(self, min, max)
-    raised = self if min is None else np.maximum(self, min)
-    return raised if max is None else np.minimum(raised, max)
+    raised = self if min is None else at_least(self, min)
+    return raised if max is None else at_most(raised, max)
 
 
 def within(self: Array, min: Any, max: Any) -> Any:

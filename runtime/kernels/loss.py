@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..limits import at_least, at_most
 from ..threads import in_threads
 from .checks import ArgumentError, Array, floating, same_dtype
 
@@ -57,7 +58,7 @@ def binary_cross_entropy_with_logits(
     positive = target if pos_weight is None else target * pos_weight
     # log(1 + exp(x)) is max(x, 0) and this; log(1 + exp(-x)) is max(-x, 0) and this.
     rest = in_threads(np.log1p, in_threads(np.exp, -np.abs(self)))
-    loss = (1 - target) * (np.maximum(self, 0) + rest) + positive * (rest - np.minimum(self, 0))
+    loss = (1 - target) * (at_least(self, 0) + rest) + positive * (rest - at_most(self, 0))
     return reduced(loss if weight is None else loss * weight, reduction)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..limits import at_least, at_most
 from .checks import ArgumentError, Array, floating
 from .loss import reduced
 
@@ -22,7 +23,7 @@ def binary_cross_entropy(self: Array, target: Array, weight: Array | None, reduc
         # The domain says so of symbols already.
         if array.dtype.kind == "f" and not ((array >= 0) & (array <= 1)).all():
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
-    below, above = np.maximum(np.log(self), -100), np.maximum(np.log1p(-self), -100)
+    below, above = at_least(np.log(self), -100), at_least(np.log1p(-self), -100)
     loss = -target * below - (1 - target) * above
     return reduced(loss if weight is None else loss * weight, reduction)
 
@@ -34,7 +35,7 @@ def smooth_l1_loss(self: Array, target: Array, reduction: str, beta: float) -> A
     distance = np.abs(self - target)
     if beta == 0:
         return reduced(distance, reduction)
-    near = np.minimum(distance, beta)
+    near = at_most(distance, beta)
     return reduced(near * (distance - near * 0.5) / beta, reduction)
 
 
@@ -43,5 +44,5 @@ def huber_loss(self: Array, target: Array, reduction: str, delta: float) -> Any:
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     distance = np.abs(self - target)
-    near = np.minimum(distance, delta)
+    near = at_most(distance, delta)
     return reduced(near * (distance - near * 0.5), reduction)

@@ -65,7 +65,7 @@ def _is_large_float32(self: Array) -> bool:
 def _slope(share: Array, x: Array, out: Array | None = None) -> Array:
     slope = _density(x)
     slope *= _HEIGHT
-    slope *= np.clip(x, -_FARTHEST, _FARTHEST)
+    slope *= x if np.isfinite(x).all() else np.clip(x, -_FARTHEST, _FARTHEST)
     return np.add(share, slope, out)
 
 

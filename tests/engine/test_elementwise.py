@@ -11,7 +11,7 @@ import pytest
 import gradspec as gs
 from gradspec import elementwise
 from gradspec.elementwise import SEVERAL, cosine, cosine_beside, sine, sine_beside
-from gradspec.threads import _BLOCK, in_blocks
+from gradspec.threads import BLOCK, in_blocks
 
 WAYS = {
     "sin": (np.sin, elementwise._sine, mpmath.sin, 2),
@@ -79,7 +79,7 @@ def test_what_is_no_number_has_none(name: str) -> None:
     assert np.array_equal(np.signbit(found[3:]), np.signbit(wanted[3:]))
 
 
-@pytest.mark.parametrize("size", [SEVERAL, 3 * _BLOCK + 5, (1 << 19) + 1])
+@pytest.mark.parametrize("size", [SEVERAL, 3 * BLOCK + 5, (1 << 19) + 1])
 @pytest.mark.parametrize("name", WAYS)
 def test_large_arrays_have_the_values_of_small_ones(name: str, size: int) -> None:
     function = WAYS[name][0]

@@ -49,6 +49,7 @@ RUNTIME_LEAVES = (
     "inplace",
     "kernels",
     "later",
+    "limits",
     "log_sums",
     "modes",
     "node",

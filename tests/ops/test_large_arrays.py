@@ -12,6 +12,7 @@ import gradspec as gs
 import gradspec.nn.functional as F
 from gradspec.kernels import gelu_slope, normal_cdf, sort, topk, where
 from gradspec.kernels.adding import add_at, add_rows
+from gradspec.limits import MANY, at_least, at_most
 from gradspec.log_sums import log_of_sum
 from gradspec.summation import sums
 from gradspec.threads import in_threads
@@ -228,7 +229,7 @@ def test_places_may_be_larger_than_the_integers_of_an_index(dtype: type, length:
 def test_softmax_a_few_rows_at_a_time(
     shape: tuple[int, ...], dim: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, limit in (("kernels.nn", "ENOUGH"), ("threads", "ENOUGH"), ("threads", "_BLOCK")):
+    for module, limit in (("kernels.nn", "ENOUGH"), ("threads", "ENOUGH"), ("threads", "BLOCK")):
         monkeypatch.setattr(f"gradspec.{module}.{limit}", 3)
     rng = np.random.default_rng(7)
     array, weights = rng.standard_normal((2, *shape))
@@ -253,7 +254,7 @@ def test_work_that_is_shared_within_shared_work(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gradspec.threads.ENOUGH", 3)
-    monkeypatch.setattr("gradspec.threads._BLOCK", 4)
+    monkeypatch.setattr("gradspec.threads.BLOCK", 4)
     before = gs.get_num_threads()
     gs.set_num_threads(threads)
     try:
@@ -262,3 +263,18 @@ def test_work_that_is_shared_within_shared_work(
     finally:
         gs.set_num_threads(before)
     np.testing.assert_array_equal(found, 2 * np.exp(array))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int64])
+@pytest.mark.parametrize("size", [MANY - 1, MANY, (1 << 16) + 7])
+def test_the_larger_and_the_smaller_of_elements_and_a_number(size: int, dtype: type) -> None:
+    array = (np.random.default_rng(8).standard_normal(size) * 9).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        array[:3] = np.nan, np.inf, -np.inf
+    limits = [0, 2, -3.5, 1e300] if dtype is np.float64 else [0, 2, -3]
+    for number in (*limits, np.float64(0.5), np.float32(0.5)):
+        for laid in (array, array[::-1], np.append(array, 1).reshape(-1, 2) if size % 2 else array):
+            for ours, theirs in ((at_least, np.maximum), (at_most, np.minimum)):
+                found, expected = ours(laid, number), theirs(laid, number)
+                assert found.dtype == expected.dtype
+                np.testing.assert_array_equal(found, expected)

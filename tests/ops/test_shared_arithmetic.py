@@ -32,7 +32,7 @@ def count_as_large(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             monkeypatch.setattr(module, limit, 3)
             monkeypatch.setattr(module, "in_threads", in_threads)
     monkeypatch.setattr(threads, "ENOUGH", 3)
-    monkeypatch.setattr(threads, "_BLOCK", 2)
+    monkeypatch.setattr(threads, "BLOCK", 2)
     return asked
 
 
