@@ -44,10 +44,12 @@ if TYPE_CHECKING:
     import gradspec.generated.shape as shape_ops
     import gradspec.generated.sorting as sorting_ops
 else:
-    complex_numbers_ops = Later("gradspec.generated.complex_numbers")
-    exp_log_ops = Later("gradspec.generated.exp_log")
-    shape_ops = Later("gradspec.generated.shape")
-    sorting_ops = Later("gradspec.generated.sorting")
+    complex_numbers_ops = Later(
+        "gradspec.generated.complex_numbers", globals(), "complex_numbers_ops"
+    )
+    exp_log_ops = Later("gradspec.generated.exp_log", globals(), "exp_log_ops")
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
+    sorting_ops = Later("gradspec.generated.sorting", globals(), "sorting_ops")
 
 
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     import gradspec.generated.indexing as indexing_ops
     import gradspec.generated.shape as shape_ops
 else:
-    arithmetic_ops = Later("gradspec.generated.arithmetic")
-    indexing_ops = Later("gradspec.generated.indexing")
-    shape_ops = Later("gradspec.generated.shape")
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    indexing_ops = Later("gradspec.generated.indexing", globals(), "indexing_ops")
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
 
 
 def _conj(input: Tensor) -> Tensor:

@@ -26,7 +26,7 @@ from gradspec.types import Primals, Tangents
 if TYPE_CHECKING:
     import gradspec.generated.shape as shape_ops
 else:
-    shape_ops = Later("gradspec.generated.shape")
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
 
 
 def _convolution(

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     import gradspec.generated.reduction as reduction_ops
     import gradspec.generated.shape as shape_ops
 else:
-    arithmetic_ops = Later("gradspec.generated.arithmetic")
-    indexing_ops = Later("gradspec.generated.indexing")
-    layout_ops = Later("gradspec.generated.layout")
-    linalg_ops = Later("gradspec.generated.linalg")
-    reduction_ops = Later("gradspec.generated.reduction")
-    shape_ops = Later("gradspec.generated.shape")
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    indexing_ops = Later("gradspec.generated.indexing", globals(), "indexing_ops")
+    layout_ops = Later("gradspec.generated.layout", globals(), "layout_ops")
+    linalg_ops = Later("gradspec.generated.linalg", globals(), "linalg_ops")
+    reduction_ops = Later("gradspec.generated.reduction", globals(), "reduction_ops")
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
 
 NAN = constants.nan
 

@@ -42,10 +42,12 @@ if TYPE_CHECKING:
     import gradspec.generated.complex_numbers as complex_numbers_ops
     import gradspec.generated.nn as nn_ops
 else:
-    arithmetic_ops = Later("gradspec.generated.arithmetic")
-    comparison_ops = Later("gradspec.generated.comparison")
-    complex_numbers_ops = Later("gradspec.generated.complex_numbers")
-    nn_ops = Later("gradspec.generated.nn")
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    comparison_ops = Later("gradspec.generated.comparison", globals(), "comparison_ops")
+    complex_numbers_ops = Later(
+        "gradspec.generated.complex_numbers", globals(), "complex_numbers_ops"
+    )
+    nn_ops = Later("gradspec.generated.nn", globals(), "nn_ops")
 
 LOG_10 = constants.log(10)
 LOG_2 = constants.log(2)

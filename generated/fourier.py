@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     import gradspec.generated.complex_numbers as complex_numbers_ops
     import gradspec.generated.indexing as indexing_ops
 else:
-    complex_numbers_ops = Later("gradspec.generated.complex_numbers")
-    indexing_ops = Later("gradspec.generated.indexing")
+    complex_numbers_ops = Later(
+        "gradspec.generated.complex_numbers", globals(), "complex_numbers_ops"
+    )
+    indexing_ops = Later("gradspec.generated.indexing", globals(), "indexing_ops")
 
 
 def _fft_c2c(input: Tensor, dim: Sequence[int], normalization: int, inverse: bool) -> Tensor:

@@ -34,11 +34,13 @@ if TYPE_CHECKING:
     import gradspec.generated.reduction as reduction_ops
     import gradspec.generated.shape as shape_ops
 else:
-    complex_numbers_ops = Later("gradspec.generated.complex_numbers")
-    layout_ops = Later("gradspec.generated.layout")
-    linalg_ops = Later("gradspec.generated.linalg")
-    reduction_ops = Later("gradspec.generated.reduction")
-    shape_ops = Later("gradspec.generated.shape")
+    complex_numbers_ops = Later(
+        "gradspec.generated.complex_numbers", globals(), "complex_numbers_ops"
+    )
+    layout_ops = Later("gradspec.generated.layout", globals(), "layout_ops")
+    linalg_ops = Later("gradspec.generated.linalg", globals(), "linalg_ops")
+    reduction_ops = Later("gradspec.generated.reduction", globals(), "reduction_ops")
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
 
 
 def addcmul(

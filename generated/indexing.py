@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import gradspec.generated.reduction as reduction_ops
     import gradspec.generated.shape as shape_ops
 else:
-    arithmetic_ops = Later("gradspec.generated.arithmetic")
-    reduction_ops = Later("gradspec.generated.reduction")
-    shape_ops = Later("gradspec.generated.shape")
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    reduction_ops = Later("gradspec.generated.reduction", globals(), "reduction_ops")
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
 
 
 def select(input: Tensor, dim: int, index: int) -> Tensor:

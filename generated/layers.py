@@ -28,7 +28,7 @@ from gradspec.types import Number, Primals, Tangents
 if TYPE_CHECKING:
     import gradspec.generated.arithmetic as arithmetic_ops
 else:
-    arithmetic_ops = Later("gradspec.generated.arithmetic")
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
 
 
 def embedding(

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     import gradspec.generated.complex_numbers as complex_numbers_ops
     import gradspec.generated.shape as shape_ops
 else:
-    complex_numbers_ops = Later("gradspec.generated.complex_numbers")
-    shape_ops = Later("gradspec.generated.shape")
+    complex_numbers_ops = Later(
+        "gradspec.generated.complex_numbers", globals(), "complex_numbers_ops"
+    )
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
 
 
 def split_tensor(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:

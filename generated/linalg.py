@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     import gradspec.generated.complex_numbers as complex_numbers_ops
     import gradspec.generated.shape as shape_ops
 else:
-    complex_numbers_ops = Later("gradspec.generated.complex_numbers")
-    shape_ops = Later("gradspec.generated.shape")
+    complex_numbers_ops = Later(
+        "gradspec.generated.complex_numbers", globals(), "complex_numbers_ops"
+    )
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
 
 
 def mm(input: Tensor, mat2: Tensor, *, strides: Sequence[int] | None = None) -> Tensor:

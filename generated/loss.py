@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     import gradspec.generated.reduction as reduction_ops
     import gradspec.generated.shape as shape_ops
 else:
-    arithmetic_ops = Later("gradspec.generated.arithmetic")
-    comparison_ops = Later("gradspec.generated.comparison")
-    indexing_ops = Later("gradspec.generated.indexing")
-    nn_ops = Later("gradspec.generated.nn")
-    reduction_ops = Later("gradspec.generated.reduction")
-    shape_ops = Later("gradspec.generated.shape")
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    comparison_ops = Later("gradspec.generated.comparison", globals(), "comparison_ops")
+    indexing_ops = Later("gradspec.generated.indexing", globals(), "indexing_ops")
+    nn_ops = Later("gradspec.generated.nn", globals(), "nn_ops")
+    reduction_ops = Later("gradspec.generated.reduction", globals(), "reduction_ops")
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
 
 
 def _reduced(input: Tensor, reduction: str) -> Tensor:

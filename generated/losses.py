@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     import gradspec.generated.loss as loss_ops
     import gradspec.generated.reduction as reduction_ops
 else:
-    arithmetic_ops = Later("gradspec.generated.arithmetic")
-    exp_log_ops = Later("gradspec.generated.exp_log")
-    loss_ops = Later("gradspec.generated.loss")
-    reduction_ops = Later("gradspec.generated.reduction")
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    exp_log_ops = Later("gradspec.generated.exp_log", globals(), "exp_log_ops")
+    loss_ops = Later("gradspec.generated.loss", globals(), "loss_ops")
+    reduction_ops = Later("gradspec.generated.reduction", globals(), "reduction_ops")
 
 
 def binary_cross_entropy(

@@ -42,14 +42,16 @@ if TYPE_CHECKING:
     import gradspec.generated.special as special_ops
     import gradspec.generated.trig as trig_ops
 else:
-    arithmetic_ops = Later("gradspec.generated.arithmetic")
-    complex_numbers_ops = Later("gradspec.generated.complex_numbers")
-    exp_log_ops = Later("gradspec.generated.exp_log")
-    linalg_ops = Later("gradspec.generated.linalg")
-    reduction_ops = Later("gradspec.generated.reduction")
-    shape_ops = Later("gradspec.generated.shape")
-    special_ops = Later("gradspec.generated.special")
-    trig_ops = Later("gradspec.generated.trig")
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    complex_numbers_ops = Later(
+        "gradspec.generated.complex_numbers", globals(), "complex_numbers_ops"
+    )
+    exp_log_ops = Later("gradspec.generated.exp_log", globals(), "exp_log_ops")
+    linalg_ops = Later("gradspec.generated.linalg", globals(), "linalg_ops")
+    reduction_ops = Later("gradspec.generated.reduction", globals(), "reduction_ops")
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
+    special_ops = Later("gradspec.generated.special", globals(), "special_ops")
+    trig_ops = Later("gradspec.generated.trig", globals(), "trig_ops")
 
 _1_OVER_SQRT_2_TIMES_PI = 1 / constants.sqrt(2 * constants.pi)
 _2_TIMES_SQRT_2_OVER_PI = 2 * constants.sqrt(2 / constants.pi)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     import gradspec.generated.arithmetic as arithmetic_ops
     import gradspec.generated.shape as shape_ops
 else:
-    arithmetic_ops = Later("gradspec.generated.arithmetic")
-    shape_ops = Later("gradspec.generated.shape")
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
 
 
 def _mean_to_size(input: Tensor, size: Sequence[int]) -> Tensor:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import gradspec.generated.arithmetic as arithmetic_ops
     import gradspec.generated.reduction as reduction_ops
 else:
-    arithmetic_ops = Later("gradspec.generated.arithmetic")
-    reduction_ops = Later("gradspec.generated.reduction")
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    reduction_ops = Later("gradspec.generated.reduction", globals(), "reduction_ops")
 
 INF = constants.inf
 MINUS_INF = -constants.inf

@@ -25,7 +25,7 @@ from gradspec.types import Number, Primals, Tangents
 if TYPE_CHECKING:
     import gradspec.generated.arithmetic as arithmetic_ops
 else:
-    arithmetic_ops = Later("gradspec.generated.arithmetic")
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
 
 
 def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Tensor:

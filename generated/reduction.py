@@ -34,11 +34,13 @@ if TYPE_CHECKING:
     import gradspec.generated.exp_log as exp_log_ops
     import gradspec.generated.shape as shape_ops
 else:
-    arithmetic_ops = Later("gradspec.generated.arithmetic")
-    comparison_ops = Later("gradspec.generated.comparison")
-    complex_numbers_ops = Later("gradspec.generated.complex_numbers")
-    exp_log_ops = Later("gradspec.generated.exp_log")
-    shape_ops = Later("gradspec.generated.shape")
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    comparison_ops = Later("gradspec.generated.comparison", globals(), "comparison_ops")
+    complex_numbers_ops = Later(
+        "gradspec.generated.complex_numbers", globals(), "complex_numbers_ops"
+    )
+    exp_log_ops = Later("gradspec.generated.exp_log", globals(), "exp_log_ops")
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
 
 INF = constants.inf
 

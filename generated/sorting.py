@@ -27,7 +27,7 @@ from gradspec.types import Primals, Tangents
 if TYPE_CHECKING:
     import gradspec.generated.reduction as reduction_ops
 else:
-    reduction_ops = Later("gradspec.generated.reduction")
+    reduction_ops = Later("gradspec.generated.reduction", globals(), "reduction_ops")
 
 
 class SortResult(Result):

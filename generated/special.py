@@ -29,7 +29,7 @@ from gradspec.types import Number, Primals, Tangents
 if TYPE_CHECKING:
     import gradspec.generated.exp_log as exp_log_ops
 else:
-    exp_log_ops = Later("gradspec.generated.exp_log")
+    exp_log_ops = Later("gradspec.generated.exp_log", globals(), "exp_log_ops")
 
 MINUS_2_OVER_SQRT_PI = -2 / constants.sqrt(constants.pi)
 _1_OVER_SQRT_2_TIMES_PI = 1 / constants.sqrt(2 * constants.pi)

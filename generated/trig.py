@@ -46,8 +46,10 @@ if TYPE_CHECKING:
     import gradspec.generated.complex_numbers as complex_numbers_ops
     import gradspec.generated.exp_log as exp_log_ops
 else:
-    complex_numbers_ops = Later("gradspec.generated.complex_numbers")
-    exp_log_ops = Later("gradspec.generated.exp_log")
+    complex_numbers_ops = Later(
+        "gradspec.generated.complex_numbers", globals(), "complex_numbers_ops"
+    )
+    exp_log_ops = Later("gradspec.generated.exp_log", globals(), "exp_log_ops")
 
 
 def sin(input: Tensor | Number) -> Tensor:

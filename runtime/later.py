@@ -36,12 +36,18 @@ def attach(
 
 
 class Later:
-    """Stands for a module, which is imported when one of its names is first read."""
+    """Stands for a module, and makes way for it when one of its names is first read.
 
-    def __init__(self, module: str) -> None:
-        self._imported_later = module
+    `namespace` are the `globals()` in which it is called `name`.
+    """
 
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(import_module(self._imported_later), name)
-        setattr(self, name, found)
-        return found
+    __slots__ = ("_module", "_name", "_namespace")
+
+    def __init__(self, module: str, namespace: dict[str, Any], name: str) -> None:
+        self._module = module
+        self._namespace = namespace
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        self._namespace[self._name] = module = import_module(self._module)
+        return getattr(module, attribute)

@@ -14,7 +14,7 @@ from .threads import BLOCK, in_blocks
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-MANY: Final = 1 << 11
+MANY: Final = 1 << 14
 """The number of elements from which this pays."""
 
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
