@@ -54,14 +54,14 @@ def test_branches_and_comparisons() -> None:
 
 
 def test_dimensions_and_flags() -> None:
-    texts = {mutant.text for mutant in of("_softmax", "self")}
+    texts = {mutant.text for mutant in of("_log_softmax_backward_data", "grad_output")}
     assert {
-        "result * (grad - sum(grad * result, dim + 1, True))",
-        "result * (grad - sum(grad * result, dim, False))",
-        "result * (grad - mean(grad * result, dim, True))",
-        "result * (grad - sum(grad * result, dim))",
-        "result * (sum(grad * result, dim, True) - grad)",
-        "result * (grad - grad * result)",
+        "grad - sum(grad * exp(output), dim + 1, True)",
+        "grad - sum(grad * exp(output), dim, False)",
+        "grad - mean(grad * exp(output), dim, True)",
+        "grad - sum(grad * exp(output), dim)",
+        "sum(grad * exp(output), dim, True) - grad",
+        "grad - grad * exp(output)",
     } <= texts
 
 
