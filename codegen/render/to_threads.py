@@ -31,9 +31,9 @@ sine, and for arithmetic."""
 _LIMITED = {"np_maximum": "at_least", "np_minimum": "at_most"}
 """Functions of the runtime that are quicker beside a number, from `MANY` elements on."""
 
-_KERNELS = frozenset(("times", "where"))
-"""Those of the runtime that treat every element by itself, as forwards otherwise show by what they
-are made of. Under these names the table has ops that are nothing else."""
+_POINTWISE = frozenset(("kernels.times", "kernels.where", "where"))
+"""Kernels that treat every element by itself, as forwards otherwise show by what they are made of;
+and the op that is nothing but one of them."""
 
 
 def is_pointwise(op: OpSpec) -> bool:
@@ -50,7 +50,7 @@ def _looks_further(node: ir.Node) -> bool:
             root, _, name = function.partition(".")
             if root == "np":
                 return name == "matmul" or not isinstance(getattr(np, name), np.ufunc)
-            return root != "sp" and (name or root) not in _KERNELS
+            return root != "sp" and function not in _POINTWISE
         case ir.Binary(op):
             return op == "@"
         case ir.Attribute() | ir.Subscript() | ir.Slice() | ir.Sequence():
@@ -141,13 +141,13 @@ class PointwiseRenderer(NumpyRenderer):
 def _taken_apart(value: ir.Expr) -> tuple[str, tuple[ir.Expr, ...]]:
     """The last step of a formula, as a function that can be told where to write, and its operands.
 
-    No function where the last step is none that many arrays go through for nothing else.
+    No function where threads would gain nothing by it, or where it takes no third argument.
     """
     match value:
         case ir.Binary(op, left, right) if op in _OPERATORS:
             return f"np_{_OPERATORS[op]}", (left, right)
         case ir.Call("np.maximum" | "np.minimum" as name, operands, ()) if all(
-            map(_is_plain, operands)  # these take no third argument
+            map(_is_plain, operands)
         ):
             return name.replace(".", "_"), operands
         case ir.Call("kernels.where", operands, ()):

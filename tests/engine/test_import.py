@@ -10,7 +10,7 @@ from importlib import import_module
 import pytest
 
 import gradspec as gs
-from gradspec import generated
+from gradspec import generated, kernels
 from gradspec.generated.methods import TensorMethods
 from gradspec.registry import BY_NAME, import_all
 
@@ -43,6 +43,14 @@ def test_families_wait_until_they_are_used() -> None:
 def test_kernels_wait_too() -> None:
     assert "conv" in kernels_after("gs.nn.functional.conv1d(gs.ones(1, 1, 2), gs.ones(1, 1, 2))")
     assert kernels_after("gs.ones(2) * 2") <= {"checks", "complex_numbers"}
+
+
+def test_every_kernel_is_where_the_package_says() -> None:
+    for module, names in kernels._NAMES.items():
+        there = import_module(f"gradspec.kernels.{module}")
+        for name in names.split():
+            assert getattr(kernels, name) is getattr(there, name)
+            assert name not in kernels._NAMES, "the module would hide the kernel"
 
 
 def kernels_after(code: str) -> set[str]:
