@@ -80,6 +80,25 @@ def test_nobody_notices(code: str) -> None:
     modules_after(code)
 
 
+def test_threads_may_import_at_once() -> None:
+    modules_after(
+        "import threading\n"
+        "sys.setswitchinterval(1e-6)\n"
+        "start, failed = threading.Barrier(4), []\n"
+        "def use(name):\n"
+        "    start.wait()\n"
+        "    try:\n"
+        "        getattr(gs.eye(3, requires_grad=True), name)().sum().backward()\n"
+        "    except BaseException as error:\n"
+        "        failed.append(error)\n"
+        "names = ['det', 'sin', 'exp', 'inverse']\n"
+        "threads = [threading.Thread(target=use, args=(name,)) for name in names]\n"
+        "[thread.start() for thread in threads]\n"
+        "[thread.join(60) for thread in threads]\n"
+        "assert not failed and not any(thread.is_alive() for thread in threads), failed"
+    )
+
+
 def test_the_profiler_knows_ops_that_are_imported_meanwhile() -> None:
     modules_after(
         "with gs.autograd.profiler.profile() as found:\n"
