@@ -28,6 +28,7 @@ from numpy import square as np_square
 from numpy import tan as np_tan
 from numpy import tanh as np_tanh
 
+from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.elementwise import SEVERAL, cosine, cosine_beside, sine, sine_beside
@@ -43,9 +44,11 @@ from gradspec.threads import ENOUGH, PLENTY, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 if TYPE_CHECKING:
+    import gradspec.generated.arithmetic as arithmetic_ops
     import gradspec.generated.complex_numbers as complex_numbers_ops
     import gradspec.generated.exp_log as exp_log_ops
 else:
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
     complex_numbers_ops = Later(
         "gradspec.generated.complex_numbers", globals(), "complex_numbers_ops"
     )
@@ -512,7 +515,7 @@ def atan_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 
 def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """The angle of the point (other, self) in the plane."""
+    """The angle of the point (other, self) in the plane; at the origin its gradient is zero."""
     if type(input) is not Tensor or type(other) is not Tensor:
         lifted = lift_number(other, input)
         if lifted is None or type(input) is not Tensor:
@@ -591,16 +594,23 @@ class Atan2Backward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             radius = np_hypot(self, other)
+            divisor = (
+                kernels.where(radius == 0, 1, radius)
+                if radius.size < PLENTY
+                else in_threads(
+                    lambda radius, out=None: kernels.where(radius == 0, 1, radius, out), radius
+                )
+            )
             grad_self = (
-                grad * (other / radius / radius)
+                grad * (other / divisor / divisor)
                 if grad.size < PLENTY
                 else in_threads(
-                    lambda grad, other, radius, out=None: np_multiply(
-                        grad, other / radius / radius, out
+                    lambda grad, other, divisor, out=None: np_multiply(
+                        grad, other / divisor / divisor, out
                     ),
                     grad,
                     other,
-                    radius,
+                    divisor,
                 )
             )
             if node._like_self is not None:
@@ -608,16 +618,23 @@ class Atan2Backward0(Node):
         if needs[1]:
             if not needs[0]:
                 radius = np_hypot(self, other)
+                divisor = (
+                    kernels.where(radius == 0, 1, radius)
+                    if radius.size < PLENTY
+                    else in_threads(
+                        lambda radius, out=None: kernels.where(radius == 0, 1, radius, out), radius
+                    )
+                )
             grad_other = (
-                grad * (-self / radius / radius)
+                grad * (-self / divisor / divisor)
                 if grad.size < PLENTY
                 else in_threads(
-                    lambda grad, self, radius, out=None: np_multiply(
-                        grad, -self / radius / radius, out
+                    lambda grad, self, divisor, out=None: np_multiply(
+                        grad, -self / divisor / divisor, out
                     ),
                     grad,
                     self,
-                    radius,
+                    divisor,
                 )
             )
             if node._like_other is not None:
@@ -634,13 +651,15 @@ class Atan2Backward0(Node):
         grad_self = grad_other = None
         if needs[0]:
             radius = hypot(self, other)
-            grad_self = grad * (other / radius / radius)
+            divisor = arithmetic_ops.where_self(radius == 0, 1, radius)
+            grad_self = grad * (other / divisor / divisor)
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             if not needs[0]:
                 radius = hypot(self, other)
-            grad_other = grad * (-self / radius / radius)
+                divisor = arithmetic_ops.where_self(radius == 0, 1, radius)
+            grad_other = grad * (-self / divisor / divisor)
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -656,7 +675,8 @@ def atan2_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     other_p = primals["other"]
     other_t = tangents["other"]
     radius = hypot(self_p, other_p)
-    return (self_t * (other_p / radius) - other_t * (self_p / radius)) / radius
+    divisor = arithmetic_ops.where_self(radius == 0, 1, radius)
+    return (self_t * (other_p / divisor) - other_t * (self_p / divisor)) / divisor
 
 
 def hypot(input: Tensor | Number, other: Tensor | Number) -> Tensor:

@@ -80,6 +80,7 @@ POINTS: list[tuple[str, Arguments]] = [
     ("nll_loss", {"self": np.zeros((1, 2)), "target": np.array([1]), "ignore_index": 1}),
     ("remainder.Scalar", {"self": np.array([-3.0, 2.0, 5.5]), "other": 2}),
     ("atan2", {"self": np.array([0.0, 1.0]), "other": np.array([-1.0, 0.0])}),
+    ("atan2", {"self": np.array([0.0, -0.0, 0.0]), "other": np.array([0.0, 0.0, -0.0])}),
     (
         "where.self",
         {"condition": np.array([True]), "self": np.array([0.0]), "other": np.array([np.inf])},
