@@ -13,7 +13,7 @@ from typing import Any, Final
 import mpmath
 import numpy as np
 
-from gradspec.registry import BY_NAME
+from gradspec.registry import BY_NAME, import_all
 from gradspec.tensor import wrap
 
 from .points import points
@@ -154,6 +154,7 @@ _CALLED_OTHERWISE = {"log_sigmoid": "logsigmoid"}
 
 def _libraries(subject: Subject, with_torch: bool) -> dict[str, _Library]:
     """This library, and PyTorch if it is asked for and has a function of the name."""
+    import_all()
     ours = BY_NAME[subject.op.name].function
     libraries = {"gradspec": _Library(ours, wrap, lambda tensor: tensor.numpy())}
     if not with_torch:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 import pytest
 
@@ -23,6 +25,13 @@ def test_values_and_gradients_stay_within_the_bounds(swept: Subject) -> None:
     exceptions = listed()
     for finding in sweep(swept, with_torch=False, thin=THIN):
         assert broken(finding, exceptions) == []
+
+
+def test_the_command_works_in_a_process_of_its_own() -> None:
+    run = [sys.executable, "-m", "benchmarks.accuracy", "floor", "sign"]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "floor" in done.stdout
 
 
 def test_the_truth_has_all_its_digits_where_terms_cancel() -> None:
