@@ -161,11 +161,8 @@ def test_gelu_refuses_an_unknown_form() -> None:
         gs.nn.functional.gelu(gs.tensor([0.5]), approximate="erf")
 
 
-@pytest.mark.parametrize(
-    ("asked", "subtractions"),
-    [("both", 1), ("self", 1), ("other", 1)],
-)
-def test_what_two_gradients_begin_with_is_computed_once(asked: str, subtractions: int) -> None:
+@pytest.mark.parametrize("asked", ["both", "self", "other"])
+def test_what_two_gradients_begin_with_is_computed_once(asked: str) -> None:
     x, y = (
         gs.tensor(values, requires_grad=asked in ("both", name))
         for name, values in (("self", [1.0, -2.0]), ("other", [0.5, 0.25]))
@@ -178,7 +175,7 @@ def test_what_two_gradients_begin_with_is_computed_once(asked: str, subtractions
 
     with observe(watch):
         grads = gs.autograd.grad(loss, [t for t in (x, y) if t.requires_grad], create_graph=True)
-    assert seen.count("SubBackward0") == subtractions
+    assert seen.count("SubBackward0") == 1
     wanted = {"self": [1.0, -4.5], "other": [-1.0, 4.5]}
     for grad, name in zip(grads, wanted if asked == "both" else [asked], strict=True):
         assert grad.tolist() == wanted[name]
