@@ -29,6 +29,7 @@ from gradspec.later import Later
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
+from gradspec.powers import power
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness, output_of
@@ -898,7 +899,7 @@ class PowBackward0(Node):
             np_zeros_like(grad)
             if exponent == 0
             else grad
-            * (exponent * (self if exponent == 2 else self ** (exponent - 1))).conjugate(),
+            * (exponent * (self if exponent == 2 else power(self, exponent - 1))).conjugate(),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:

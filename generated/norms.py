@@ -18,6 +18,7 @@ from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
 from gradspec.modes import current_mode, finish
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
+from gradspec.powers import power
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, output_of
@@ -167,7 +168,7 @@ def array__norm_slope(self: Any, norm: Any, ord: Any, dim: Any) -> Any:
                         self == 0, 1, np_abs(self) / kernels.where(norm == 0, 1, norm)
                     )
                     return kernels.where(
-                        (self == 0) | (norm == 0), 0, kernels.sign(self) * size ** (ord - 1)
+                        (self == 0) | (norm == 0), 0, kernels.sign(self) * power(size, ord - 1)
                     )
 
 

@@ -44,6 +44,7 @@ _RUNTIME_NAMES = {
     "gradspec.modes": ("current_mode", "finish"),
     "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),
     "gradspec.overloads": ("overloaded",),
+    "gradspec.powers": ("power",),
     "gradspec.promotion": (
         "FIRST_COMPLEX",
         "LAST_COMPLEX",

@@ -29,6 +29,9 @@ _FUNCTIONS = frozenset(
 QUICKER = {"np_sin": "sine", "np_cos": "cosine", "np_logaddexp": "log_of_sum"}
 """Functions of the runtime that do the same, and are quicker from several elements on."""
 
+_EASY_EXPONENTS = (-1, 0, 0.5, 1, 2)
+"""Those for which NumPy's operator does what is quickest."""
+
 
 @dataclass(frozen=True, slots=True)
 class Beside:
@@ -85,6 +88,13 @@ class NumpyRenderer(FormulaRenderer):
             self.context.kernels.add(name)
         call = f"{node.function}({arguments})"
         return self.function(node, call) if root == "sp" else (call, ATOM)
+
+    def render_binary(self, node: ir.Binary) -> tuple[str, int]:
+        left, right = node.left, node.right
+        is_easy = isinstance(right, ir.Const) and right.value in _EASY_EXPONENTS
+        if node.op == "**" and not is_easy and self.kind(left) == "tensor" != self.kind(right):
+            return f"power({self.render(left)}, {self.render(right)})", ATOM
+        return super().render_binary(node)
 
     def function(self, node: ir.Call, call: str) -> tuple[str, int]:
         """A function of single elements: for large arrays there are quicker ways."""

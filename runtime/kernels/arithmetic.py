@@ -9,6 +9,7 @@ import numpy as np
 from .. import constants
 from ..limits import at_least, at_most
 from ..log_sums import log_of_sum
+from ..powers import power
 from ..promotion import LAST_INTEGER, is_complex, to_float
 from ..types import Number
 from .checks import Array, bool_subtraction, floating
@@ -90,7 +91,7 @@ def pow_scalar(self: Array, exponent: Number) -> Any:
     """Each element to the power of a number."""
     if self.dtype.kind == "b":
         self = self.astype(np.int64)
-    return _with(self, exponent) ** exponent
+    return power(_with(self, exponent), exponent)
 
 
 def pow(self: Array, exponent: Array) -> Any:
