@@ -1078,7 +1078,7 @@ class PowBackward1(Node):
         grad_self = grad_exponent = None
         if needs[0]:
             grad_self = kernels.where(
-                exponent == 0, 0, grad * (exponent * self ** (exponent - 1)).conjugate()
+                exponent == 0, 0, grad * (exponent * power(self, exponent - 1)).conjugate()
             )
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)

@@ -1,4 +1,4 @@
-"""Powers of arrays with a number as exponent.
+"""Powers of arrays with one number as exponent.
 
 NumPy's power of floats is vectorised for positive ones; where the base is negative it takes some
 60 ns for an element, twenty to fifty times as long. So a whole number is the exponent of the
@@ -22,7 +22,11 @@ _FLOATS: Final = "fd"
 
 
 def power(base: Any, exponent: Any) -> Any:
-    """`base ** exponent` of an array and a number."""
+    """`base ** exponent`; quick where the exponent is a number, or an array without dimensions."""
+    if isinstance(exponent, np.ndarray):
+        if exponent.ndim or exponent.dtype != base.dtype:
+            return base**exponent
+        exponent = exponent.item()
     if exponent == 2 or type(base) is not np.ndarray or base.dtype.char not in _FLOATS:
         return base**exponent
     if base.size < _SEVERAL:

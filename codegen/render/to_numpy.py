@@ -92,7 +92,7 @@ class NumpyRenderer(FormulaRenderer):
     def render_binary(self, node: ir.Binary) -> tuple[str, int]:
         left, right = node.left, node.right
         is_easy = isinstance(right, ir.Const) and right.value in _EASY_EXPONENTS
-        if node.op == "**" and not is_easy and self.kind(left) == "tensor" != self.kind(right):
+        if node.op == "**" and not is_easy and self.kind(left) == "tensor":
             return f"power({self.render(left)}, {self.render(right)})", ATOM
         return super().render_binary(node)
 

@@ -97,7 +97,7 @@ def pow_scalar(self: Array, exponent: Number) -> Any:
 def pow(self: Array, exponent: Array) -> Any:
     """Elements to the power of elements; integers to negative powers are 1, -1 or 0."""
     if self.dtype.kind not in "iub":
-        return self**exponent
+        return power(self, exponent)
     if self.dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     return _integer_power(self, exponent)

@@ -65,6 +65,20 @@ def test_large_and_spread_out_arrays(exponent: int) -> None:
     assert (x == np.linspace(-2, 2, x.size).reshape(2, -1)).all()
 
 
+@pytest.mark.parametrize("exponent", [3.0, -4.0, 2.5])
+def test_an_exponent_without_dimensions_is_a_number(exponent: float) -> None:
+    x = np.linspace(0.5, 2, 40)
+    np.testing.assert_array_equal(power(x, np.array(exponent)), power(x, exponent))
+    single = x.astype(np.float32)
+    mixed = power(single, np.array(exponent))
+    assert mixed.dtype == (single ** np.array(exponent)).dtype == np.float64
+
+
+def test_exponents_of_elements_are_numpys() -> None:
+    x, exponents = np.linspace(-2, 2, 40), np.arange(40.0)
+    np.testing.assert_array_equal(power(x, exponents), x**exponents)
+
+
 def test_the_gradient_of_a_fourth_power() -> None:
     x = gs.tensor(np.linspace(-2, 2, 64), requires_grad=True)
     (x**4).sum().backward()
