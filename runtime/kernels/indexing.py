@@ -118,12 +118,18 @@ def index_backward(self: Array, shape: Sequence[int], indices: Sequence[Array | 
 
 
 def _add(out: Array, key: tuple[Any, ...], values: Array) -> None:
-    """Add at the places that an index picks; rows by their numbers are the most usual."""
-    is_list = bool(key) and isinstance(key[0], np.ndarray) and key[0].dtype.kind == "i"
-    if is_list and all(isinstance(each, slice) for each in key[1:]):
-        add_rows(out, key[0].reshape(-1), values)
-    else:
+    """Add at the places that an index picks; one list of positions is the most usual."""
+    lists = [dim for dim, each in enumerate(key) if isinstance(each, np.ndarray)]
+    if len(lists) != 1 or key[lists[0]].dtype.kind == "b":
         np.add.at(out, key, values)
+        return
+    dim = lists[0]
+    numbers = key[dim].reshape(-1)
+    rows = values.reshape(*out.shape[:dim], numbers.size, *out.shape[dim + 1 :]).swapaxes(0, dim)
+    table = np.ascontiguousarray(out.swapaxes(0, dim))
+    add_rows(table, numbers, rows)
+    if dim:
+        out[:] = table.swapaxes(0, dim)
 
 
 def index_put(self: Array, indices: Sequence[Array | None], values: Any, accumulate: bool) -> Array:

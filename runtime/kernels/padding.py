@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .adding import add_rows
 from .checks import Array
 
 
@@ -52,23 +53,25 @@ def constant_unpad_nd(self: Array, pad: Sequence[int]) -> Array:
 
 def pad_by_index(self: Array, pad: Sequence[int], mode: str) -> Any:
     """The last dimensions continued by their own elements: `reflect`, `replicate` or `circular`."""
-    for dim, index in _sources(self.shape, pad, mode):
+    for dim, index, _ in _sources(self.shape, pad, mode):
         self = np.take(self, index, dim)
     return self.copy()
 
 
 def pad_by_index_backward(self: Array, shape: Sequence[int], pad: Sequence[int], mode: str) -> Any:
     """Each element of a padded array added to the one that it repeats."""
-    for dim, index in _sources(shape, pad, mode):
-        # One matrix product a dimension: a row of `members` is an element and its repetitions.
-        members = np.arange(shape[dim])[:, None] == index
-        matrix = members.astype(np.int64 if self.dtype.kind == "O" else self.dtype)
-        self = np.matmul(matrix, self.swapaxes(dim, -1)[..., None])[..., 0].swapaxes(dim, -1)
+    for dim, index, inside in _sources(shape, pad, mode):
+        padded = self.swapaxes(0, dim)
+        out = np.zeros_like(padded, shape=(shape[dim], *padded.shape[1:]))
+        out[index[inside]] = padded[inside]
+        for border in (slice(inside.start), slice(inside.stop, None)):
+            add_rows(out, index[border], padded[border])
+        self = out.swapaxes(0, dim)
     return self.copy()
 
 
-def _sources(shape: Sequence[int], pad: Sequence[int], mode: str) -> list[tuple[int, Array]]:
-    """For each padded dimension, the place that each element comes from."""
+def _sources(shape: Sequence[int], pad: Sequence[int], mode: str) -> list[tuple[int, Array, slice]]:
+    """For each padded dimension, the place each element comes from, and which are in their own."""
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     spatial = len(pad) // 2
@@ -80,7 +83,9 @@ def _sources(shape: Sequence[int], pad: Sequence[int], mode: str) -> list[tuple[
     for number in range(spatial):
         dim, before, after = len(shape) - 1 - number, pad[2 * number], pad[2 * number + 1]
         if before or after:
-            found.append((dim, _source(shape[dim], before, after, mode)))
+            index = _source(shape[dim], before, after, mode)
+            inside = slice(max(before, 0), index.size - max(after, 0))
+            found.append((dim, index, inside))
     return found
 
 
