@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy import asanyarray, ndarray
+from numpy import maximum as np_maximum
 from numpy import multiply as np_multiply
 from numpy import zeros_like as np_zeros_like
 
@@ -409,7 +410,19 @@ def _leaky_relu(input: Tensor, negative_slope: Number) -> Tensor:
         raise complex_refused(NotImplementedError, "leaky_relu", input)
     try:
         array = (
-            kernels.where(input_array > 0, input_array, input_array * negative_slope)
+            (
+                np_maximum(input_array, input_array * negative_slope)
+                if input_array.size < PLENTY
+                else in_threads(
+                    lambda input_array, negative_slope, out=None: np_maximum(
+                        input_array, input_array * negative_slope, out
+                    ),
+                    input_array,
+                    negative_slope,
+                )
+            )
+            if negative_slope >= 0 and negative_slope <= 1
+            else kernels.where(input_array > 0, input_array, input_array * negative_slope)
             if input_array.size < PLENTY
             else in_threads(
                 lambda input_array, negative_slope, out=None: kernels.where(

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from .threads import in_blocks, in_threads
+from .threads import BLOCK, in_blocks, in_threads
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -27,7 +27,7 @@ SEVERAL: Final = 3 << 8
 _LITTLE: Final = 1 << 17
 """Elements up to which what is computed beside a result is kept for the gradient: one megabyte."""
 
-_TINY: Final = 1e-150
+_TINY: Final = np.array(1e-150)
 """Added to the argument of a cosine: too small to count, and no quotient of zeros is left.
 
 Even the square of its tangent is no subnormal number.
@@ -35,13 +35,17 @@ Even the square of its tangent is no subnormal number.
 
 _FLOAT64: Final = np.dtype(np.float64)
 
+# NumPy takes 0.2 us less for an array without dimensions than for a number.
+_HALF: Final = np.array(0.5)
+_ONE: Final = np.array(1.0)
+
 
 def sine(array: Any) -> Any:
     """`np.sin(array)`."""
     if not _goes_by_tangents(array):
         return in_threads(np.sin, array)
     try:
-        return in_blocks(_sine, array)
+        return _sine(array) if array.size <= BLOCK else in_blocks(_sine, array)
     except FloatingPointError:  # somebody wants to hear of underflow: there is none in a sine
         return np.sin(array)
 
@@ -84,10 +88,10 @@ def _goes_by_tangents(array: Any) -> bool:
 
 
 def _sine(x: Array, out: Array | None = None) -> Array:
-    out = np.multiply(x, 0.5, out)
+    out = np.multiply(x, _HALF, out)
     np.tan(out, out)
     square = np.multiply(out, out)
-    np.add(square, 1.0, square)
+    np.add(square, _ONE, square)
     np.divide(out, square, out)
     return np.add(out, out, out)
 
@@ -95,12 +99,12 @@ def _sine(x: Array, out: Array | None = None) -> Array:
 def _cosine(x: Array, out: Array | None = None) -> Array:
     tangent = np.abs(x)
     np.add(tangent, _TINY, tangent)
-    out = np.multiply(tangent, 0.5, out)
+    out = np.multiply(tangent, _HALF, out)
     np.tan(tangent, tangent)
     np.tan(out, out)
     np.divide(out, tangent, tangent)
     np.multiply(out, out, out)
-    np.add(out, 1.0, out)
+    np.add(out, _ONE, out)
     np.divide(tangent, out, out)
     return np.add(out, out, out)
 

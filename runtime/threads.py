@@ -33,6 +33,9 @@ as often as faster: a transformer block with gelus of 2**18 elements took 19 ms 
 PLENTY: Final = 3 << 18
 """The number from which they pay for sums and products, which wait for memory more than compute."""
 
+LINES: Final = 1 << 16
+"""The number from which they pay for sorting, and running sums, which take longer."""
+
 BLOCK: Final = 1 << 16
 """Elements worked on at a time, so that all the steps of a function find them in the cache.
 
@@ -160,6 +163,29 @@ def in_blocks(step: Callable[..., Array], *arrays: Array, row: int | None = None
 
     _share(work, len(parts[0]), _workers.count if size >= ENOUGH else 1)
     return out
+
+
+def along(function: Callable[[Array], Any], array: Array, dim: int) -> Any:
+    """`function(array)`, which treats each line along `dim` by itself, a part of them in a thread.
+
+    It answers an array or a tuple of arrays, with as many dimensions as `array` has.
+    """
+    count = _workers.count
+    others = [0 if axis == dim else length for axis, length in enumerate(array.shape)]
+    longest = max(others, default=0)
+    if array.size < LINES or longest < count or count == 1 or array.dtype.kind == "O":
+        return function(array)
+    axis = others.index(longest)
+    found: dict[int, Any] = {}
+
+    def work(start: int, stop: int) -> None:
+        found[start] = function(array[(slice(None),) * axis + (slice(start, stop),)])
+
+    _share(work, longest, count)
+    parts = [found[start] for start in sorted(found)]
+    if isinstance(parts[0], tuple):
+        return tuple(np.concatenate(each, axis) for each in zip(*parts, strict=True))
+    return np.concatenate(parts, axis)
 
 
 def _share(work: Callable[[int, int], None], size: int, count: int) -> None:

@@ -146,9 +146,7 @@ def _taken_apart(value: ir.Expr) -> tuple[str, tuple[ir.Expr, ...]]:
     match value:
         case ir.Binary(op, left, right) if op in _OPERATORS:
             return f"np_{_OPERATORS[op]}", (left, right)
-        case ir.Call("np.maximum" | "np.minimum" as name, operands, ()) if all(
-            map(_is_plain, operands)
-        ):
+        case ir.Call("np.maximum" | "np.minimum" as name, operands, ()):
             return name.replace(".", "_"), operands
         case ir.Call("kernels.where", operands, ()):
             return "kernels.where", operands

@@ -18,14 +18,23 @@ that computes one element after another, in float64."""
 _FARTHEST: Final = 50
 """From here on the density is zero; times infinity it would not be a number."""
 
-_HEIGHT: Final = np.float32((2 * np.pi) ** -0.5)
-_SIGN_BIT: Final = np.uint32(1 << 31)
-_BITS_OF_HALF: Final = np.float32(0.5).view(np.uint32)
 
-_SCALE: Final = np.float32(0.3)
+def _number(value: float, dtype: type = np.float32) -> Array:
+    """NumPy takes 0.2 us less for an array without dimensions than for a number."""
+    return np.array(value, dtype)
+
+
+_HEIGHT: Final = _number((2 * np.pi) ** -0.5)
+_SIGN_BIT: Final = _number(1 << 31, np.uint32)
+_BITS_OF_HALF: Final = _number(0.5).view(np.uint32)
+_ONE: Final = _number(1)
+_HALF: Final = _number(0.5)
+_MINUS_HALF: Final = _number(-0.5)
+
+_SCALE: Final = _number(0.3)
 _COEFFICIENTS: Final = tuple(
     map(
-        np.float32,
+        _number,
         (
             3.84076461e-02,
             -1.69308648e-01,
@@ -81,7 +90,7 @@ def _cdf(x: Array, out: Array | None = None) -> Array:
     bits |= sign
     sign |= _BITS_OF_HALF
     half = sign.view(np.float32)
-    half += np.float32(0.5)
+    half += _HALF
     return np.subtract(half, tail, tail)
 
 
@@ -89,7 +98,7 @@ def _tail(x: Array, out: Array | None) -> Array:
     """The probability beyond `abs(x)`."""
     t = np.abs(x)
     t *= _SCALE
-    t += np.float32(1)
+    t += _ONE
     np.reciprocal(t, t)
     tail = np.multiply(t, _COEFFICIENTS[0], out)
     tail += _COEFFICIENTS[1]
@@ -103,5 +112,5 @@ def _tail(x: Array, out: Array | None) -> Array:
 def _density(x: Array) -> Any:
     """`exp(-x**2 / 2)`."""
     density = x * x
-    density *= np.float32(-0.5)
+    density *= _MINUS_HALF
     return np.exp(density, density)

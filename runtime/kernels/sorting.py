@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..threads import along
 from .checks import Array, normalize_dim
 
 _MANY = 1 << 10
@@ -17,6 +18,11 @@ def sort(self: Array, dim: int, descending: bool) -> tuple[Any, Any]:
     dim = normalize_dim(dim, self.ndim)
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
+    values, indices = along(lambda part: _sorted(part, dim, descending), self, dim)
+    return values, indices
+
+
+def _sorted(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     if descending:
         # The stable order of the mirror image, mirrored: equal elements stay in their order.
         mirrored = np.flip(self, dim).argsort(dim, kind="stable")
@@ -50,8 +56,12 @@ def _first(self: Array, k: int, dim: int, largest: bool) -> Array | None:
         return None
     rows = np.moveaxis(self, dim, -1)
     border = -k if largest else k - 1
-    last = np.partition(rows, border, axis=-1)[..., border, None]
-    among = rows >= last if largest else rows <= last
+
+    def chosen(rows: Array) -> Array:
+        last = np.partition(rows, border, axis=-1)[..., border, None]
+        return rows >= last if largest else rows <= last
+
+    among = along(chosen, rows, rows.ndim - 1)
     if (np.count_nonzero(among, axis=-1) != k).any() or np.isnan(rows).any():
         return None
     found = among.nonzero()[-1].reshape(*rows.shape[:-1], k)
