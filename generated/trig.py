@@ -31,7 +31,13 @@ from numpy import tanh as np_tanh
 from gradspec import kernels
 from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
-from gradspec.elementwise import SEVERAL, cosine, cosine_beside, sine, sine_beside
+from gradspec.elementwise import (
+    SEVERAL,
+    cosine_and_sine,
+    sine,
+    sine_and_cosine,
+    slope_of_sine,
+)
 from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
 from gradspec.modes import current_mode, finish
@@ -63,7 +69,11 @@ def sin(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_sin(input_array) if input_array.size < SEVERAL else sine(input_array)
+        array, beside = (
+            (np_sin(input_array), None)
+            if input_array.size < SEVERAL
+            else sine_and_cosine(input_array, input.edge is not None)
+        )
     except Exception as error:
         raise failure("sin", error, input) from None
     out = Tensor()
@@ -76,9 +86,7 @@ def sin(input: Tensor | Number) -> Tensor:
         node.hooks = None
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
-        node._computed_beside = (
-            None if input_array.size < SEVERAL else cosine_beside(input_array, array)
-        )
+        node._computed_beside = beside
         out.edge = node
     return finish(out) if current_mode.flags else out
 
@@ -109,11 +117,13 @@ class SinBackward0(Node):
                 if beside is not None
                 else np_cos(self)
                 if self.size < SEVERAL
-                else cosine(self)
+                else slope_of_sine(self)
             ).conjugate()
             if grad.size < ENOUGH
             else in_threads(
-                lambda grad, self, out=None: np_multiply(grad, cosine(self).conjugate(), out),
+                lambda grad, self, out=None: np_multiply(
+                    grad, slope_of_sine(self).conjugate(), out
+                ),
                 grad,
                 self,
             ),
@@ -146,7 +156,11 @@ def cos(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array = np_cos(input_array) if input_array.size < SEVERAL else cosine(input_array)
+        array, beside = (
+            (np_cos(input_array), None)
+            if input_array.size < SEVERAL
+            else cosine_and_sine(input_array, input.edge is not None)
+        )
     except Exception as error:
         raise failure("cos", error, input) from None
     out = Tensor()
@@ -159,9 +173,7 @@ def cos(input: Tensor | Number) -> Tensor:
         node.hooks = None
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
-        node._computed_beside = (
-            None if input_array.size < SEVERAL else sine_beside(input_array, array)
-        )
+        node._computed_beside = beside
         out.edge = node
     return finish(out) if current_mode.flags else out
 

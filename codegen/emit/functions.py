@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..ir import nodes as ir
 from ..render.context import ModuleContext, function_name
 from ..render.resolve import kinds_of_params
-from ..render.to_numpy import NumpyRenderer
+from ..render.to_numpy import Beside, NumpyRenderer
 from ..render.to_tensor import TensorRenderer
 from ..render.to_threads import PointwiseRenderer, is_pointwise
-from ..spec.model import OpSpec, Param
+from ..spec.model import OpSpec
 from .names import forwarded, python_signature, result_type_name, spelled
-from .saves import Saved, SavedFormulas, beside
-from .views import ArrayFunctionView, FunctionView, NodeView, RecordView, ResultTypeView
+from .record import complex_tests, has_edge, record, wanted_params
+from .saves import SavedFormulas, beside
+from .views import ArrayFunctionView, FunctionView, NodeView, ResultTypeView
 
 
 def result_type(op: OpSpec) -> ResultTypeView | None:
@@ -82,7 +84,7 @@ def recorded_function(
         described=", ".join(spelled(p.name) for p in op.signature.tensor_params),
         wrap=tuple(_wrap(op)),
         result=_result(op),
-        record=_record(op, node, plan) if node is not None and plan is not None else None,
+        record=record(op, node, plan) if node is not None and plan is not None else None,
         node=node,
         composite=(),
     )
@@ -161,7 +163,7 @@ def _refusal(op: OpSpec) -> Iterator[str]:
     if op.real_only:
         given = [p for p in op.signature.params if p.type.base == "Tensor"]
         described = ", ".join(spelled(p.name) for p in given)
-        yield f"if {' or '.join(_is_complex(op, given))}:"
+        yield f"if {' or '.join(complex_tests(op, given))}:"
         op_name = op.signature.name.lstrip("_")
         yield f'    raise complex_refused({op.real_only}, "{op_name}", {described})'
 
@@ -211,9 +213,24 @@ def _compute(
         ]
         function = context.function(op, prefix="array_")
         return [f"{target} = {function}({', '.join(words)})"]
+    found = None if plan is None else beside(op)
+    if found is not None:
+        return [_compute_together(op, context, *found)]
     reading = PointwiseRenderer if is_pointwise(op) else NumpyRenderer
     renderer = reading(context, op.forward, kinds_of_params(op.signature), spelling)
     return renderer.statements(op.forward.block, f"{target} = {{}}")
+
+
+def _compute_together(op: OpSpec, context: ModuleContext, other: Beside, argument: str) -> str:
+    """The line that computes a function of NumPy, and what its gradient reads beside it."""
+    assert op.forward is not None
+    assert isinstance(op.forward.block.expression, ir.Call)
+    name = op.forward.block.expression.function.removeprefix("np.")
+    context.numpy.add(name)
+    array = f"{spelled(argument)}_array"
+    is_recorded = " or ".join(has_edge(p) for p in wanted_params(op))
+    alone, both = f"(np_{name}({array}), None)", f"{other.together}({array}, {is_recorded})"
+    return f"array, beside = {alone} if {array}.size < SEVERAL else {both}"
 
 
 def _wrap(op: OpSpec) -> list[str]:
@@ -241,154 +258,3 @@ def _result(op: OpSpec) -> str:
     if len(outputs) == 1:
         return "out"
     return f"{result_type_name(op)}({', '.join(o.name for o in outputs)})"
-
-
-def differentiable_outputs(op: OpSpec) -> tuple[str, ...]:
-    """The outputs that carry a gradient: those with a JVP."""
-    with_rule = {name for name, _ in op.jvps}
-    return tuple(o.name for o in op.signature.outputs if o.name in with_rule)
-
-
-def _record(op: OpSpec, node: NodeView, plan: SavedFormulas) -> RecordView:
-    wanted = [p for p in op.signature.params if p.name in op.differentiable_params]
-    return RecordView(
-        refuses="" if op.complex or op.real_only else " or ".join(_is_complex(op, wanted)),
-        any_edge=" or ".join(_has_edge(p) for p in wanted),
-        edges=_edges(wanted),
-        saves=tuple(_saves(op, plan, wanted)),
-        attach=_attach(op),
-    )
-
-
-def _is_complex(op: OpSpec, wanted: list[Param]) -> Iterator[str]:
-    """Tests for complex arguments; those that are brought to one dtype are tested by the first."""
-    promoted = [p.name for p in wanted if p.name in op.promotes]
-    for param in wanted:
-        name = spelled(param.name)
-        test = f"FIRST_COMPLEX <= {name}_array.dtype.num <= LAST_COMPLEX"
-        if param.type.is_list:
-            yield f"any_complex({name}_array)"
-        elif param.type.is_optional:
-            yield f"({name}_array is not None and {test})"
-        elif param.name not in promoted[1:]:
-            yield test
-    has_number = any(p.type.base == "Scalar" for p in op.signature.params)
-    if len(op.signature.outputs) == 1 and has_number and not op.real_only:
-        yield "FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX"  # by a complex number
-
-
-def _saves(op: OpSpec, plan: SavedFormulas, wanted: list[Param]) -> list[str]:
-    """What is kept, each thing under the condition that a gradient which needs it is asked for."""
-    by_condition: dict[str, list[str]] = {}
-    for saved in plan.saved:
-        asked = [p for p in wanted if p.name in saved.wanted_by]
-        by_condition.setdefault(_condition(asked, wanted), []).extend(_save(op, saved))
-    for name in reduced_params(op):
-        asked = [p for p in wanted if p.name == name]
-        by_condition.setdefault(_condition(asked, wanted), []).append(_save_like(op, name))
-    lines = by_condition.pop("", [])
-    for condition, saves in by_condition.items():
-        lines += [f"if {condition}:", *("    " + line for line in saves)]
-    return lines
-
-
-def _condition(asked: list[Param], wanted: list[Param]) -> str:
-    """Whether one of `asked` needs a gradient, where one of `wanted` is known to."""
-    return "" if len(asked) == len(wanted) else " or ".join(_has_edge(p) for p in asked)
-
-
-def _has_edge(param: Param) -> str:
-    name = spelled(param.name)
-    if param.type.is_list:
-        return f"any_edge({name})"
-    if param.type.is_optional:
-        return f"({name} is not None and {name}.edge is not None)"
-    return f"{name}.edge is not None"
-
-
-def _edges(params: list[Param]) -> str:
-    if len(params) == 1 and params[0].type.is_list:
-        return f"edges_of({spelled(params[0].name)})"
-    words = [
-        f"None if {name} is None else {name}.edge" if p.type.is_optional else f"{name}.edge"
-        for p in params
-        for name in [spelled(p.name)]
-    ]
-    return f"({', '.join(words)}{',' if len(words) == 1 else ''})"
-
-
-def _attach(op: OpSpec) -> str:
-    if op.signature.outputs[0].type.is_list:
-        return "attach_outputs(node, out)"
-    outputs = differentiable_outputs(op)
-    if len(outputs) > 1:
-        return f"attach_outputs(node, ({', '.join(outputs)}))"
-    return f"{'out' if len(op.signature.outputs) == 1 else outputs[0]}.edge = node"
-
-
-def _save(op: OpSpec, saved: Saved) -> list[str]:
-    """The lines that keep one thing."""
-    name = spelled(saved.name)
-    match saved.source:
-        case "tensor":
-            version = f"{name}.alias and {name}.alias.version"
-            if all(p.name != saved.name for p in op.signature.params):
-                version = "None"  # a result is new
-            if saved.is_optional:
-                version = f"None if {name} is None else {version}"
-            return [f"node.{saved.slot} = {name}", f"node._version_{saved.name} = {version}"]
-        case "tensors":
-            return [
-                f"node.{saved.slot} = {name}",
-                f"node._version_{saved.name} = versions({name})",
-            ]
-        case "value":
-            return [f"node.{saved.slot} = {name}"]
-        case "local":
-            return [f"node.{saved.slot} = {saved.name}_array"]
-        case "beside":
-            found = beside(op)
-            assert found is not None
-            array = f"{spelled(saved.of)}_array"
-            quicker = f"{found[0].quicker}({array}, array)"
-            return [f"node.{saved.slot} = None if {array}.size < SEVERAL else {quicker}"]
-        case "output":
-            single = len(op.signature.outputs) == 1
-            return [f"node.{saved.slot} = {'out' if single else name}.array"]
-        case "attribute":
-            of = next(p for p in op.signature.params if p.name == saved.of)
-            value = f"{spelled(of.name)}.array.{saved.attribute}"
-            if saved.attribute == "outline":
-                value = f"outlines({spelled(of.name)})"
-            elif of.type.is_list:
-                value = f"[t.array.{saved.attribute} for t in {spelled(of.name)}]"
-            elif of.type.is_optional:
-                value = f"None if {spelled(of.name)} is None else {value}"
-            return [f"node.{saved.slot} = {value}"]
-
-
-def _save_like(op: OpSpec, name: str) -> str:
-    """Whether a gradient must be summed down or cast: decided here, once, in the forward.
-
-    What is kept of any argument is not what it was cast to, and gradients that it takes part in
-    are of its dtype, so all of them have to be as they came.
-    """
-    promoted = [p for p in op.signature.tensor_params if p.name in op.promotes]
-    fits = " and ".join(
-        [f"{spelled(name)}_array.shape == array.shape", *(_is_uncast(p) for p in promoted)]
-    )
-    return f"node._like_{name} = None if {fits} else likeness({spelled(name)})"
-
-
-def _is_uncast(param: Param) -> str:
-    """Whether an op computes with the array of an argument itself."""
-    tensor = spelled(param.name)
-    same = f"{tensor}_array is {tensor}.array"
-    return f"({tensor} is None or {same})" if param.type.is_optional else same
-
-
-def reduced_params(op: OpSpec) -> tuple[str, ...]:
-    """The arguments whose gradient may have to be brought to their shape and dtype."""
-    if len(op.signature.tensor_params) < 2:
-        return ()
-    return tuple(name for name in op.promotes if name in op.differentiable_params)

@@ -19,7 +19,7 @@ from ..render.to_tensor import TensorRenderer
 from ..render.to_threads import PointwiseRenderer, is_pointwise
 from ..spec.model import AutoElementwise, AutoLinear, Formula, NotImplementedYet, OpSpec
 from ..spec.shared_locals import leading, shared_with
-from .functions import differentiable_outputs, reduced_params
+from .record import differentiable_outputs, reduced_params
 from .saves import Saved, SavedFormulas, beside
 from .views import JvpView, NodeView
 
@@ -163,7 +163,8 @@ class _Body:
         renderer = reading(self.context, formula, kinds | dict.fromkeys(kept, "tensor"))
         found = beside(self.op)
         if found is not None:
-            renderer.beside = f"np_{found[0].name}({found[1]})"
+            renderer.beside, argument = found
+            renderer.beside_call = f"np_{renderer.beside.name}({argument})"
         first = leading(formula.block)
         known = list(takewhile(lambda made: kept.issuperset(made.targets), first))
         unless = {made.targets: f"{made.targets[0]} is None" for made in known}

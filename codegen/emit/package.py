@@ -36,7 +36,14 @@ GENERATED_PACKAGE = "gradspec.generated"
 _RUNTIME_NAMES = {
     "gradspec.broadcast": ("reduce_to", "reduce_to_differentiable"),
     "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of", "lift_number"),
-    "gradspec.elementwise": ("SEVERAL", "cosine", "cosine_beside", "sine", "sine_beside"),
+    "gradspec.elementwise": (
+        "SEVERAL",
+        "cosine",
+        "cosine_and_sine",
+        "sine",
+        "sine_and_cosine",
+        "slope_of_sine",
+    ),
     "gradspec.errors": ("complex_gradient", "complex_refused", "failure"),
     "gradspec.later": ("Later",),
     "gradspec.limits": ("MANY", "at_least", "at_most"),

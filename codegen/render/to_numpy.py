@@ -35,20 +35,22 @@ _EASY_EXPONENTS = (-1, 0, 0.5, 1, 2)
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A function that is quicker to compute where the result of another is known."""
+    """A function that a gradient reads, and that is quicker to compute with the forward."""
 
     name: str
     """What formulas call it, as an op; with `np.`, as a primitive."""
-    quicker: str
-    """The function of the runtime, of the argument and of the other's result; answers None where
-    it would not pay."""
+    together: str
+    """The function of the runtime, of the argument and of whether anything is recorded, that
+    answers the result of the forward, and of this or None where it would not pay."""
+    alone: str
+    """The function of the runtime for gradients that did not get it from the forward."""
 
 
 BESIDE = {
-    "np.sin": Beside("cos", "cosine_beside"),
-    "np.cos": Beside("sin", "sine_beside"),
+    "np.sin": Beside("cos", "sine_and_cosine", "slope_of_sine"),
+    "np.cos": Beside("sin", "cosine_and_sine", "sine"),
 }
-"""By the function whose result is known."""
+"""By the function of the forward."""
 
 MEMBERS = {"conj": "conjugate()", "real": "real", "imag": "imag"}
 """Ops that are members of arrays and cost next to nothing for real ones; numbers have them too."""
@@ -58,8 +60,9 @@ class NumpyRenderer(FormulaRenderer):
     """Code on arrays, free of tensors."""
 
     _depth = 0
-    beside = ""
-    """A call whose value the local `beside` holds, if it is not None."""
+    beside: Beside | None = None
+    beside_call = ""
+    """The call of it whose value the local `beside` holds, if that is not None."""
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         if "." in node.function:
@@ -101,7 +104,7 @@ class NumpyRenderer(FormulaRenderer):
         if node.kwargs or not any(self.kind(arg) == "tensor" for arg in node.args):
             return call, ATOM
         function, _, arguments = call.partition("(")
-        quicker = QUICKER.get(function)
+        quicker = self.quicker(call)
         larger = f"{quicker}({arguments}" if quicker else f"in_threads({function}, {arguments}"
         first = node.args[0]
         if len(node.args) > 1 or not isinstance(first, ir.Name) or first.id not in self.given:
@@ -109,9 +112,15 @@ class NumpyRenderer(FormulaRenderer):
         # The test in place costs less than a call, and most arrays are small.
         size = "SEVERAL" if quicker else "ENOUGH"
         text = f"{call} if {self.render(first)}.size < {size} else {larger}"
-        if call == self.beside:  # in place, because NumPy writes over arrays that have no name
+        if call == self.beside_call:  # in place, because NumPy writes over arrays that have no name
             text = f"beside if beside is not None else {text}"
         return text, CONDITIONAL
+
+    def quicker(self, call: str) -> str | None:
+        """The function of the runtime that does what a call asks for."""
+        if self.beside is not None and call == self.beside_call:
+            return self.beside.alone
+        return QUICKER.get(call.partition("(")[0])
 
     def kind(self, expr: ir.Expr) -> Kind:
         return self.context.resolver.kind(expr, self.kinds)

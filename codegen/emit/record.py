@@ -1,0 +1,164 @@
+"""What a function leaves behind where something is to be differentiated: its node, and in that the
+edges and what the gradients read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..spec.model import OpSpec, Param
+from .names import spelled
+from .saves import Saved, SavedFormulas
+from .views import NodeView, RecordView
+
+
+def differentiable_outputs(op: OpSpec) -> tuple[str, ...]:
+    """The outputs that carry a gradient: those with a JVP."""
+    with_rule = {name for name, _ in op.jvps}
+    return tuple(o.name for o in op.signature.outputs if o.name in with_rule)
+
+
+def record(op: OpSpec, node: NodeView, plan: SavedFormulas) -> RecordView:
+    wanted = wanted_params(op)
+    return RecordView(
+        refuses="" if op.complex or op.real_only else " or ".join(complex_tests(op, wanted)),
+        any_edge=" or ".join(has_edge(p) for p in wanted),
+        edges=_edges(wanted),
+        saves=tuple(_saves(op, plan, wanted)),
+        attach=_attach(op),
+    )
+
+
+def wanted_params(op: OpSpec) -> list[Param]:
+    """The arguments that have gradients."""
+    return [p for p in op.signature.params if p.name in op.differentiable_params]
+
+
+def complex_tests(op: OpSpec, wanted: list[Param]) -> Iterator[str]:
+    """Tests for complex arguments; those that are brought to one dtype are tested by the first."""
+    promoted = [p.name for p in wanted if p.name in op.promotes]
+    for param in wanted:
+        name = spelled(param.name)
+        test = f"FIRST_COMPLEX <= {name}_array.dtype.num <= LAST_COMPLEX"
+        if param.type.is_list:
+            yield f"any_complex({name}_array)"
+        elif param.type.is_optional:
+            yield f"({name}_array is not None and {test})"
+        elif param.name not in promoted[1:]:
+            yield test
+    has_number = any(p.type.base == "Scalar" for p in op.signature.params)
+    if len(op.signature.outputs) == 1 and has_number and not op.real_only:
+        yield "FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX"  # by a complex number
+
+
+def _saves(op: OpSpec, plan: SavedFormulas, wanted: list[Param]) -> list[str]:
+    """What is kept, each thing under the condition that a gradient which needs it is asked for."""
+    by_condition: dict[str, list[str]] = {}
+    for saved in plan.saved:
+        asked = [p for p in wanted if p.name in saved.wanted_by]
+        by_condition.setdefault(_condition(asked, wanted), []).extend(_save(op, saved))
+    for name in reduced_params(op):
+        asked = [p for p in wanted if p.name == name]
+        by_condition.setdefault(_condition(asked, wanted), []).append(_save_like(op, name))
+    lines = by_condition.pop("", [])
+    for condition, saves in by_condition.items():
+        lines += [f"if {condition}:", *("    " + line for line in saves)]
+    return lines
+
+
+def _condition(asked: list[Param], wanted: list[Param]) -> str:
+    """Whether one of `asked` needs a gradient, where one of `wanted` is known to."""
+    return "" if len(asked) == len(wanted) else " or ".join(has_edge(p) for p in asked)
+
+
+def has_edge(param: Param) -> str:
+    name = spelled(param.name)
+    if param.type.is_list:
+        return f"any_edge({name})"
+    if param.type.is_optional:
+        return f"({name} is not None and {name}.edge is not None)"
+    return f"{name}.edge is not None"
+
+
+def _edges(params: list[Param]) -> str:
+    if len(params) == 1 and params[0].type.is_list:
+        return f"edges_of({spelled(params[0].name)})"
+    words = [
+        f"None if {name} is None else {name}.edge" if p.type.is_optional else f"{name}.edge"
+        for p in params
+        for name in [spelled(p.name)]
+    ]
+    return f"({', '.join(words)}{',' if len(words) == 1 else ''})"
+
+
+def _attach(op: OpSpec) -> str:
+    if op.signature.outputs[0].type.is_list:
+        return "attach_outputs(node, out)"
+    outputs = differentiable_outputs(op)
+    if len(outputs) > 1:
+        return f"attach_outputs(node, ({', '.join(outputs)}))"
+    return f"{'out' if len(op.signature.outputs) == 1 else outputs[0]}.edge = node"
+
+
+def _save(op: OpSpec, saved: Saved) -> list[str]:
+    """The lines that keep one thing."""
+    name = spelled(saved.name)
+    match saved.source:
+        case "tensor":
+            version = f"{name}.alias and {name}.alias.version"
+            if all(p.name != saved.name for p in op.signature.params):
+                version = "None"  # a result is new
+            if saved.is_optional:
+                version = f"None if {name} is None else {version}"
+            return [f"node.{saved.slot} = {name}", f"node._version_{saved.name} = {version}"]
+        case "tensors":
+            return [
+                f"node.{saved.slot} = {name}",
+                f"node._version_{saved.name} = versions({name})",
+            ]
+        case "value":
+            return [f"node.{saved.slot} = {name}"]
+        case "local":
+            return [f"node.{saved.slot} = {saved.name}_array"]
+        case "beside":
+            return [f"node.{saved.slot} = beside"]
+        case "output":
+            single = len(op.signature.outputs) == 1
+            return [f"node.{saved.slot} = {'out' if single else name}.array"]
+        case "attribute":
+            of = next(p for p in op.signature.params if p.name == saved.of)
+            value = f"{spelled(of.name)}.array.{saved.attribute}"
+            if saved.attribute == "outline":
+                value = f"outlines({spelled(of.name)})"
+            elif of.type.is_list:
+                value = f"[t.array.{saved.attribute} for t in {spelled(of.name)}]"
+            elif of.type.is_optional:
+                value = f"None if {spelled(of.name)} is None else {value}"
+            return [f"node.{saved.slot} = {value}"]
+
+
+def _save_like(op: OpSpec, name: str) -> str:
+    """Whether a gradient must be summed down or cast: decided here, once, in the forward.
+
+    What is kept of any argument is not what it was cast to, and gradients that it takes part in
+    are of its dtype, so all of them have to be as they came.
+    """
+    promoted = [p for p in op.signature.tensor_params if p.name in op.promotes]
+    fits = " and ".join(
+        [f"{spelled(name)}_array.shape == array.shape", *(_is_uncast(p) for p in promoted)]
+    )
+    return f"node._like_{name} = None if {fits} else likeness({spelled(name)})"
+
+
+def _is_uncast(param: Param) -> str:
+    """Whether an op computes with the array of an argument itself."""
+    tensor = spelled(param.name)
+    same = f"{tensor}_array is {tensor}.array"
+    return f"({tensor} is None or {same})" if param.type.is_optional else same
+
+
+def reduced_params(op: OpSpec) -> tuple[str, ...]:
+    """The arguments whose gradient may have to be brought to their shape and dtype."""
+    if len(op.signature.tensor_params) < 2:
+        return ()
+    return tuple(name for name in op.promotes if name in op.differentiable_params)
