@@ -69,11 +69,10 @@ def sin(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array, beside = (
-            (np_sin(input_array), None)
-            if input_array.size < SEVERAL
-            else sine_and_cosine(input_array, input.edge is not None)
-        )
+        if input_array.size < SEVERAL:
+            array, beside = np_sin(input_array), None
+        else:
+            array, beside = sine_and_cosine(input_array, input.edge is not None)
     except Exception as error:
         raise failure("sin", error, input) from None
     out = Tensor()
@@ -156,11 +155,10 @@ def cos(input: Tensor | Number) -> Tensor:
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
     try:
-        array, beside = (
-            (np_cos(input_array), None)
-            if input_array.size < SEVERAL
-            else cosine_and_sine(input_array, input.edge is not None)
-        )
+        if input_array.size < SEVERAL:
+            array, beside = np_cos(input_array), None
+        else:
+            array, beside = cosine_and_sine(input_array, input.edge is not None)
     except Exception as error:
         raise failure("cos", error, input) from None
     out = Tensor()

@@ -215,22 +215,28 @@ def _compute(
         return [f"{target} = {function}({', '.join(words)})"]
     found = None if plan is None else beside(op)
     if found is not None:
-        return [_compute_together(op, context, *found)]
+        return _compute_together(op, context, *found)
     reading = PointwiseRenderer if is_pointwise(op) else NumpyRenderer
     renderer = reading(context, op.forward, kinds_of_params(op.signature), spelling)
     return renderer.statements(op.forward.block, f"{target} = {{}}")
 
 
-def _compute_together(op: OpSpec, context: ModuleContext, other: Beside, argument: str) -> str:
-    """The line that computes a function of NumPy, and what its gradient reads beside it."""
+def _compute_together(
+    op: OpSpec, context: ModuleContext, other: Beside, argument: str
+) -> list[str]:
+    """The lines that compute a function of NumPy, and what its gradient reads beside it."""
     assert op.forward is not None
     assert isinstance(op.forward.block.expression, ir.Call)
     name = op.forward.block.expression.function.removeprefix("np.")
     context.numpy.add(name)
     array = f"{spelled(argument)}_array"
     is_recorded = " or ".join(has_edge(p) for p in wanted_params(op))
-    alone, both = f"(np_{name}({array}), None)", f"{other.together}({array}, {is_recorded})"
-    return f"array, beside = {alone} if {array}.size < SEVERAL else {both}"
+    return [
+        f"if {array}.size < SEVERAL:",
+        f"    array, beside = np_{name}({array}), None",
+        "else:",
+        f"    array, beside = {other.together}({array}, {is_recorded})",
+    ]
 
 
 def _wrap(op: OpSpec) -> list[str]:

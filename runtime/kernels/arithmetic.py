@@ -89,9 +89,9 @@ def remainder_scalar(self: Array, other: Number) -> Any:
 
 def pow_scalar(self: Array, exponent: Number) -> Any:
     """Each element to the power of a number."""
-    if self.dtype.kind == "b":
-        self = self.astype(np.int64)
-    return power(_with(self, exponent), exponent)
+    if self.dtype.num <= LAST_INTEGER:
+        self = _with(self.astype(np.int64) if self.dtype.kind == "b" else self, exponent)
+    return power(self, exponent)
 
 
 def pow(self: Array, exponent: Array) -> Any:
