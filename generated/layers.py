@@ -24,7 +24,7 @@ from gradspec.registry import Op, register
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
 from gradspec.threads import PLENTY, in_threads
-from gradspec.types import Number, Primals, Tangents
+from gradspec.types import Primals, Tangents
 
 if TYPE_CHECKING:
     import gradspec.generated.arithmetic as arithmetic_ops
@@ -397,7 +397,7 @@ def _native_dropout_jvp(primals: Primals, tangents: Tangents, result: Any) -> An
     return _native_dropout(tangents["self"], primals["mask"], primals["scale"])
 
 
-def _leaky_relu(input: Tensor, negative_slope: Number) -> Tensor:
+def _leaky_relu(input: Tensor, negative_slope: float) -> Tensor:
     """Positive elements, and a fraction of the negative ones.
 
     The gradient at its kinks, by convention:
@@ -421,7 +421,7 @@ def _leaky_relu(input: Tensor, negative_slope: Number) -> Tensor:
                     negative_slope,
                 )
             )
-            if negative_slope >= 0 and negative_slope <= 1
+            if negative_slope > 0 and negative_slope <= 1
             else kernels.where(input_array > 0, input_array, input_array * negative_slope)
             if input_array.size < PLENTY
             else in_threads(
@@ -500,7 +500,7 @@ def _leaky_relu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return _leaky_relu_backward(self_t, self, negative_slope)
 
 
-def _leaky_relu_backward(input: Tensor, x: Tensor, negative_slope: Number) -> Tensor:
+def _leaky_relu_backward(input: Tensor, x: Tensor, negative_slope: float) -> Tensor:
     """The VJP of `leaky_relu`; itself zero in `x`.
 
     The gradient at its kinks, by convention:
@@ -532,7 +532,6 @@ def _leaky_relu_backward(input: Tensor, x: Tensor, negative_slope: Number) -> Te
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
-            or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
         ):
             raise complex_gradient("_leaky_relu_backward", input, x)
         node = LeakyReluBackwardBackward0()
@@ -634,11 +633,11 @@ register(
         "Tensor input, Tensor mask, float scale",
         jvp=_native_dropout_jvp,
     ),
-    Op("_leaky_relu", _leaky_relu, "Tensor input, Scalar negative_slope", jvp=_leaky_relu_jvp),
+    Op("_leaky_relu", _leaky_relu, "Tensor input, float negative_slope", jvp=_leaky_relu_jvp),
     Op(
         "_leaky_relu_backward",
         _leaky_relu_backward,
-        "Tensor input, Tensor x, Scalar negative_slope",
+        "Tensor input, Tensor x, float negative_slope",
         jvp=_leaky_relu_backward_jvp,
     ),
 )

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.threads import ENOUGH, PLENTY, in_threads
+from gradspec.threads import ENOUGH, LINES, PLENTY, along, in_threads
 
 SIZE = PLENTY + 7
 
@@ -113,6 +113,33 @@ def test_every_thread_takes_a_part() -> None:
     finally:
         gs.set_num_threads(os.cpu_count() or 1)
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("shape", [(LINES,), (2, LINES), (LINES, 2), (40, 41, 42), (1, LINES, 1)])
+def test_lines_are_left_whole(shape: tuple[int, ...], threads: int) -> None:
+    array = np.random.default_rng(0).standard_normal(shape)
+    for dim in range(array.ndim):
+        order = along(lambda part, dim=dim: part.argsort(dim), array, dim)
+        np.testing.assert_array_equal(order, array.argsort(dim))
+        found = along(lambda part, dim=dim: (part.max(dim, keepdims=True), -part), array, dim)
+        np.testing.assert_array_equal(found[0], array.max(dim, keepdims=True))
+        np.testing.assert_array_equal(found[1], -array)
+
+
+def test_lines_are_shared_among_threads(threads: int) -> None:
+    parts: list[tuple[int, ...]] = []
+
+    def function(part: Array) -> Array:
+        parts.append(part.shape)
+        return part
+
+    along(function, np.ones((LINES, 2)), 1)
+    assert len(parts) == threads
+    assert sum(lines for lines, _ in parts) == LINES
+    assert {length for _, length in parts} == {2}
+    parts.clear()
+    along(function, np.ones((LINES, 1)), 0)
+    assert parts == [(LINES, 1)]  # a single line
 
 
 def test_what_numpy_is_told_about_errors_holds_in_every_thread(threads: int) -> None:

@@ -160,3 +160,16 @@ def test_reflected_operators() -> None:
     assert (3**x).tolist() == [9.0, 81.0]
     assert (np.array([3.0, 2.0]) ** x).tolist() == [9.0, 16.0]
     assert (np.array([[1.0, 1.0]]) @ x).tolist() == [6.0]
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.01, 1.0, 2.0, -0.5])
+def test_leaky_relu_of_limits(slope: float) -> None:
+    data = [math.inf, 3.0, 0.0, -2.0, -math.inf, math.nan]
+    x = gs.tensor(data, dtype=gs.float64, requires_grad=True)
+    result = nn_functional.leaky_relu(x, slope)
+    below = slope * -math.inf  # nan if there is no slope
+    np.testing.assert_array_equal(
+        result.detach().numpy(), [math.inf, 3.0, 0.0, -2.0 * slope, below, math.nan]
+    )
+    result.sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [1.0, 1.0, *[slope] * 4])
