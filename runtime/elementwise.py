@@ -93,7 +93,6 @@ def _goes_by_tangents(array: Any) -> bool:
         type(array) is np.ndarray
         and array.dtype is _FLOAT64
         and array.size >= SEVERAL
-        and array.flags.c_contiguous
         and _tangent_is_quick()
     )
 

@@ -32,7 +32,7 @@ def power(base: Any, exponent: Any) -> Any:
     if base.size < _SEVERAL:
         return base * base * base if exponent == 3 else base**exponent
     if exponent == 3:
-        return in_blocks(_cube, base) if base.flags.c_contiguous else _cube(base)
+        return in_blocks(_cube, base)
     if exponent in _OWN or exponent % 1:
         return base**exponent
 
@@ -41,7 +41,7 @@ def power(base: Any, exponent: Any) -> Any:
         np.power(out, exponent, out)
         return np.copysign(out, part, out) if exponent % 2 else out
 
-    return in_blocks(step, base) if base.flags.c_contiguous else step(base)
+    return in_blocks(step, base)
 
 
 _OWN: Final = (-1, 0, 1)

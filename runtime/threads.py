@@ -33,8 +33,8 @@ as often as faster: a transformer block with gelus of 2**18 elements took 19 ms 
 PLENTY: Final = 3 << 18
 """The number from which they pay for sums and products, which wait for memory more than compute."""
 
-LINES: Final = 1 << 16
-"""The number from which they pay for sorting, and running sums, which take longer."""
+LINES: Final = 1 << 14
+"""The number from which they pay for sorting, which takes long."""
 
 BLOCK: Final = 1 << 16
 """Elements worked on at a time, so that all the steps of a function find them in the cache.
@@ -142,14 +142,14 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def in_blocks(step: Callable[..., Array], *arrays: Array, row: int | None = None) -> Array:
-    """`step(*arrays)` of contiguous arrays of one shape and dtype, which the result has too.
+    """`step(*arrays)` of arrays of one shape and dtype, which the result has too.
 
     Called for each block as `step(*parts, out)`, to write to `out`; so all that it does finds its
-    values in the cache. Where `row` elements belong together the parts are matrices of
-    whole rows, otherwise they are flat.
+    values in the cache. Where `row` elements belong together the parts are matrices of whole rows,
+    otherwise they are flat. Arrays that are not contiguous have no blocks.
     """
     size = arrays[0].size
-    if size <= BLOCK:
+    if size <= BLOCK or not all(array.flags.c_contiguous for array in arrays):
         return step(*arrays)
     out = np.empty(arrays[0].shape, arrays[0].dtype)
     shape = (-1,) if row is None else (-1, row)

@@ -113,12 +113,10 @@ def test_small_numbers_raise_no_flag() -> None:
     "change",
     [
         lambda x: x.astype(np.float32),
-        lambda x: np.repeat(x, 2)[::2],
         lambda x: x[: SEVERAL - 1],
-        lambda x: x.reshape(2, -1).T,
         lambda x: x + 1j,
     ],
-    ids=["float32", "strided", "small", "transposed", "complex"],
+    ids=["float32", "small", "complex"],
 )
 def test_other_arrays_are_left_to_numpy(change: Callable[[np.ndarray], np.ndarray]) -> None:
     x = change(np.random.default_rng(2).uniform(-3, 3, SEVERAL))
@@ -126,6 +124,20 @@ def test_other_arrays_are_left_to_numpy(change: Callable[[np.ndarray], np.ndarra
         found = ours(x)
         assert found.dtype == x.dtype
         assert np.array_equal(found, theirs(x))
+
+
+@pytest.mark.usefixtures("quick_tangents")
+@pytest.mark.parametrize("size", [2 * SEVERAL, 2 * BLOCK])
+def test_other_layouts(size: int) -> None:
+    x = np.random.default_rng(2).uniform(-3, 3, 2 * size)
+    before = x.copy()
+    for laid in (x[::2], x.reshape(2, -1).T, x.reshape(-1, 4)[:, 1:3]):
+        for ours, theirs in ((sine, np.sin), (cosine, np.cos)):
+            found = ours(laid)
+            assert found.strides == theirs(laid).strides
+            assert np.array_equal(found, ours(np.ascontiguousarray(laid)))
+        assert np.array_equal(slope_of_sine(laid), slope_of_sine(laid.copy()))
+    assert np.array_equal(x, before)
 
 
 @pytest.mark.usefixtures("quick_tangents")
