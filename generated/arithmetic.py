@@ -28,7 +28,7 @@ from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
@@ -87,7 +87,8 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         node = AddBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -110,7 +111,7 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AddBackward0(Node):
@@ -203,7 +204,8 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         node = SubBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -226,7 +228,7 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SubBackward0(Node):
@@ -323,7 +325,8 @@ def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         node = RsubBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -346,7 +349,7 @@ def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class RsubBackward0(Node):
@@ -419,14 +422,15 @@ def rsub_scalar(input: Tensor, other: Number, alpha: Number = 1) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = RsubBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_alpha = alpha
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class RsubBackward1(Node):
@@ -474,7 +478,8 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         node = MulBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -500,7 +505,7 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MulBackward0(Node):
@@ -603,7 +608,8 @@ def div_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         node = DivBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -629,7 +635,7 @@ def div_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class DivBackward0(Node):
@@ -740,7 +746,8 @@ def div_tensor_mode(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("div_tensor_mode", input, other)
         node = DivBackward2()
@@ -764,7 +771,7 @@ def div_tensor_mode(
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class DivBackward2(Node):
@@ -846,7 +853,8 @@ def remainder_scalar(input: Tensor, other: Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
@@ -857,7 +865,7 @@ def remainder_scalar(input: Tensor, other: Number) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class RemainderBackward0(Node):
@@ -901,7 +909,8 @@ def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("remainder_tensor", input, other)
         node = RemainderBackward1()
@@ -929,7 +938,7 @@ def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class RemainderBackward1(Node):
@@ -1023,7 +1032,8 @@ def fmod_scalar(input: Tensor, other: Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
@@ -1034,7 +1044,7 @@ def fmod_scalar(input: Tensor, other: Number) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class FmodBackward0(Node):
@@ -1078,7 +1088,8 @@ def fmod_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("fmod_tensor", input, other)
         node = FmodBackward1()
@@ -1106,7 +1117,7 @@ def fmod_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class FmodBackward1(Node):
@@ -1191,13 +1202,14 @@ def neg(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = NegBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class NegBackward0(Node):
@@ -1234,7 +1246,8 @@ def abs(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = AbsBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1242,7 +1255,7 @@ def abs(input: Tensor) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AbsBackward0(Node):
@@ -1300,13 +1313,14 @@ def sign(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SignBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SignBackward0(Node):
@@ -1340,7 +1354,8 @@ def _zero(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def floor(input: Tensor) -> Tensor:
@@ -1359,7 +1374,8 @@ def floor(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("floor", input)
         node = FloorBackward0()
@@ -1367,7 +1383,7 @@ def floor(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class FloorBackward0(Node):
@@ -1405,7 +1421,8 @@ def ceil(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("ceil", input)
         node = CeilBackward0()
@@ -1413,7 +1430,7 @@ def ceil(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class CeilBackward0(Node):
@@ -1453,13 +1470,14 @@ def round_default(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = RoundBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class RoundBackward0(Node):
@@ -1497,7 +1515,8 @@ def round_decimals(input: Tensor, *, decimals: int) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("round_decimals", input)
         node = RoundBackward1()
@@ -1505,7 +1524,7 @@ def round_decimals(input: Tensor, *, decimals: int) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class RoundBackward1(Node):
@@ -1548,7 +1567,8 @@ def trunc(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("trunc", input)
         node = TruncBackward0()
@@ -1556,7 +1576,7 @@ def trunc(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class TruncBackward0(Node):
@@ -1606,7 +1626,8 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         node = MaximumBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1632,7 +1653,7 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MaximumBackward0(Node):
@@ -1757,7 +1778,8 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         node = MinimumBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1783,7 +1805,7 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MinimumBackward0(Node):
@@ -1913,11 +1935,12 @@ def clamp_tensor(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
+    flags = current_mode.flags
     if (
         input.edge is not None
         or (min is not None and min.edge is not None)
         or (max is not None and max.edge is not None)
-    ):
+    ) and (not flags or is_recording()):
         node = ClampBackward0()
         node.edges = (
             input.edge,
@@ -1960,7 +1983,7 @@ def clamp_tensor(
                 else likeness(max)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ClampBackward0(Node):
@@ -2095,7 +2118,8 @@ def clamp_default(input: Tensor, min: Number | None = None, max: Number | None =
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ClampBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -2105,7 +2129,7 @@ def clamp_default(input: Tensor, min: Number | None = None, max: Number | None =
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ClampBackward1(Node):
@@ -2171,7 +2195,8 @@ def _within_tensor(input: Tensor, min: Tensor | None, max: Tensor | None) -> Ten
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def _within_default(input: Tensor, min: Number | None, max: Number | None) -> Tensor:
@@ -2186,7 +2211,8 @@ def _within_default(input: Tensor, min: Number | None, max: Number | None) -> Te
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def clamp_min_default(input: Tensor, min: Number) -> Tensor:
@@ -2207,7 +2233,8 @@ def clamp_min_default(input: Tensor, min: Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ClampMinBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -2216,7 +2243,7 @@ def clamp_min_default(input: Tensor, min: Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ClampMinBackward0(Node):
@@ -2287,7 +2314,8 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or min.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or min.edge is not None) and (not flags or is_recording()):
         node = ClampMinBackward1()
         node.edges = (input.edge, min.edge)
         node.sequence_nr = next_sequence_nr()
@@ -2313,7 +2341,7 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
                 else likeness(min)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ClampMinBackward1(Node):
@@ -2422,7 +2450,8 @@ def clamp_max_default(input: Tensor, max: Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ClampMaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -2431,7 +2460,7 @@ def clamp_max_default(input: Tensor, max: Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ClampMaxBackward0(Node):
@@ -2502,7 +2531,8 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or max.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or max.edge is not None) and (not flags or is_recording()):
         node = ClampMaxBackward1()
         node.edges = (input.edge, max.edge)
         node.sequence_nr = next_sequence_nr()
@@ -2528,7 +2558,7 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
                 else likeness(max)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ClampMaxBackward1(Node):
@@ -2642,7 +2672,8 @@ def where_self(condition: Tensor, input: Tensor | Number, other: Tensor | Number
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         node = WhereBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -2666,7 +2697,7 @@ def where_self(condition: Tensor, input: Tensor | Number, other: Tensor | Number
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class WhereBackward0(Node):
@@ -2754,13 +2785,14 @@ def clone(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = CloneBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class CloneBackward0(Node):
@@ -2795,14 +2827,15 @@ def _to_copy(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ToCopyBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_self_dtype = input.array.dtype
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ToCopyBackward0(Node):

@@ -49,7 +49,8 @@ def eq(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def ne(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -70,7 +71,8 @@ def ne(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def lt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -93,7 +95,8 @@ def lt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def le(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -116,7 +119,8 @@ def le(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def gt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -139,7 +143,8 @@ def gt(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def ge(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -162,7 +167,8 @@ def ge(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def isnan(input: Tensor) -> Tensor:
@@ -177,7 +183,8 @@ def isnan(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def isinf(input: Tensor) -> Tensor:
@@ -192,7 +199,8 @@ def isinf(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def isfinite(input: Tensor) -> Tensor:
@@ -207,7 +215,8 @@ def isfinite(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def logical_not(input: Tensor) -> Tensor:
@@ -222,7 +231,8 @@ def logical_not(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def logical_and(input: Tensor, other: Tensor) -> Tensor:
@@ -238,7 +248,8 @@ def logical_and(input: Tensor, other: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def logical_or(input: Tensor, other: Tensor) -> Tensor:
@@ -254,7 +265,8 @@ def logical_or(input: Tensor, other: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def logical_xor(input: Tensor, other: Tensor) -> Tensor:
@@ -270,7 +282,8 @@ def logical_xor(input: Tensor, other: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def bitwise_and(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -291,7 +304,8 @@ def bitwise_and(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def bitwise_or(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -312,7 +326,8 @@ def bitwise_or(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def bitwise_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
@@ -333,7 +348,8 @@ def bitwise_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def bitwise_not(input: Tensor) -> Tensor:
@@ -348,7 +364,8 @@ def bitwise_not(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def all_default(input: Tensor) -> Tensor:
@@ -363,7 +380,8 @@ def all_default(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def all_dim(input: Tensor, dim: int, keepdim: bool = False) -> Tensor:
@@ -378,7 +396,8 @@ def all_dim(input: Tensor, dim: int, keepdim: bool = False) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def all_dims(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
@@ -393,7 +412,8 @@ def all_dims(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = Fa
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def any_default(input: Tensor) -> Tensor:
@@ -408,7 +428,8 @@ def any_default(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def any_dim(input: Tensor, dim: int, keepdim: bool = False) -> Tensor:
@@ -423,7 +444,8 @@ def any_dim(input: Tensor, dim: int, keepdim: bool = False) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def any_dims(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = False) -> Tensor:
@@ -438,7 +460,8 @@ def any_dims(input: Tensor, dim: Sequence[int] | None = None, keepdim: bool = Fa
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 all = overloaded("all", all_default, all_dim, all_dims)

@@ -17,7 +17,7 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import (
     FIRST_COMPLEX,
@@ -54,13 +54,14 @@ def _conj(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ConjBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ConjBackward0(Node):
@@ -98,13 +99,14 @@ def _conj_physical(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ConjPhysicalBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ConjPhysicalBackward0(Node):
@@ -148,13 +150,14 @@ def view_as_real(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ViewAsRealBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ViewAsRealBackward0(Node):
@@ -188,7 +191,8 @@ def view_as_complex(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("view_as_complex", input)
         node = ViewAsComplexBackward0()
@@ -196,7 +200,7 @@ def view_as_complex(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ViewAsComplexBackward0(Node):
@@ -240,7 +244,8 @@ def complex(real: Tensor, imag: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if real.edge is not None or imag.edge is not None:
+    flags = current_mode.flags
+    if (real.edge is not None or imag.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= real_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= imag_array.dtype.num <= LAST_COMPLEX
@@ -255,7 +260,7 @@ def complex(real: Tensor, imag: Tensor) -> Tensor:
         if real.edge is not None:
             node._saved_real_shape = real.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ComplexBackward0(Node):
@@ -315,7 +320,8 @@ def angle(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = AngleBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -323,7 +329,7 @@ def angle(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AngleBackward0(Node):
@@ -395,7 +401,8 @@ def sgn(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SgnBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -404,7 +411,7 @@ def sgn(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SgnBackward0(Node):

@@ -14,7 +14,7 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
@@ -84,11 +84,12 @@ def _convolution(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
+    flags = current_mode.flags
     if (
         input.edge is not None
         or weight.edge is not None
         or (bias is not None and bias.edge is not None)
-    ):
+    ) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
@@ -113,7 +114,7 @@ def _convolution(
             node._saved_stride = stride
             node._saved_transposed = transposed
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ConvolutionBackward0(Node):
@@ -336,7 +337,10 @@ def _convolution_input(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if grad_output.edge is not None or weight.edge is not None or input.edge is not None:
+    flags = current_mode.flags
+    if (grad_output.edge is not None or weight.edge is not None or input.edge is not None) and (
+        not flags or is_recording()
+    ):
         if (
             FIRST_COMPLEX <= grad_output_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
@@ -362,7 +366,7 @@ def _convolution_input(
             node.kept_grad_output = grad_output
             node._version_grad_output = grad_output.alias and grad_output.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ConvolutionInputBackward0(Node):
@@ -602,7 +606,10 @@ def _convolution_weight(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if grad_output.edge is not None or input.edge is not None or weight.edge is not None:
+    flags = current_mode.flags
+    if (grad_output.edge is not None or input.edge is not None or weight.edge is not None) and (
+        not flags or is_recording()
+    ):
         if (
             FIRST_COMPLEX <= grad_output_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
@@ -628,7 +635,7 @@ def _convolution_weight(
             node.kept_grad_output = grad_output
             node._version_grad_output = grad_output.alias and grad_output.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ConvolutionWeightBackward0(Node):
@@ -831,7 +838,8 @@ def _channel_sum(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_channel_sum", input)
         node = ChannelSumBackward0()
@@ -840,7 +848,7 @@ def _channel_sum(input: Tensor) -> Tensor:
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ChannelSumBackward0(Node):
@@ -878,7 +886,10 @@ def _convolution_bias(input: Tensor, x: Tensor, weight: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or x.edge is not None or weight.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or x.edge is not None or weight.edge is not None) and (
+        not flags or is_recording()
+    ):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
@@ -892,7 +903,7 @@ def _convolution_bias(input: Tensor, x: Tensor, weight: Tensor) -> Tensor:
         if input.edge is not None:
             node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ConvolutionBiasBackward0(Node):
@@ -943,7 +954,8 @@ def _per_channel(input: Tensor, shape: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_per_channel", input)
         node = PerChannelBackward0()
@@ -951,7 +963,7 @@ def _per_channel(input: Tensor, shape: Sequence[int]) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class PerChannelBackward0(Node):

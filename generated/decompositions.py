@@ -16,7 +16,7 @@ from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, OutputEdge, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.registry import Op, register
@@ -69,7 +69,8 @@ def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> LinalgInvExResult
         raise failure("linalg_inv_ex", error, A) from None
     inverse = wrap(inverse_array)
     info = wrap(info_array)
-    if A.edge is not None:
+    flags = current_mode.flags
+    if (A.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_inv_ex", A)
         node = LinalgInvExBackward0()
@@ -78,11 +79,7 @@ def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> LinalgInvExResult
         node.hooks = None
         node.kept_inverse = inverse.array
         inverse.edge = node
-    return (
-        finish(LinalgInvExResult(inverse, info))
-        if current_mode.flags
-        else LinalgInvExResult(inverse, info)
-    )
+    return finish(LinalgInvExResult(inverse, info)) if flags else LinalgInvExResult(inverse, info)
 
 
 class LinalgInvExBackward0(Node):
@@ -151,7 +148,8 @@ def linalg_det(A: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if A.edge is not None:
+    flags = current_mode.flags
+    if (A.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_det", A)
         node = LinalgDetBackward0()
@@ -161,7 +159,7 @@ def linalg_det(A: Tensor) -> Tensor:
         node.kept_A = A
         node._version_A = A.alias and A.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LinalgDetBackward0(Node):
@@ -211,7 +209,8 @@ def _cofactors(A: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if A.edge is not None:
+    flags = current_mode.flags
+    if (A.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_cofactors", A)
         node = CofactorsBackward0()
@@ -222,7 +221,7 @@ def _cofactors(A: Tensor) -> Tensor:
         node._version_A = A.alias and A.alias.version
         node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class CofactorsBackward0(Node):
@@ -312,7 +311,8 @@ def linalg_slogdet(A: Tensor) -> LinalgSlogdetResult:
         raise failure("linalg_slogdet", error, A) from None
     sign = wrap(sign_array)
     logabsdet = wrap(logabsdet_array)
-    if A.edge is not None:
+    flags = current_mode.flags
+    if (A.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_slogdet", A)
         node = LinalgSlogdetBackward0()
@@ -324,7 +324,7 @@ def linalg_slogdet(A: Tensor) -> LinalgSlogdetResult:
         attach_outputs(node, (sign, logabsdet))
     return (
         finish(LinalgSlogdetResult(sign, logabsdet))
-        if current_mode.flags
+        if flags
         else LinalgSlogdetResult(sign, logabsdet)
     )
 
@@ -413,7 +413,8 @@ def linalg_solve_ex(
         raise failure("linalg_solve_ex", error, A, B) from None
     result = wrap(result_array)
     info = wrap(info_array)
-    if A.edge is not None or B.edge is not None:
+    flags = current_mode.flags
+    if (A.edge is not None or B.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= B_array.dtype.num <= LAST_COMPLEX
@@ -431,11 +432,7 @@ def linalg_solve_ex(
             node._saved_B_ndim = B.array.ndim
             node.kept_result = result.array
         result.edge = node
-    return (
-        finish(LinalgSolveExResult(result, info))
-        if current_mode.flags
-        else LinalgSolveExResult(result, info)
-    )
+    return finish(LinalgSolveExResult(result, info)) if flags else LinalgSolveExResult(result, info)
 
 
 class LinalgSolveExBackward0(Node):
@@ -560,7 +557,8 @@ def linalg_solve_triangular(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or B.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or B.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= B_array.dtype.num <= LAST_COMPLEX
@@ -580,7 +578,7 @@ def linalg_solve_triangular(
         if input.edge is not None:
             node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LinalgSolveTriangularBackward0(Node):
@@ -710,7 +708,8 @@ def linalg_cholesky_ex(
         raise failure("linalg_cholesky_ex", error, input) from None
     L = wrap(L_array)
     info = wrap(info_array)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_cholesky_ex", input)
         node = LinalgCholeskyExBackward0()
@@ -720,11 +719,7 @@ def linalg_cholesky_ex(
         node.kept_L = L.array
         node._saved_upper = upper
         L.edge = node
-    return (
-        finish(LinalgCholeskyExResult(L, info))
-        if current_mode.flags
-        else LinalgCholeskyExResult(L, info)
-    )
+    return finish(LinalgCholeskyExResult(L, info)) if flags else LinalgCholeskyExResult(L, info)
 
 
 class LinalgCholeskyExBackward0(Node):
@@ -812,7 +807,8 @@ def linalg_eigh(input: Tensor, UPLO: str = "L") -> LinalgEighResult:
         raise failure("linalg_eigh", error, input) from None
     eigenvalues = wrap(eigenvalues_array)
     eigenvectors = wrap(eigenvectors_array)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_eigh", input)
         node = LinalgEighBackward0()
@@ -824,7 +820,7 @@ def linalg_eigh(input: Tensor, UPLO: str = "L") -> LinalgEighResult:
         attach_outputs(node, (eigenvalues, eigenvectors))
     return (
         finish(LinalgEighResult(eigenvalues, eigenvectors))
-        if current_mode.flags
+        if flags
         else LinalgEighResult(eigenvalues, eigenvectors)
     )
 
@@ -946,7 +942,8 @@ def _quotient(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_quotient", input, other)
         node = QuotientBackward0()
@@ -973,7 +970,7 @@ def _quotient(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class QuotientBackward0(Node):
@@ -1068,7 +1065,8 @@ def linalg_svd(
     U = wrap(U_array)
     S = wrap(S_array)
     Vh = wrap(Vh_array)
-    if A.edge is not None:
+    flags = current_mode.flags
+    if (A.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_svd", A)
         node = LinalgSvdBackward0()
@@ -1079,7 +1077,7 @@ def linalg_svd(
         node.kept_U = U.array
         node.kept_Vh = Vh.array
         attach_outputs(node, (U, S, Vh))
-    return finish(LinalgSvdResult(U, S, Vh)) if current_mode.flags else LinalgSvdResult(U, S, Vh)
+    return finish(LinalgSvdResult(U, S, Vh)) if flags else LinalgSvdResult(U, S, Vh)
 
 
 class LinalgSvdBackward0(Node):
@@ -1312,7 +1310,8 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> LinalgQrResult:
         raise failure("linalg_qr", error, A) from None
     Q = wrap(Q_array)
     R = wrap(R_array)
-    if A.edge is not None:
+    flags = current_mode.flags
+    if (A.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_qr", A)
         node = LinalgQrBackward0()
@@ -1323,7 +1322,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> LinalgQrResult:
         node.kept_Q = Q.array
         node.kept_R = R.array
         attach_outputs(node, (Q, R))
-    return finish(LinalgQrResult(Q, R)) if current_mode.flags else LinalgQrResult(Q, R)
+    return finish(LinalgQrResult(Q, R)) if flags else LinalgQrResult(Q, R)
 
 
 class LinalgQrBackward0(Node):
@@ -1491,7 +1490,8 @@ def _computed_q(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_computed_q", input)
         node = ComputedQBackward0()
@@ -1499,7 +1499,7 @@ def _computed_q(input: Tensor) -> Tensor:
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ComputedQBackward0(Node):
@@ -1539,7 +1539,8 @@ def linalg_pinv(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_pinv", input)
         node = LinalgPinvBackward0()
@@ -1550,7 +1551,7 @@ def linalg_pinv(
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LinalgPinvBackward0(Node):
@@ -1642,7 +1643,8 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> LinalgLuResult:
     P = wrap(P_array)
     L = wrap(L_array)
     U = wrap(U_array)
-    if A.edge is not None:
+    flags = current_mode.flags
+    if (A.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_lu", A)
         node = LinalgLuBackward0()
@@ -1655,7 +1657,7 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> LinalgLuResult:
         node._version_P = None
         node.kept_U = U.array
         attach_outputs(node, (L, U))
-    return finish(LinalgLuResult(P, L, U)) if current_mode.flags else LinalgLuResult(P, L, U)
+    return finish(LinalgLuResult(P, L, U)) if flags else LinalgLuResult(P, L, U)
 
 
 class LinalgLuBackward0(Node):
@@ -1824,7 +1826,8 @@ def linalg_matrix_exp(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_matrix_exp", input)
         node = LinalgMatrixExpBackward0()
@@ -1834,7 +1837,7 @@ def linalg_matrix_exp(input: Tensor) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LinalgMatrixExpBackward0(Node):

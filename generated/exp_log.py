@@ -26,7 +26,7 @@ from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.powers import power
@@ -70,14 +70,15 @@ def exp(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ExpBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ExpBackward0(Node):
@@ -129,14 +130,15 @@ def exp2(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = Exp2Backward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class Exp2Backward0(Node):
@@ -194,7 +196,8 @@ def expm1(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = Expm1Backward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -202,7 +205,7 @@ def expm1(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class Expm1Backward0(Node):
@@ -266,7 +269,8 @@ def log(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = LogBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -274,7 +278,7 @@ def log(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LogBackward0(Node):
@@ -336,7 +340,8 @@ def log1p(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = Log1PBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -344,7 +349,7 @@ def log1p(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class Log1PBackward0(Node):
@@ -408,7 +413,8 @@ def log2(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = Log2Backward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -416,7 +422,7 @@ def log2(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class Log2Backward0(Node):
@@ -482,7 +488,8 @@ def log10(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = Log10Backward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -490,7 +497,7 @@ def log10(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class Log10Backward0(Node):
@@ -556,7 +563,8 @@ def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("logaddexp", input, other)
         node = LogaddexpBackward0()
@@ -584,7 +592,7 @@ def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LogaddexpBackward0(Node):
@@ -671,14 +679,15 @@ def sqrt(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SqrtBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SqrtBackward0(Node):
@@ -738,14 +747,15 @@ def rsqrt(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = RsqrtBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class RsqrtBackward0(Node):
@@ -803,14 +813,15 @@ def reciprocal(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ReciprocalBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ReciprocalBackward0(Node):
@@ -864,7 +875,8 @@ def pow_tensor_scalar(input: Tensor, exponent: Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = PowBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -873,7 +885,7 @@ def pow_tensor_scalar(input: Tensor, exponent: Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class PowBackward0(Node):
@@ -947,7 +959,8 @@ def _itself(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ItselfBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -955,7 +968,7 @@ def _itself(input: Tensor) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ItselfBackward0(Node):
@@ -1015,7 +1028,8 @@ def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tens
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or exponent.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or exponent.edge is not None) and (not flags or is_recording()):
         node = PowBackward1()
         node.edges = (input.edge, exponent.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1042,7 +1056,7 @@ def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tens
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class PowBackward1(Node):
@@ -1178,7 +1192,8 @@ def pow_scalar(input: Number, exponent: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if exponent.edge is not None:
+    flags = current_mode.flags
+    if (exponent.edge is not None) and (not flags or is_recording()):
         node = PowBackward2()
         node.edges = (exponent.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1188,7 +1203,7 @@ def pow_scalar(input: Number, exponent: Tensor) -> Tensor:
         node.kept_result = out.array
         node._saved_self = input
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class PowBackward2(Node):
@@ -1287,14 +1302,15 @@ def _times_log(input: Tensor, base: Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = TimesLogBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_base = base
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class TimesLogBackward0(Node):
@@ -1345,7 +1361,8 @@ def xlogy_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         node = XlogyBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1371,7 +1388,7 @@ def xlogy_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class XlogyBackward0(Node):
@@ -1474,7 +1491,8 @@ def xlogy_scalar_self(input: float, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if other.edge is not None:
+    flags = current_mode.flags
+    if (other.edge is not None) and (not flags or is_recording()):
         node = XlogyBackward1()
         node.edges = (other.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1483,7 +1501,7 @@ def xlogy_scalar_self(input: float, other: Tensor | Number) -> Tensor:
         node._version_other = other.alias and other.alias.version
         node._saved_self = input
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class XlogyBackward1(Node):
@@ -1546,7 +1564,8 @@ def xlogy_scalar_other(input: Tensor | Number, other: float) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = XlogyBackward2()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1555,7 +1574,7 @@ def xlogy_scalar_other(input: Tensor | Number, other: float) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class XlogyBackward2(Node):

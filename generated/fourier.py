@@ -14,7 +14,7 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.registry import Op, register
@@ -44,7 +44,8 @@ def _fft_c2c(input: Tensor, dim: Sequence[int], normalization: int, inverse: boo
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = FftC2CBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -53,7 +54,7 @@ def _fft_c2c(input: Tensor, dim: Sequence[int], normalization: int, inverse: boo
         node._saved_inverse = inverse
         node._saved_normalization = normalization
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class FftC2CBackward0(Node):
@@ -99,7 +100,8 @@ def _fft_r2c(input: Tensor, dim: Sequence[int], normalization: int, onesided: bo
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_fft_r2c", input)
         node = FftR2CBackward0()
@@ -112,7 +114,7 @@ def _fft_r2c(input: Tensor, dim: Sequence[int], normalization: int, onesided: bo
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class FftR2CBackward0(Node):
@@ -185,7 +187,8 @@ def _fft_c2r(input: Tensor, dim: Sequence[int], normalization: int, last_dim_siz
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = FftC2RBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -195,7 +198,7 @@ def _fft_c2r(input: Tensor, dim: Sequence[int], normalization: int, last_dim_siz
         node._saved_normalization = normalization
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class FftC2RBackward0(Node):
@@ -259,7 +262,8 @@ def _lengthened(input: Tensor, x: Tensor, dim: int) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = LengthenedBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -267,7 +271,7 @@ def _lengthened(input: Tensor, x: Tensor, dim: int) -> Tensor:
         node._saved_dim = dim
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LengthenedBackward0(Node):

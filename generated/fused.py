@@ -17,7 +17,7 @@ from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
@@ -88,7 +88,10 @@ def addcmul(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or tensor1.edge is not None or tensor2.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or tensor1.edge is not None or tensor2.edge is not None) and (
+        not flags or is_recording()
+    ):
         node = AddcmulBackward0()
         node.edges = (input.edge, tensor1.edge, tensor2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -127,7 +130,7 @@ def addcmul(
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AddcmulBackward0(Node):
@@ -264,7 +267,10 @@ def addcdiv(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or tensor1.edge is not None or tensor2.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or tensor1.edge is not None or tensor2.edge is not None) and (
+        not flags or is_recording()
+    ):
         node = AddcdivBackward0()
         node.edges = (input.edge, tensor1.edge, tensor2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -303,7 +309,7 @@ def addcdiv(
                 else likeness(tensor1)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AddcdivBackward0(Node):
@@ -422,7 +428,8 @@ def lerp_scalar(input: Tensor | Number, end: Tensor | Number, weight: Number) ->
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or end.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or end.edge is not None) and (not flags or is_recording()):
         node = LerpBackward0()
         node.edges = (input.edge, end.edge)
         node.sequence_nr = next_sequence_nr()
@@ -445,7 +452,7 @@ def lerp_scalar(input: Tensor | Number, end: Tensor | Number, weight: Number) ->
                 else likeness(end)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LerpBackward0(Node):
@@ -513,7 +520,10 @@ def lerp_tensor(input: Tensor | Number, end: Tensor | Number, weight: Tensor | N
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or end.edge is not None or weight.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or end.edge is not None or weight.edge is not None) and (
+        not flags or is_recording()
+    ):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("lerp_tensor", input, end, weight)
         node = LerpBackward1()
@@ -555,7 +565,7 @@ def lerp_tensor(input: Tensor | Number, end: Tensor | Number, weight: Tensor | N
                 else likeness(end)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LerpBackward1(Node):
@@ -674,7 +684,10 @@ def addmv(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or mat.edge is not None or vec.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or mat.edge is not None or vec.edge is not None) and (
+        not flags or is_recording()
+    ):
         node = AddmvBackward0()
         node.edges = (input.edge, mat.edge, vec.edge)
         node.sequence_nr = next_sequence_nr()
@@ -695,7 +708,7 @@ def addmv(
             node.kept_vec = vec
             node._version_vec = vec.alias and vec.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AddmvBackward0(Node):
@@ -799,7 +812,10 @@ def addr(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or vec1.edge is not None or vec2.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or vec1.edge is not None or vec2.edge is not None) and (
+        not flags or is_recording()
+    ):
         node = AddrBackward0()
         node.edges = (input.edge, vec1.edge, vec2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -820,7 +836,7 @@ def addr(
             node.kept_vec2 = vec2
             node._version_vec2 = vec2.alias and vec2.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AddrBackward0(Node):
@@ -925,7 +941,10 @@ def baddbmm(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or batch1.edge is not None or batch2.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or batch1.edge is not None or batch2.edge is not None) and (
+        not flags or is_recording()
+    ):
         node = BaddbmmBackward0()
         node.edges = (input.edge, batch1.edge, batch2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -946,7 +965,7 @@ def baddbmm(
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class BaddbmmBackward0(Node):
@@ -1059,7 +1078,10 @@ def addbmm(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or batch1.edge is not None or batch2.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or batch1.edge is not None or batch2.edge is not None) and (
+        not flags or is_recording()
+    ):
         node = AddbmmBackward0()
         node.edges = (input.edge, batch1.edge, batch2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1081,7 +1103,7 @@ def addbmm(
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AddbmmBackward0(Node):
@@ -1218,7 +1240,8 @@ def linalg_cross(input: Tensor | Number, other: Tensor | Number, *, dim: int = -
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_cross", input, other)
         node = LinalgCrossBackward0()
@@ -1247,7 +1270,7 @@ def linalg_cross(input: Tensor | Number, other: Tensor | Number, *, dim: int = -
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LinalgCrossBackward0(Node):
@@ -1338,7 +1361,8 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         node = VdotBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1350,7 +1374,7 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class VdotBackward0(Node):

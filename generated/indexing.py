@@ -15,7 +15,7 @@ from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import all_tensors, dispatch
 from gradspec.errors import failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.registry import Op, register
@@ -46,7 +46,8 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SelectBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -55,7 +56,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         node._saved_index = index
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SelectBackward0(Node):
@@ -103,7 +104,8 @@ def select_backward(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if grad_output.edge is not None:
+    flags = current_mode.flags
+    if (grad_output.edge is not None) and (not flags or is_recording()):
         node = SelectBackwardBackward0()
         node.edges = (grad_output.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -111,7 +113,7 @@ def select_backward(
         node._saved_dim = dim
         node._saved_index = index
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SelectBackwardBackward0(Node):
@@ -164,7 +166,8 @@ def slice(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SliceBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -175,7 +178,7 @@ def slice(
         node._saved_start = start
         node._saved_step = step
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SliceBackward0(Node):
@@ -243,7 +246,8 @@ def slice_backward(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if grad_output.edge is not None:
+    flags = current_mode.flags
+    if (grad_output.edge is not None) and (not flags or is_recording()):
         node = SliceBackwardBackward0()
         node.edges = (grad_output.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -253,7 +257,7 @@ def slice_backward(
         node._saved_start = start
         node._saved_step = step
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SliceBackwardBackward0(Node):
@@ -317,7 +321,8 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = IndexBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -326,7 +331,7 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
         node._version_indices = versions(indices)
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class IndexBackward0(Node):
@@ -379,7 +384,8 @@ def _index_backward(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = IndexBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -387,7 +393,7 @@ def _index_backward(
         node.kept_indices = indices
         node._version_indices = versions(indices)
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class IndexBackwardBackward0(Node):
@@ -434,7 +440,8 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = IndexSelectBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -444,7 +451,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         node._version_index = index.alias and index.alias.version
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class IndexSelectBackward0(Node):
@@ -501,7 +508,8 @@ def _index_select_backward(input: Tensor, shape: Sequence[int], dim: int, index:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = IndexSelectBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -510,7 +518,7 @@ def _index_select_backward(input: Tensor, shape: Sequence[int], dim: int, index:
         node.kept_index = index
         node._version_index = index.alias and index.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class IndexSelectBackwardBackward0(Node):
@@ -565,7 +573,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = GatherBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -576,7 +585,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class GatherBackward0(Node):
@@ -643,7 +652,8 @@ def _gather_backward(input: Tensor, x: Tensor, dim: int, index: Tensor) -> Tenso
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = GatherBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -652,7 +662,7 @@ def _gather_backward(input: Tensor, x: Tensor, dim: int, index: Tensor) -> Tenso
         node.kept_index = index
         node._version_index = index.alias and index.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class GatherBackwardBackward0(Node):
@@ -710,7 +720,8 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or src.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or src.edge is not None) and (not flags or is_recording()):
         node = ScatterAddBackward0()
         node.edges = (input.edge, src.edge)
         node.sequence_nr = next_sequence_nr()
@@ -720,7 +731,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
             node.kept_index = index
             node._version_index = index.alias and index.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ScatterAddBackward0(Node):
@@ -788,7 +799,8 @@ def scatter_src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or src.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or src.edge is not None) and (not flags or is_recording()):
         node = ScatterBackward0()
         node.edges = (input.edge, src.edge)
         node.sequence_nr = next_sequence_nr()
@@ -797,7 +809,7 @@ def scatter_src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         node.kept_index = index
         node._version_index = index.alias and index.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ScatterBackward0(Node):
@@ -864,7 +876,8 @@ def scatter_value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tens
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ScatterBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -873,7 +886,7 @@ def scatter_value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tens
         node.kept_index = index
         node._version_index = index.alias and index.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ScatterBackward1(Node):
@@ -929,7 +942,8 @@ def masked_fill_scalar(input: Tensor | Number, mask: Tensor, value: Number) -> T
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = MaskedFillBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -942,7 +956,7 @@ def masked_fill_scalar(input: Tensor | Number, mask: Tensor, value: Number) -> T
             else likeness(input)
         )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MaskedFillBackward0(Node):
@@ -1004,7 +1018,8 @@ def masked_fill_tensor(input: Tensor | Number, mask: Tensor, value: Tensor) -> T
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or value.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or value.edge is not None) and (not flags or is_recording()):
         node = MaskedFillBackward1()
         node.edges = (input.edge, value.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1020,7 +1035,7 @@ def masked_fill_tensor(input: Tensor | Number, mask: Tensor, value: Tensor) -> T
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MaskedFillBackward1(Node):
@@ -1100,7 +1115,8 @@ def _index_clear(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = IndexClearBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1108,7 +1124,7 @@ def _index_clear(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
         node.kept_indices = indices
         node._version_indices = versions(indices)
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class IndexClearBackward0(Node):
@@ -1158,7 +1174,8 @@ def index_put(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or values.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or values.edge is not None) and (not flags or is_recording()):
         node = IndexPutBackward0()
         node.edges = (input.edge, values.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1170,7 +1187,7 @@ def index_put(
         if values.edge is not None:
             node._saved_values_shape = values.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class IndexPutBackward0(Node):

@@ -17,7 +17,7 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.registry import Op, register
@@ -51,7 +51,8 @@ def embedding(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if weight.edge is not None:
+    flags = current_mode.flags
+    if (weight.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("embedding", weight, indices)
         node = EmbeddingBackward0()
@@ -64,7 +65,7 @@ def embedding(
         node._saved_scale_grad_by_freq = scale_grad_by_freq
         node._saved_weight_shape = weight.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class EmbeddingBackward0(Node):
@@ -150,7 +151,8 @@ def embedding_dense_backward(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if grad_output.edge is not None:
+    flags = current_mode.flags
+    if (grad_output.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= grad_output_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("embedding_dense_backward", grad_output, indices)
         node = EmbeddingDenseBackwardBackward0()
@@ -162,7 +164,7 @@ def embedding_dense_backward(
         node._saved_padding_idx = padding_idx
         node._saved_scale_grad_by_freq = scale_grad_by_freq
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class EmbeddingDenseBackwardBackward0(Node):
@@ -229,7 +231,8 @@ def _embedding_padded(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_embedding_padded", input, indices)
         node = EmbeddingPaddedBackward0()
@@ -242,7 +245,7 @@ def _embedding_padded(
         node._saved_scale_grad_by_freq = scale_grad_by_freq
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class EmbeddingPaddedBackward0(Node):
@@ -310,7 +313,8 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def _native_dropout(input: Tensor, mask: Tensor, scale: float) -> Tensor:
@@ -337,7 +341,8 @@ def _native_dropout(input: Tensor, mask: Tensor, scale: float) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_native_dropout", input, mask)
         node = NativeDropoutBackward0()
@@ -348,7 +353,7 @@ def _native_dropout(input: Tensor, mask: Tensor, scale: float) -> Tensor:
         node._version_mask = mask.alias and mask.alias.version
         node._saved_scale = scale
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class NativeDropoutBackward0(Node):
@@ -437,7 +442,8 @@ def _leaky_relu(input: Tensor, negative_slope: float) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = LeakyReluBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -446,7 +452,7 @@ def _leaky_relu(input: Tensor, negative_slope: float) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LeakyReluBackward0(Node):
@@ -528,7 +534,8 @@ def _leaky_relu_backward(input: Tensor, x: Tensor, negative_slope: float) -> Ten
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or x.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or x.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
@@ -543,7 +550,7 @@ def _leaky_relu_backward(input: Tensor, x: Tensor, negative_slope: float) -> Ten
             node.kept_x = x
             node._version_x = x.alias and x.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LeakyReluBackwardBackward0(Node):

@@ -15,7 +15,7 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.registry import Op, register
@@ -44,14 +44,15 @@ def split_tensor(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
         raise failure("split", error, input) from None
     out = tuple(map(wrap, array))
     share_alias_with_all(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SplitBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
         attach_outputs(node, out)
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SplitBackward0(Node):
@@ -100,14 +101,15 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
         raise failure("split_with_sizes", error, input) from None
     out = tuple(map(wrap, array))
     share_alias_with_all(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SplitWithSizesBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
         attach_outputs(node, out)
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SplitWithSizesBackward0(Node):
@@ -153,7 +155,8 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = DiagonalBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -163,7 +166,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
         node._saved_offset = offset
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class DiagonalBackward0(Node):
@@ -213,7 +216,8 @@ def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) 
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = DiagonalBackward0_copy()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -223,7 +227,7 @@ def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) 
         node._saved_offset = offset
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class DiagonalBackward0_copy(Node):
@@ -275,7 +279,8 @@ def diagonal_backward(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if grad_output.edge is not None:
+    flags = current_mode.flags
+    if (grad_output.edge is not None) and (not flags or is_recording()):
         node = DiagonalBackwardBackward0()
         node.edges = (grad_output.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -284,7 +289,7 @@ def diagonal_backward(
         node._saved_dim2 = dim2
         node._saved_offset = offset
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class DiagonalBackwardBackward0(Node):
@@ -336,7 +341,8 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = DiagEmbedBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -345,7 +351,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
         node._saved_dim2 = dim2
         node._saved_offset = offset
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class DiagEmbedBackward0(Node):
@@ -401,14 +407,15 @@ def trace(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = TraceBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class TraceBackward0(Node):
@@ -444,13 +451,14 @@ def _trace_backward(input: Tensor, shape: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = TraceBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class TraceBackwardBackward0(Node):
@@ -483,7 +491,8 @@ def repeat(input: Tensor, repeats: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = RepeatBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -491,7 +500,7 @@ def repeat(input: Tensor, repeats: Sequence[int]) -> Tensor:
         node._saved_repeats = repeats
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class RepeatBackward0(Node):
@@ -533,14 +542,15 @@ def _repeat_backward(input: Tensor, shape: Sequence[int], repeats: Sequence[int]
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = RepeatBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_repeats = repeats
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class RepeatBackwardBackward0(Node):
@@ -581,7 +591,8 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] =
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = RollBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -589,7 +600,7 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] =
         node._saved_dims = dims
         node._saved_shifts = shifts
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class RollBackward0(Node):
@@ -631,7 +642,8 @@ def _unroll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = UnrollBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -639,7 +651,7 @@ def _unroll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int
         node._saved_dims = dims
         node._saved_shifts = shifts
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class UnrollBackward0(Node):

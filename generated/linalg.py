@@ -16,7 +16,7 @@ from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import promote
 from gradspec.registry import Op, register
@@ -47,7 +47,8 @@ def mm(input: Tensor, mat2: Tensor, *, strides: Sequence[int] | None = None) -> 
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or mat2.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or mat2.edge is not None) and (not flags or is_recording()):
         node = MmBackward0()
         node.edges = (input.edge, mat2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -61,7 +62,7 @@ def mm(input: Tensor, mat2: Tensor, *, strides: Sequence[int] | None = None) -> 
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MmBackward0(Node):
@@ -143,7 +144,8 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or mat2.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or mat2.edge is not None) and (not flags or is_recording()):
         node = BmmBackward0()
         node.edges = (input.edge, mat2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -155,7 +157,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class BmmBackward0(Node):
@@ -229,7 +231,8 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or vec.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or vec.edge is not None) and (not flags or is_recording()):
         node = MvBackward0()
         node.edges = (input.edge, vec.edge)
         node.sequence_nr = next_sequence_nr()
@@ -241,7 +244,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
             node.kept_vec = vec
             node._version_vec = vec.alias and vec.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MvBackward0(Node):
@@ -315,7 +318,8 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or tensor.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or tensor.edge is not None) and (not flags or is_recording()):
         node = DotBackward0()
         node.edges = (input.edge, tensor.edge)
         node.sequence_nr = next_sequence_nr()
@@ -327,7 +331,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
             node.kept_tensor = tensor
             node._version_tensor = tensor.alias and tensor.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class DotBackward0(Node):
@@ -413,7 +417,10 @@ def addmm(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or mat1.edge is not None or mat2.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or mat1.edge is not None or mat2.edge is not None) and (
+        not flags or is_recording()
+    ):
         node = AddmmBackward0()
         node.edges = (input.edge, mat1.edge, mat2.edge)
         node.sequence_nr = next_sequence_nr()
@@ -436,7 +443,7 @@ def addmm(
             node.kept_mat2 = mat2
             node._version_mat2 = mat2.alias and mat2.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AddmmBackward0(Node):
@@ -550,7 +557,8 @@ def _broadcast_matmul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         node = BroadcastMatmulBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -576,7 +584,7 @@ def _broadcast_matmul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class BroadcastMatmulBackward0(Node):

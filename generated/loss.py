@@ -18,7 +18,7 @@ from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.later import Later
 from gradspec.log_sums import log_of_sum
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.registry import Op, register
@@ -55,7 +55,8 @@ def _reduced(input: Tensor, reduction: str) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_reduced", input)
         node = ReducedBackward0()
@@ -65,7 +66,7 @@ def _reduced(input: Tensor, reduction: str) -> Tensor:
         node._saved_reduction = reduction
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ReducedBackward0(Node):
@@ -107,7 +108,8 @@ def _unreduced(input: Tensor, shape: Sequence[int], reduction: str) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_unreduced", input)
         node = UnreducedBackward0()
@@ -116,7 +118,7 @@ def _unreduced(input: Tensor, shape: Sequence[int], reduction: str) -> Tensor:
         node.hooks = None
         node._saved_reduction = reduction
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class UnreducedBackward0(Node):
@@ -175,7 +177,8 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or target.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or target.edge is not None) and (not flags or is_recording()):
         node = MseLossBackward0()
         node.edges = (input.edge, target.edge)
         node.sequence_nr = next_sequence_nr()
@@ -202,7 +205,7 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
                 else likeness(target)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MseLossBackward0(Node):
@@ -380,12 +383,13 @@ def _binary_cross_entropy_with_logits(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
+    flags = current_mode.flags
     if (
         input.edge is not None
         or target.edge is not None
         or (weight is not None and weight.edge is not None)
         or (pos_weight is not None and pos_weight.edge is not None)
-    ):
+    ) and (not flags or is_recording()):
         node = BinaryCrossEntropyWithLogitsBackward0()
         node.edges = (
             input.edge,
@@ -462,7 +466,7 @@ def _binary_cross_entropy_with_logits(
                 else likeness(pos_weight)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class BinaryCrossEntropyWithLogitsBackward0(Node):
@@ -739,7 +743,8 @@ def _nll_loss(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_nll_loss", input, target, weight)
         node = NllLossBackward0()
@@ -755,7 +760,7 @@ def _nll_loss(
         node.kept_weight = weight
         node._version_weight = None if weight is None else weight.alias and weight.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class NllLossBackward0(Node):
@@ -848,7 +853,8 @@ def _nll_loss2d(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_nll_loss2d", input, target, weight)
         node = NllLoss2DBackward0()
@@ -864,7 +870,7 @@ def _nll_loss2d(
         node.kept_weight = weight
         node._version_weight = None if weight is None else weight.alias and weight.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class NllLoss2DBackward0(Node):
@@ -966,7 +972,8 @@ def _nll_loss_backward(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or x.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or x.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
@@ -985,7 +992,7 @@ def _nll_loss_backward(
             node._version_weight = None if weight is None else weight.alias and weight.alias.version
             node._saved_x_ndim = x.array.ndim
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class NllLossBackwardBackward0(Node):

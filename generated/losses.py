@@ -17,7 +17,7 @@ from gradspec.broadcast import reduce_to, reduce_to_differentiable
 from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_refused, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
 from gradspec.registry import Op, register
@@ -84,11 +84,12 @@ def _binary_cross_entropy(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
+    flags = current_mode.flags
     if (
         input.edge is not None
         or target.edge is not None
         or (weight is not None and weight.edge is not None)
-    ):
+    ) and (not flags or is_recording()):
         node = BinaryCrossEntropyBackward0()
         node.edges = (input.edge, target.edge, None if weight is None else weight.edge)
         node.sequence_nr = next_sequence_nr()
@@ -130,7 +131,7 @@ def _binary_cross_entropy(
                 else likeness(weight)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class BinaryCrossEntropyBackward0(Node):
@@ -335,7 +336,8 @@ def _smooth_l1_loss(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or target.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or target.edge is not None) and (not flags or is_recording()):
         node = SmoothL1LossBackward0()
         node.edges = (input.edge, target.edge)
         node.sequence_nr = next_sequence_nr()
@@ -363,7 +365,7 @@ def _smooth_l1_loss(
                 else likeness(target)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SmoothL1LossBackward0(Node):
@@ -523,7 +525,8 @@ def _huber_loss(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or target.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or target.edge is not None) and (not flags or is_recording()):
         node = HuberLossBackward0()
         node.edges = (input.edge, target.edge)
         node.sequence_nr = next_sequence_nr()
@@ -551,7 +554,7 @@ def _huber_loss(
                 else likeness(target)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class HuberLossBackward0(Node):

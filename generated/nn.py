@@ -23,7 +23,7 @@ from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.later import Later
 from gradspec.limits import MANY, at_least
 from gradspec.log_sums import log_of_sum
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.registry import Op, register
@@ -75,14 +75,15 @@ def relu(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ReluBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ReluBackward0(Node):
@@ -148,7 +149,8 @@ def _threshold_backward(input: Tensor, x: Tensor, threshold: Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or x.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or x.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
@@ -164,7 +166,7 @@ def _threshold_backward(input: Tensor, x: Tensor, threshold: Number) -> Tensor:
             node.kept_x = x
             node._version_x = x.alias and x.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ThresholdBackwardBackward0(Node):
@@ -249,7 +251,8 @@ def sigmoid(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SigmoidBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -257,7 +260,7 @@ def sigmoid(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SigmoidBackward0(Node):
@@ -330,7 +333,8 @@ def _sigmoid_backward(input: Tensor, x: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or x.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or x.edge is not None) and (not flags or is_recording()):
         node = SigmoidBackwardBackward0()
         node.edges = (input.edge, x.edge)
         node.sequence_nr = next_sequence_nr()
@@ -340,7 +344,7 @@ def _sigmoid_backward(input: Tensor, x: Tensor) -> Tensor:
         if x.edge is not None:
             node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SigmoidBackwardBackward0(Node):
@@ -426,7 +430,8 @@ def log_sigmoid(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("log_sigmoid", input)
         node = LogSigmoidBackward0()
@@ -436,7 +441,7 @@ def log_sigmoid(input: Tensor) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LogSigmoidBackward0(Node):
@@ -495,7 +500,8 @@ def silu(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("silu", input)
         node = SiluBackward0()
@@ -506,7 +512,7 @@ def silu(input: Tensor) -> Tensor:
         node._version_self = input.alias and input.alias.version
         node._computed_share = share_array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SiluBackward0(Node):
@@ -582,7 +588,8 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = GeluBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -592,7 +599,7 @@ def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
         node._version_self = input.alias and input.alias.version
         node._computed_share = share_array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class GeluBackward0(Node):
@@ -716,7 +723,8 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
@@ -731,7 +739,7 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
         node._version_self = input.alias and input.alias.version
         node._saved_threshold = threshold
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SoftplusBackward0(Node):
@@ -812,7 +820,8 @@ def _softmax(input: Tensor, dim: int) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SoftmaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -820,7 +829,7 @@ def _softmax(input: Tensor, dim: int) -> Tensor:
         node._saved_dim = dim
         node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SoftmaxBackward0(Node):
@@ -870,7 +879,8 @@ def _softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int) -> Ten
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if grad_output.edge is not None or output.edge is not None:
+    flags = current_mode.flags
+    if (grad_output.edge is not None or output.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= grad_output_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= output_array.dtype.num <= LAST_COMPLEX
@@ -887,7 +897,7 @@ def _softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int) -> Ten
             node.kept_grad_output = grad_output
             node._version_grad_output = grad_output.alias and grad_output.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SoftmaxBackwardDataBackward0(Node):
@@ -985,7 +995,8 @@ def _log_softmax(input: Tensor, dim: int) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = LogSoftmaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -993,7 +1004,7 @@ def _log_softmax(input: Tensor, dim: int) -> Tensor:
         node._saved_dim = dim
         node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LogSoftmaxBackward0(Node):
@@ -1043,7 +1054,8 @@ def _log_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int) ->
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if grad_output.edge is not None or output.edge is not None:
+    flags = current_mode.flags
+    if (grad_output.edge is not None or output.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= grad_output_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= output_array.dtype.num <= LAST_COMPLEX
@@ -1060,7 +1072,7 @@ def _log_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int) ->
             node.kept_grad_output = grad_output
             node._version_grad_output = grad_output.alias and grad_output.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LogSoftmaxBackwardDataBackward0(Node):

@@ -14,7 +14,7 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, OutputEdge, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.registry import Op, register
@@ -49,7 +49,8 @@ def _mean_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_mean_to_size", input)
         node = MeanToSizeBackward0()
@@ -58,7 +59,7 @@ def _mean_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MeanToSizeBackward0(Node):
@@ -94,7 +95,8 @@ def _over_count(input: Tensor, shape: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_over_count", input)
         node = OverCountBackward0()
@@ -103,7 +105,7 @@ def _over_count(input: Tensor, shape: Sequence[int]) -> Tensor:
         node.hooks = None
         node._saved_shape = shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class OverCountBackward0(Node):
@@ -177,12 +179,13 @@ def _bias_gradient(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
+    flags = current_mode.flags
     if (
         input.edge is not None
         or x.edge is not None
         or (weight is not None and weight.edge is not None)
         or (bias is not None and bias.edge is not None)
-    ):
+    ) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
@@ -204,7 +207,7 @@ def _bias_gradient(
         if input.edge is not None:
             node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class BiasGradientBackward0(Node):
@@ -290,11 +293,12 @@ def _native_batch_norm(
     result = wrap(result_array)
     mean = wrap(mean_array)
     invstd = wrap(invstd_array)
+    flags = current_mode.flags
     if (
         input.edge is not None
         or (weight is not None and weight.edge is not None)
         or (bias is not None and bias.edge is not None)
-    ):
+    ) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or (
@@ -333,7 +337,7 @@ def _native_batch_norm(
         attach_outputs(node, (result, mean, invstd))
     return (
         finish(NativeBatchNormResult(result, mean, invstd))
-        if current_mode.flags
+        if flags
         else NativeBatchNormResult(result, mean, invstd)
     )
 
@@ -549,11 +553,12 @@ def _native_layer_norm(
     result = wrap(result_array)
     mean = wrap(mean_array)
     invstd = wrap(invstd_array)
+    flags = current_mode.flags
     if (
         input.edge is not None
         or (weight is not None and weight.edge is not None)
         or (bias is not None and bias.edge is not None)
-    ):
+    ) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or (
@@ -586,7 +591,7 @@ def _native_layer_norm(
         attach_outputs(node, (result, mean, invstd))
     return (
         finish(NativeLayerNormResult(result, mean, invstd))
-        if current_mode.flags
+        if flags
         else NativeLayerNormResult(result, mean, invstd)
     )
 

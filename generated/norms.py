@@ -16,7 +16,7 @@ from gradspec import constants, kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.powers import power
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
@@ -55,7 +55,8 @@ def linalg_vector_norm(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
@@ -73,7 +74,7 @@ def linalg_vector_norm(
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LinalgVectorNormBackward0(Node):

@@ -15,7 +15,7 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.registry import Op, register
 from gradspec.saved import check_version
@@ -40,14 +40,15 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Ten
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ConstantPadNdBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_pad = pad
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ConstantPadNdBackward0(Node):
@@ -85,14 +86,15 @@ def _constant_unpad_nd(input: Tensor, pad: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ConstantUnpadNdBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_pad = pad
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ConstantUnpadNdBackward0(Node):
@@ -128,7 +130,8 @@ def _reflection_pad1d(input: Tensor, padding: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ReflectionPad1DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -137,7 +140,7 @@ def _reflection_pad1d(input: Tensor, padding: Sequence[int]) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ReflectionPad1DBackward0(Node):
@@ -189,7 +192,8 @@ def _reflection_pad2d(input: Tensor, padding: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ReflectionPad2DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -198,7 +202,7 @@ def _reflection_pad2d(input: Tensor, padding: Sequence[int]) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ReflectionPad2DBackward0(Node):
@@ -250,7 +254,8 @@ def _reflection_pad3d(input: Tensor, padding: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ReflectionPad3DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -259,7 +264,7 @@ def _reflection_pad3d(input: Tensor, padding: Sequence[int]) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ReflectionPad3DBackward0(Node):
@@ -311,7 +316,8 @@ def _replication_pad1d(input: Tensor, padding: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ReplicationPad1DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -320,7 +326,7 @@ def _replication_pad1d(input: Tensor, padding: Sequence[int]) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ReplicationPad1DBackward0(Node):
@@ -372,7 +378,8 @@ def _replication_pad2d(input: Tensor, padding: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ReplicationPad2DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -381,7 +388,7 @@ def _replication_pad2d(input: Tensor, padding: Sequence[int]) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ReplicationPad2DBackward0(Node):
@@ -433,7 +440,8 @@ def _replication_pad3d(input: Tensor, padding: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ReplicationPad3DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -442,7 +450,7 @@ def _replication_pad3d(input: Tensor, padding: Sequence[int]) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ReplicationPad3DBackward0(Node):
@@ -494,7 +502,8 @@ def _pad_by_index(input: Tensor, pad: Sequence[int], kind: str) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = PadByIndexBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -504,7 +513,7 @@ def _pad_by_index(input: Tensor, pad: Sequence[int], kind: str) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class PadByIndexBackward0(Node):
@@ -561,7 +570,8 @@ def _pad_by_index_backward(input: Tensor, x: Tensor, pad: Sequence[int], kind: s
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or x.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or x.edge is not None) and (not flags or is_recording()):
         node = PadByIndexBackwardBackward0()
         node.edges = (input.edge, x.edge)
         node.sequence_nr = next_sequence_nr()
@@ -570,7 +580,7 @@ def _pad_by_index_backward(input: Tensor, x: Tensor, pad: Sequence[int], kind: s
             node._saved_kind = kind
             node._saved_pad = pad
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class PadByIndexBackwardBackward0(Node):

@@ -15,7 +15,7 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
 from gradspec.registry import Op, register
@@ -70,7 +70,8 @@ def avg_pool2d(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("avg_pool2d", input)
         node = AvgPool2DBackward0()
@@ -86,7 +87,7 @@ def avg_pool2d(
         node._version_self = input.alias and input.alias.version
         node._saved_stride = stride
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AvgPool2DBackward0(Node):
@@ -216,7 +217,8 @@ def avg_pool3d(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("avg_pool3d", input)
         node = AvgPool3DBackward0()
@@ -232,7 +234,7 @@ def avg_pool3d(
         node._version_self = input.alias and input.alias.version
         node._saved_stride = stride
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AvgPool3DBackward0(Node):
@@ -368,7 +370,8 @@ def _avg_pool_backward(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or x.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or x.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
@@ -387,7 +390,7 @@ def _avg_pool_backward(
             node._saved_spatial = spatial
             node._saved_stride = stride
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AvgPoolBackwardBackward0(Node):
@@ -531,7 +534,8 @@ def avg_pool1d(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("avg_pool1d", input)
         node = AvgPool1DBackward0()
@@ -546,7 +550,7 @@ def avg_pool1d(
         node._version_self = input.alias and input.alias.version
         node._saved_stride = stride
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AvgPool1DBackward0(Node):
@@ -665,7 +669,8 @@ def _avg_pool1d_backward(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or x.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or x.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
@@ -682,7 +687,7 @@ def _avg_pool1d_backward(
             node._saved_padding = padding
             node._saved_stride = stride
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AvgPool1DBackwardBackward0(Node):
@@ -775,7 +780,8 @@ def max_pool1d_with_indices(
         raise failure("max_pool1d_with_indices", error, input) from None
     result = wrap(result_array)
     indices = wrap(indices_array)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("max_pool1d_with_indices", input)
         node = MaxPool1DWithIndicesBackward0()
@@ -789,7 +795,7 @@ def max_pool1d_with_indices(
         result.edge = node
     return (
         finish(MaxPool1dWithIndicesResult(result, indices))
-        if current_mode.flags
+        if flags
         else MaxPool1dWithIndicesResult(result, indices)
     )
 
@@ -883,7 +889,8 @@ def max_pool2d_with_indices(
         raise failure("max_pool2d_with_indices", error, input) from None
     result = wrap(result_array)
     indices = wrap(indices_array)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("max_pool2d_with_indices", input)
         node = MaxPool2DWithIndicesBackward0()
@@ -897,7 +904,7 @@ def max_pool2d_with_indices(
         result.edge = node
     return (
         finish(MaxPool2dWithIndicesResult(result, indices))
-        if current_mode.flags
+        if flags
         else MaxPool2dWithIndicesResult(result, indices)
     )
 
@@ -991,7 +998,8 @@ def max_pool3d_with_indices(
         raise failure("max_pool3d_with_indices", error, input) from None
     result = wrap(result_array)
     indices = wrap(indices_array)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("max_pool3d_with_indices", input)
         node = MaxPool3DWithIndicesBackward0()
@@ -1005,7 +1013,7 @@ def max_pool3d_with_indices(
         result.edge = node
     return (
         finish(MaxPool3dWithIndicesResult(result, indices))
-        if current_mode.flags
+        if flags
         else MaxPool3dWithIndicesResult(result, indices)
     )
 
@@ -1083,7 +1091,8 @@ def _max_pool_backward(input: Tensor, x: Tensor, indices: Tensor, spatial: int) 
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or x.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or x.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
@@ -1098,7 +1107,7 @@ def _max_pool_backward(input: Tensor, x: Tensor, indices: Tensor, spatial: int) 
             node._version_indices = indices.alias and indices.alias.version
             node._saved_spatial = spatial
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MaxPoolBackwardBackward0(Node):
@@ -1165,7 +1174,8 @@ def _max_pool_take(input: Tensor, indices: Tensor, spatial: int) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_max_pool_take", input, indices)
         node = MaxPoolTakeBackward0()
@@ -1178,7 +1188,7 @@ def _max_pool_take(input: Tensor, indices: Tensor, spatial: int) -> Tensor:
         node._version_self = input.alias and input.alias.version
         node._saved_spatial = spatial
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MaxPoolTakeBackward0(Node):
@@ -1241,7 +1251,8 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int | None]) 
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("adaptive_avg_pool1d", input)
         node = AdaptiveAvgPool1DBackward0()
@@ -1251,7 +1262,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int | None]) 
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AdaptiveAvgPool1DBackward0(Node):
@@ -1299,7 +1310,8 @@ def _adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None])
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_adaptive_avg_pool2d", input)
         node = AdaptiveAvgPool2DBackward0()
@@ -1309,7 +1321,7 @@ def _adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None])
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AdaptiveAvgPool2DBackward0(Node):
@@ -1365,7 +1377,8 @@ def _adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None])
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_adaptive_avg_pool3d", input)
         node = AdaptiveAvgPool3DBackward0()
@@ -1375,7 +1388,7 @@ def _adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None])
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AdaptiveAvgPool3DBackward0(Node):
@@ -1432,7 +1445,8 @@ def _adaptive_avg_pool_backward(input: Tensor, x: Tensor, spatial: int) -> Tenso
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or x.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or x.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= x_array.dtype.num <= LAST_COMPLEX
@@ -1446,7 +1460,7 @@ def _adaptive_avg_pool_backward(input: Tensor, x: Tensor, spatial: int) -> Tenso
             node._saved_self_shape = input.array.shape
             node._saved_spatial = spatial
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AdaptiveAvgPoolBackwardBackward0(Node):

@@ -14,7 +14,7 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
@@ -45,7 +45,8 @@ def prod_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("prod_default", input)
         node = ProdBackward0()
@@ -56,7 +57,7 @@ def prod_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ProdBackward0(Node):
@@ -148,7 +149,8 @@ def prod_dim_int(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("prod_dim_int", input)
         node = ProdBackward1()
@@ -161,7 +163,7 @@ def prod_dim_int(
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ProdBackward1(Node):
@@ -261,7 +263,8 @@ def cumprod(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tenso
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("cumprod", input)
         node = CumprodBackward0()
@@ -274,7 +277,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tenso
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class CumprodBackward0(Node):
@@ -353,7 +356,8 @@ def _recurrence(input: Tensor, factor: Tensor, dim: int, reverse: bool) -> Tenso
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or factor.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or factor.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= factor_array.dtype.num <= LAST_COMPLEX
@@ -370,7 +374,7 @@ def _recurrence(input: Tensor, factor: Tensor, dim: int, reverse: bool) -> Tenso
         if factor.edge is not None:
             node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class RecurrenceBackward0(Node):
@@ -463,7 +467,8 @@ def _delay(input: Tensor, dim: int, steps: int, fill: Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
@@ -476,7 +481,7 @@ def _delay(input: Tensor, dim: int, steps: int, fill: Number) -> Tensor:
         node._saved_dim = dim
         node._saved_steps = steps
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class DelayBackward0(Node):

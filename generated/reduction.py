@@ -16,7 +16,7 @@ from gradspec import constants, kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
@@ -57,7 +57,8 @@ def sum_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SumBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -66,7 +67,7 @@ def sum_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
         node._saved_self_dtype = input.array.dtype
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SumBackward0(Node):
@@ -132,7 +133,8 @@ def sum_dim_intlist(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SumBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -143,7 +145,7 @@ def sum_dim_intlist(
         node._saved_self_dtype = input.array.dtype
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SumBackward1(Node):
@@ -215,7 +217,8 @@ def _unreduce(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = UnreduceBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -223,7 +226,7 @@ def _unreduce(
         node._saved_dim = dim
         node._saved_keepdim = keepdim
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class UnreduceBackward0(Node):
@@ -265,7 +268,8 @@ def mean_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = MeanBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -274,7 +278,7 @@ def mean_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
         node._saved_self_dtype = input.array.dtype
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MeanBackward0(Node):
@@ -340,7 +344,8 @@ def mean_dim(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = MeanBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -351,7 +356,7 @@ def mean_dim(
         node._saved_self_dtype = input.array.dtype
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MeanBackward1(Node):
@@ -421,7 +426,8 @@ def _unmean(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = UnmeanBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -429,7 +435,7 @@ def _unmean(
         node._saved_dim = dim
         node._saved_keepdim = keepdim
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class UnmeanBackward0(Node):
@@ -489,7 +495,8 @@ def var_correction(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = VarBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -500,7 +507,7 @@ def var_correction(
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class VarBackward0(Node):
@@ -588,7 +595,8 @@ def _over_freedom(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = OverFreedomBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -597,7 +605,7 @@ def _over_freedom(
         node._saved_dim = dim
         node._saved_shape = shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class OverFreedomBackward0(Node):
@@ -661,7 +669,8 @@ def std_correction(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
@@ -678,7 +687,7 @@ def std_correction(
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class StdBackward0(Node):
@@ -779,7 +788,8 @@ def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = AmaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -790,7 +800,7 @@ def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AmaxBackward0(Node):
@@ -865,7 +875,8 @@ def amin(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = AminBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -876,7 +887,7 @@ def amin(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AminBackward0(Node):
@@ -958,7 +969,8 @@ def max_dim(input: Tensor, dim: int, keepdim: bool = False) -> MaxDimResult:
         raise failure("max", error, input) from None
     values = wrap(values_array)
     indices = wrap(indices_array)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = MaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -969,11 +981,7 @@ def max_dim(input: Tensor, dim: int, keepdim: bool = False) -> MaxDimResult:
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         values.edge = node
-    return (
-        finish(MaxDimResult(values, indices))
-        if current_mode.flags
-        else MaxDimResult(values, indices)
-    )
+    return finish(MaxDimResult(values, indices)) if flags else MaxDimResult(values, indices)
 
 
 class MaxBackward0(Node):
@@ -1040,7 +1048,8 @@ def max_default(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = MaxBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1049,7 +1058,7 @@ def max_default(input: Tensor) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MaxBackward1(Node):
@@ -1126,7 +1135,8 @@ def min_dim(input: Tensor, dim: int, keepdim: bool = False) -> MinDimResult:
         raise failure("min", error, input) from None
     values = wrap(values_array)
     indices = wrap(indices_array)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = MinBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1137,11 +1147,7 @@ def min_dim(input: Tensor, dim: int, keepdim: bool = False) -> MinDimResult:
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         values.edge = node
-    return (
-        finish(MinDimResult(values, indices))
-        if current_mode.flags
-        else MinDimResult(values, indices)
-    )
+    return finish(MinDimResult(values, indices)) if flags else MinDimResult(values, indices)
 
 
 class MinBackward0(Node):
@@ -1208,7 +1214,8 @@ def min_default(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = MinBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1217,7 +1224,7 @@ def min_default(input: Tensor) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class MinBackward1(Node):
@@ -1288,7 +1295,8 @@ def _put_along_dim(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_put_along_dim", input, indices)
         node = PutAlongDimBackward0()
@@ -1300,7 +1308,7 @@ def _put_along_dim(
         node._version_indices = indices.alias and indices.alias.version
         node._saved_keepdim = keepdim
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class PutAlongDimBackward0(Node):
@@ -1359,7 +1367,8 @@ def _take_along_dim(input: Tensor, dim: int, indices: Tensor, keepdim: bool) -> 
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_take_along_dim", input, indices)
         node = TakeAlongDimBackward0()
@@ -1372,7 +1381,7 @@ def _take_along_dim(input: Tensor, dim: int, indices: Tensor, keepdim: bool) -> 
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class TakeAlongDimBackward0(Node):
@@ -1434,7 +1443,8 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
@@ -1451,7 +1461,8 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def logsumexp(input: Tensor | Number, dim: int | Sequence[int], keepdim: bool = False) -> Tensor:
@@ -1468,7 +1479,8 @@ def logsumexp(input: Tensor | Number, dim: int | Sequence[int], keepdim: bool = 
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("logsumexp", input)
         node = LogsumexpBackward0()
@@ -1481,7 +1493,7 @@ def logsumexp(input: Tensor | Number, dim: int | Sequence[int], keepdim: bool = 
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LogsumexpBackward0(Node):
@@ -1557,7 +1569,8 @@ def cumsum(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = CumsumBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1566,7 +1579,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor
         node._saved_dtype = dtype
         node._saved_self_dtype = input.array.dtype
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class CumsumBackward0(Node):

@@ -14,7 +14,7 @@ from numpy import reshape as np_reshape
 from gradspec import kernels
 from gradspec.dispatch import all_tensors, any_edge, dispatch, edges_of
 from gradspec.errors import failure
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.registry import Op, register
@@ -36,13 +36,14 @@ def alias(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = AliasBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AliasBackward0(Node):
@@ -76,14 +77,15 @@ def view(input: Tensor, size: Sequence[int], *, copy: bool = False) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ViewBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ViewBackward0(Node):
@@ -119,14 +121,15 @@ def _unsafe_view(input: Tensor, size: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = UnsafeViewBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class UnsafeViewBackward0(Node):
@@ -191,14 +194,15 @@ def expand(input: Tensor, size: Sequence[int], *, implicit: bool = False) -> Ten
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ExpandBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ExpandBackward0(Node):
@@ -234,14 +238,15 @@ def _sum_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SumToSizeBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SumToSizeBackward0(Node):
@@ -288,7 +293,8 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = TransposeBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -296,7 +302,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
         node._saved_dim0 = dim0
         node._saved_dim1 = dim1
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class TransposeBackward0(Node):
@@ -339,13 +345,14 @@ def t(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = TBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class TBackward0(Node):
@@ -379,14 +386,15 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = PermuteBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dims = dims
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class PermuteBackward0(Node):
@@ -423,14 +431,15 @@ def _permute_backward(input: Tensor, dims: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = PermuteBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dims = dims
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class PermuteBackwardBackward0(Node):
@@ -467,14 +476,15 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = UnsqueezeBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class UnsqueezeBackward0(Node):
@@ -511,14 +521,15 @@ def squeeze_default(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SqueezeBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SqueezeBackward0(Node):
@@ -555,14 +566,15 @@ def squeeze_dim(input: Tensor, dim: int) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SqueezeBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SqueezeBackward1(Node):
@@ -599,14 +611,15 @@ def squeeze_dims(input: Tensor, dim: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     share_alias(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SqueezeBackward2()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_self_shape = input.array.shape
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SqueezeBackward2(Node):
@@ -642,14 +655,15 @@ def flip(input: Tensor, dims: int | Sequence[int]) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = FlipBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dims = dims
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class FlipBackward0(Node):
@@ -685,14 +699,15 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = TrilBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_diagonal = diagonal
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class TrilBackward0(Node):
@@ -728,14 +743,15 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = TriuBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_diagonal = diagonal
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class TriuBackward0(Node):
@@ -771,7 +787,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if any_edge(tensors):
+    flags = current_mode.flags
+    if (any_edge(tensors)) and (not flags or is_recording()):
         node = CatBackward0()
         node.edges = edges_of(tensors)
         node.sequence_nr = next_sequence_nr()
@@ -779,7 +796,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         node._saved_dim = dim
         node._saved_tensors_outline = outlines(tensors)
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class CatBackward0(Node):
@@ -820,14 +837,15 @@ def _cat_backward(input: Tensor, tensors: Sequence[Tensor], dim: int) -> tuple[T
     except Exception as error:
         raise failure("cat_backward", error, input, tensors) from None
     out = tuple(map(wrap, array))
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = CatBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
         attach_outputs(node, out)
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class CatBackwardBackward0(Node):
@@ -872,7 +890,8 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if any_edge(tensors):
+    flags = current_mode.flags
+    if (any_edge(tensors)) and (not flags or is_recording()):
         node = StackBackward0()
         node.edges = edges_of(tensors)
         node.sequence_nr = next_sequence_nr()
@@ -880,7 +899,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         node._saved_dim = dim
         node._saved_tensors_outline = outlines(tensors)
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class StackBackward0(Node):
@@ -921,14 +940,15 @@ def _stack_backward(input: Tensor, tensors: Sequence[Tensor], dim: int) -> tuple
     except Exception as error:
         raise failure("stack_backward", error, input, tensors) from None
     out = tuple(map(wrap, array))
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = StackBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
         attach_outputs(node, out)
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class StackBackwardBackward0(Node):
@@ -972,14 +992,15 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
         raise failure("unbind", error, input) from None
     out = tuple(map(wrap, array))
     share_alias_with_all(input, out)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = UnbindBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node._saved_dim = dim
         attach_outputs(node, out)
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class UnbindBackward0(Node):

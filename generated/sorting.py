@@ -14,7 +14,7 @@ from gradspec import kernels
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_refused, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
@@ -51,7 +51,8 @@ def sort_default(input: Tensor, dim: int = -1, descending: bool = False) -> Sort
         raise failure("sort", error, input) from None
     values = wrap(values_array)
     indices = wrap(indices_array)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SortBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -61,9 +62,7 @@ def sort_default(input: Tensor, dim: int = -1, descending: bool = False) -> Sort
         node._version_indices = None
         node._saved_self_shape = input.array.shape
         values.edge = node
-    return (
-        finish(SortResult(values, indices)) if current_mode.flags else SortResult(values, indices)
-    )
+    return finish(SortResult(values, indices)) if flags else SortResult(values, indices)
 
 
 class SortBackward0(Node):
@@ -134,7 +133,8 @@ def sort_stable(
         raise failure("sort", error, input) from None
     values = wrap(values_array)
     indices = wrap(indices_array)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SortBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -144,11 +144,7 @@ def sort_stable(
         node._version_indices = None
         node._saved_self_shape = input.array.shape
         values.edge = node
-    return (
-        finish(SortStableResult(values, indices))
-        if current_mode.flags
-        else SortStableResult(values, indices)
-    )
+    return finish(SortStableResult(values, indices)) if flags else SortStableResult(values, indices)
 
 
 class SortBackward1(Node):
@@ -224,7 +220,8 @@ def topk(
         raise failure("topk", error, input) from None
     values = wrap(values_array)
     indices = wrap(indices_array)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = TopkBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -234,9 +231,7 @@ def topk(
         node._version_indices = None
         node._saved_self_shape = input.array.shape
         values.edge = node
-    return (
-        finish(TopkResult(values, indices)) if current_mode.flags else TopkResult(values, indices)
-    )
+    return finish(TopkResult(values, indices)) if flags else TopkResult(values, indices)
 
 
 class TopkBackward0(Node):
@@ -305,7 +300,8 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Kth
         raise failure("kthvalue", error, input) from None
     values = wrap(values_array)
     indices = wrap(indices_array)
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = KthvalueBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -316,11 +312,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Kth
         node._saved_keepdim = keepdim
         node._saved_self_shape = input.array.shape
         values.edge = node
-    return (
-        finish(KthvalueResult(values, indices))
-        if current_mode.flags
-        else KthvalueResult(values, indices)
-    )
+    return finish(KthvalueResult(values, indices)) if flags else KthvalueResult(values, indices)
 
 
 class KthvalueBackward0(Node):
@@ -387,7 +379,8 @@ def argsort_default(input: Tensor, dim: int = -1, descending: bool = False) -> T
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def argsort_stable(
@@ -406,7 +399,8 @@ def argsort_stable(
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 def _nonzero(input: Tensor) -> Tensor:
@@ -421,7 +415,8 @@ def _nonzero(input: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    return finish(out) if current_mode.flags else out
+    flags = current_mode.flags
+    return finish(out) if flags else out
 
 
 sort = overloaded("sort", sort_default, sort_stable)

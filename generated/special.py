@@ -17,7 +17,7 @@ from gradspec import scipy_special as sp
 from gradspec.dispatch import dispatch
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.registry import Op, register
@@ -54,7 +54,8 @@ def erf(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ErfBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -62,7 +63,7 @@ def erf(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ErfBackward0(Node):
@@ -128,7 +129,8 @@ def erfc(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = ErfcBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -136,7 +138,7 @@ def erfc(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class ErfcBackward0(Node):
@@ -198,7 +200,8 @@ def _normal_cdf(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_normal_cdf", input)
         node = NormalCdfBackward0()
@@ -208,7 +211,7 @@ def _normal_cdf(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class NormalCdfBackward0(Node):
@@ -259,7 +262,8 @@ def _gelu_slope(input: Tensor, share: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or share.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or share.edge is not None) and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= share_array.dtype.num <= LAST_COMPLEX
@@ -273,7 +277,7 @@ def _gelu_slope(input: Tensor, share: Tensor) -> Tensor:
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class GeluSlopeBackward0(Node):
@@ -349,7 +353,8 @@ def lgamma(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("lgamma", input)
         node = LgammaBackward0()
@@ -359,7 +364,7 @@ def lgamma(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class LgammaBackward0(Node):
@@ -423,7 +428,8 @@ def digamma(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = DigammaBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -431,7 +437,7 @@ def digamma(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class DigammaBackward0(Node):
@@ -483,7 +489,8 @@ def polygamma(n: int, input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("polygamma", input)
         node = PolygammaBackward0()
@@ -494,7 +501,7 @@ def polygamma(n: int, input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class PolygammaBackward0(Node):

@@ -40,7 +40,7 @@ from gradspec.elementwise import (
 )
 from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
-from gradspec.modes import current_mode, finish
+from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
 from gradspec.registry import Op, register
@@ -78,7 +78,8 @@ def sin(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SinBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -87,7 +88,7 @@ def sin(input: Tensor | Number) -> Tensor:
         node._version_self = input.alias and input.alias.version
         node._computed_beside = beside
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SinBackward0(Node):
@@ -164,7 +165,8 @@ def cos(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = CosBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -173,7 +175,7 @@ def cos(input: Tensor | Number) -> Tensor:
         node._version_self = input.alias and input.alias.version
         node._computed_beside = beside
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class CosBackward0(Node):
@@ -247,14 +249,15 @@ def tan(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = TanBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class TanBackward0(Node):
@@ -314,7 +317,8 @@ def asin(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = AsinBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -322,7 +326,7 @@ def asin(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AsinBackward0(Node):
@@ -391,7 +395,8 @@ def acos(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = AcosBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -399,7 +404,7 @@ def acos(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AcosBackward0(Node):
@@ -468,7 +473,8 @@ def atan(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = AtanBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -476,7 +482,7 @@ def atan(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AtanBackward0(Node):
@@ -542,7 +548,8 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("atan2", input, other)
         node = Atan2Backward0()
@@ -570,7 +577,7 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(other)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class Atan2Backward0(Node):
@@ -707,7 +714,8 @@ def hypot(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or other.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("hypot", input, other)
         node = HypotBackward0()
@@ -736,7 +744,7 @@ def hypot(input: Tensor | Number, other: Tensor | Number) -> Tensor:
                 else likeness(input)
             )
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class HypotBackward0(Node):
@@ -849,7 +857,8 @@ def sinh(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = SinhBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -857,7 +866,7 @@ def sinh(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class SinhBackward0(Node):
@@ -921,7 +930,8 @@ def cosh(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = CoshBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -929,7 +939,7 @@ def cosh(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class CoshBackward0(Node):
@@ -993,7 +1003,8 @@ def tanh(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = TanhBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1001,7 +1012,7 @@ def tanh(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class TanhBackward0(Node):
@@ -1074,7 +1085,8 @@ def _tanh_backward(input: Tensor, x: Tensor) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None or x.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None or x.edge is not None) and (not flags or is_recording()):
         node = TanhBackwardBackward0()
         node.edges = (input.edge, x.edge)
         node.sequence_nr = next_sequence_nr()
@@ -1084,7 +1096,7 @@ def _tanh_backward(input: Tensor, x: Tensor) -> Tensor:
         if x.edge is not None:
             node.kept_result = out.array
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class TanhBackwardBackward0(Node):
@@ -1178,7 +1190,8 @@ def asinh(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("asinh", input)
         node = AsinhBackward0()
@@ -1188,7 +1201,7 @@ def asinh(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AsinhBackward0(Node):
@@ -1250,7 +1263,8 @@ def acosh(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = AcoshBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1258,7 +1272,7 @@ def acosh(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AcoshBackward0(Node):
@@ -1330,7 +1344,8 @@ def atanh(input: Tensor | Number) -> Tensor:
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
-    if input.edge is not None:
+    flags = current_mode.flags
+    if (input.edge is not None) and (not flags or is_recording()):
         node = AtanhBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1338,7 +1353,7 @@ def atanh(input: Tensor | Number) -> Tensor:
         node.kept_self = input
         node._version_self = input.alias and input.alias.version
         out.edge = node
-    return finish(out) if current_mode.flags else out
+    return finish(out) if flags else out
 
 
 class AtanhBackward0(Node):

@@ -76,60 +76,71 @@ class _Unusual:
         mode.shift(-1)
 
 
-class _ThreadModes(threading.local):
+class _Modes:
     """The modes of one thread."""
 
-    without_grad: _Unusual | None = None
-    inference: _Unusual | None = None
-    observed: _Unusual | None = None
-    observers: tuple[Observer, ...] = ()
+    __slots__ = ("inference", "observed", "observers", "without_grad")
+
+    def __init__(self) -> None:
+        self.without_grad: _Unusual | None = None
+        self.inference: _Unusual | None = None
+        self.observed: _Unusual | None = None
+        self.observers: tuple[Observer, ...] = ()
 
 
-_thread: Final = _ThreadModes()
+class _Thread(threading.local):
+    """Each thread finds its own modes here; that takes longer than to read what they are."""
+
+    def __init__(self) -> None:
+        self.modes = _Modes()
+
+
+_thread: Final = _Thread()
 
 
 def is_grad_enabled() -> bool:
     """Whether ops of this thread are recorded."""
-    return _thread.without_grad is None
+    return _thread.modes.without_grad is None
 
 
 def is_inference_mode_enabled() -> bool:
     """Whether this thread makes inference tensors."""
-    return _thread.inference is not None
+    return _thread.modes.inference is not None
 
 
 def is_recording() -> bool:
     """Whether the results of ops stay in the graph."""
-    return _thread.without_grad is None and _thread.inference is None
+    modes = _thread.modes
+    return modes.without_grad is None and modes.inference is None
 
 
 def _switch_grad(enabled: bool) -> bool:
     """Switch recording in this thread; returns what it was."""
-    before = _thread.without_grad is None
+    before = _thread.modes.without_grad is None
     if before is not enabled:
-        _thread.without_grad = None if enabled else _Unusual()
+        _thread.modes.without_grad = None if enabled else _Unusual()
     return before
 
 
 @contextmanager
 def observe(observer: Observer) -> Iterator[None]:
     """Inside the block `observer` sees the results of every op of this thread."""
-    before = _thread.observers
-    _thread.observers = (*before, observer)
+    before = _thread.modes.observers
+    _thread.modes.observers = (*before, observer)
     if not before:
-        _thread.observed = _Unusual()
+        _thread.modes.observed = _Unusual()
     try:
         yield
     finally:
-        _thread.observers = before
+        _thread.modes.observers = before
         if not before:
-            _thread.observed = None
+            _thread.modes.observed = None
 
 
 def inherit_modes() -> Callable[[], AbstractContextManager[None]]:
     """A context manager for another thread: the modes that this one has now."""
     grad_enabled, inference = is_grad_enabled(), is_inference_mode_enabled()
-    observers = _thread.observers
+    observers = _thread.modes.observers
 
     @contextmanager
     def enter() -> Iterator[None]:
@@ -148,29 +159,38 @@ def finish(result: _Result) -> _Result:
 
     With gradients disabled the result leaves the graph, and what its node saved goes with it.
     """
-    tensors: Any = result if isinstance(result, tuple) else (result,)
-    if not is_recording():
-        for tensor in tensors:
-            tensor.edge = None
-            if tensor.alias is not None:
-                _restrict_view(tensor)
-            elif _thread.inference is not None:
-                tensor.alias = INFERENCE_ALIAS
-    for observer in (*mode.observers, *_thread.observers):
-        observer(tensors)
+    modes = _thread.modes
+    if modes.without_grad is not None or modes.inference is not None:
+        if isinstance(result, tuple):
+            for tensor in result:
+                _leave_graph(tensor, modes)
+        else:
+            _leave_graph(result, modes)
+    if mode.observers or modes.observers:
+        tensors: Any = result if isinstance(result, tuple) else (result,)
+        for observer in (*mode.observers, *modes.observers):
+            observer(tensors)
     return result
+
+
+def _leave_graph(tensor: Any, modes: _Modes) -> None:
+    tensor.edge = None
+    if tensor.alias is not None:
+        _restrict_view(tensor)
+    elif modes.inference is not None:
+        tensor.alias = INFERENCE_ALIAS
 
 
 def finish_leaf(tensor: Tensor) -> Tensor:
     """Apply this thread's modes to a tensor that no op made."""
-    if _thread.inference is not None:
+    if _thread.modes.inference is not None:
         tensor.alias = INFERENCE_ALIAS
     return tensor
 
 
 def refuse_inference(tensor: Tensor, what: str) -> None:
     """Raise RuntimeError for an inference tensor, outside of inference mode."""
-    if tensor.alias is INFERENCE_ALIAS and _thread.inference is None:
+    if tensor.alias is INFERENCE_ALIAS and _thread.modes.inference is None:
         raise RuntimeError(
             f"{what} on an inference tensor outside InferenceMode is not allowed: clone() it "
             "outside of the mode to get a normal tensor."
@@ -186,7 +206,7 @@ def _restrict_view(view: Tensor) -> None:
     if base is None or view.alias is INFERENCE_ALIAS:
         return
     if view_kind(view) is None:
-        view._view_kind = UNDER_NO_GRAD if _thread.inference is None else INFERENCE
+        view._view_kind = UNDER_NO_GRAD if _thread.modes.inference is None else INFERENCE
     if base.edge is not None:
         view.edge = nowhere(view)
 
@@ -266,11 +286,11 @@ class inference_mode(ModeDecorator):
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __enter__(self) -> None:
-        self._before.append((_thread.inference, _switch_grad(not self._mode)))
-        _thread.inference = _Unusual() if self._mode else None
+        self._before.append((_thread.modes.inference, _switch_grad(not self._mode)))
+        _thread.modes.inference = _Unusual() if self._mode else None
 
     def __exit__(self, *_: object) -> None:
-        _thread.inference, grad_enabled = self._before.pop()
+        _thread.modes.inference, grad_enabled = self._before.pop()
         _switch_grad(grad_enabled)
 
     def clone(self) -> inference_mode:

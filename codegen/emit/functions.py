@@ -82,7 +82,7 @@ def recorded_function(
         prepare=tuple(prepare),
         compute=tuple(_compute(op, context, spelling, plan)),
         described=", ".join(spelled(p.name) for p in op.signature.tensor_params),
-        wrap=tuple(_wrap(op)),
+        wrap=(*_wrap(op), "flags = current_mode.flags"),
         result=_result(op),
         record=record(op, node, plan) if node is not None and plan is not None else None,
         node=node,

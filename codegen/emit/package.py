@@ -48,7 +48,7 @@ _RUNTIME_NAMES = {
     "gradspec.later": ("Later",),
     "gradspec.limits": ("MANY", "at_least", "at_most"),
     "gradspec.log_sums": ("log_of_sum",),
-    "gradspec.modes": ("current_mode", "finish"),
+    "gradspec.modes": ("current_mode", "finish", "is_recording"),
     "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),
     "gradspec.overloads": ("overloaded",),
     "gradspec.powers": ("power",),

@@ -54,6 +54,7 @@ RUNTIME_LEAVES = (
     "modes",
     "node",
     "overloads",
+    "powers",
     "promotion",
     "registry",
     "result",
