@@ -61,7 +61,7 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
         array = (
@@ -96,19 +96,11 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
         if other.edge is not None:
             node._saved_alpha = alpha
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -177,7 +169,7 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         kernels.refuse_bools("sub", input_array, other_array)
         input_array, other_array = promote(input_array, other_array)
     try:
@@ -213,19 +205,11 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
         if other.edge is not None:
             node._saved_alpha = alpha
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -298,7 +282,7 @@ def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         kernels.refuse_bools("rsub", input_array, other_array)
         input_array, other_array = promote(input_array, other_array)
     try:
@@ -334,19 +318,11 @@ def rsub_tensor(input: Tensor | Number, other: Tensor | Number, *, alpha: Number
         if input.edge is not None:
             node._saved_alpha = alpha
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -423,7 +399,7 @@ def rsub_scalar(input: Tensor, other: Number, alpha: Number = 1) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = RsubBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -465,7 +441,7 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
         array = (
@@ -488,21 +464,13 @@ def mul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node.kept_other = other
             node._version_other = other.alias and other.alias.version
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if other.edge is not None:
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -595,7 +563,10 @@ def div_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
+    if (
+        is_cast := input_array.dtype is not other_array.dtype
+        or input_array.dtype.num <= LAST_INTEGER
+    ):
         input_array, other_array = promote_to_float(input_array, other_array)
     try:
         array = (
@@ -620,19 +591,11 @@ def div_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -737,7 +700,7 @@ def div_tensor_mode(
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
         array = kernels.div_rounded(input_array, other_array, rounding_mode)
@@ -756,19 +719,11 @@ def div_tensor_mode(
         node.hooks = None
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -854,7 +809,7 @@ def remainder_scalar(input: Tensor, other: Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
@@ -900,7 +855,7 @@ def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
         array = np_remainder(input_array, other_array)
@@ -923,19 +878,11 @@ def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -1033,7 +980,7 @@ def fmod_scalar(input: Tensor, other: Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
@@ -1079,7 +1026,7 @@ def fmod_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
         array = kernels.fmod(input_array, other_array)
@@ -1102,19 +1049,11 @@ def fmod_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -1203,7 +1142,7 @@ def neg(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = NegBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1247,7 +1186,7 @@ def abs(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = AbsBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1314,7 +1253,7 @@ def sign(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SignBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1375,7 +1314,7 @@ def floor(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("floor", input)
         node = FloorBackward0()
@@ -1422,7 +1361,7 @@ def ceil(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("ceil", input)
         node = CeilBackward0()
@@ -1471,7 +1410,7 @@ def round_default(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = RoundBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1516,7 +1455,7 @@ def round_decimals(input: Tensor, *, decimals: int) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("round_decimals", input)
         node = RoundBackward1()
@@ -1568,7 +1507,7 @@ def trunc(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("trunc", input)
         node = TruncBackward0()
@@ -1611,7 +1550,7 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(RuntimeError, "maximum", input, other)
@@ -1638,19 +1577,11 @@ def maximum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -1763,7 +1694,7 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(RuntimeError, "minimum", input, other)
@@ -1790,19 +1721,11 @@ def minimum(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -2119,7 +2042,7 @@ def clamp_default(input: Tensor, min: Number | None = None, max: Number | None =
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ClampBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -2234,7 +2157,7 @@ def clamp_min_default(input: Tensor, min: Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ClampMinBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -2299,7 +2222,7 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
         min = lifted
     input_array = input.array
     min_array = min.array
-    if input_array.dtype is not min_array.dtype:
+    if is_cast := input_array.dtype is not min_array.dtype:
         input_array, min_array = promote(input_array, min_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "clamp_min", input, min)
@@ -2326,19 +2249,11 @@ def clamp_min_tensor(input: Tensor | Number, min: Tensor | Number) -> Tensor:
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and min_array is min.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if min.edge is not None:
             node._like_min = (
-                None
-                if min_array.shape == array.shape
-                and input_array is input.array
-                and min_array is min.array
-                else likeness(min)
+                None if not is_cast and min_array.shape == array.shape else likeness(min)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -2451,7 +2366,7 @@ def clamp_max_default(input: Tensor, max: Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ClampMaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -2516,7 +2431,7 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
         max = lifted
     input_array = input.array
     max_array = max.array
-    if input_array.dtype is not max_array.dtype:
+    if is_cast := input_array.dtype is not max_array.dtype:
         input_array, max_array = promote(input_array, max_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "clamp_max", input, max)
@@ -2543,19 +2458,11 @@ def clamp_max_tensor(input: Tensor | Number, max: Tensor | Number) -> Tensor:
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and max_array is max.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if max.edge is not None:
             node._like_max = (
-                None
-                if max_array.shape == array.shape
-                and input_array is input.array
-                and max_array is max.array
-                else likeness(max)
+                None if not is_cast and max_array.shape == array.shape else likeness(max)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -2659,7 +2566,7 @@ def where_self(condition: Tensor, input: Tensor | Number, other: Tensor | Number
     condition_array = condition.array
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
         array = (
@@ -2682,19 +2589,11 @@ def where_self(condition: Tensor, input: Tensor | Number, other: Tensor | Number
         node._version_condition = condition.alias and condition.alias.version
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -2786,7 +2685,7 @@ def clone(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = CloneBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -2828,7 +2727,7 @@ def _to_copy(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ToCopyBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

@@ -55,7 +55,7 @@ def _conj(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ConjBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -100,7 +100,7 @@ def _conj_physical(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ConjPhysicalBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -151,7 +151,7 @@ def view_as_real(input: Tensor) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ViewAsRealBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -192,7 +192,7 @@ def view_as_complex(input: Tensor) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("view_as_complex", input)
         node = ViewAsComplexBackward0()
@@ -321,7 +321,7 @@ def angle(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = AngleBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -402,7 +402,7 @@ def sgn(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SgnBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

@@ -70,7 +70,7 @@ def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> LinalgInvExResult
     inverse = wrap(inverse_array)
     info = wrap(info_array)
     flags = current_mode.flags
-    if (A.edge is not None) and (not flags or is_recording()):
+    if A.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_inv_ex", A)
         node = LinalgInvExBackward0()
@@ -149,7 +149,7 @@ def linalg_det(A: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (A.edge is not None) and (not flags or is_recording()):
+    if A.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_det", A)
         node = LinalgDetBackward0()
@@ -210,7 +210,7 @@ def _cofactors(A: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (A.edge is not None) and (not flags or is_recording()):
+    if A.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_cofactors", A)
         node = CofactorsBackward0()
@@ -312,7 +312,7 @@ def linalg_slogdet(A: Tensor) -> LinalgSlogdetResult:
     sign = wrap(sign_array)
     logabsdet = wrap(logabsdet_array)
     flags = current_mode.flags
-    if (A.edge is not None) and (not flags or is_recording()):
+    if A.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_slogdet", A)
         node = LinalgSlogdetBackward0()
@@ -709,7 +709,7 @@ def linalg_cholesky_ex(
     L = wrap(L_array)
     info = wrap(info_array)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_cholesky_ex", input)
         node = LinalgCholeskyExBackward0()
@@ -808,7 +808,7 @@ def linalg_eigh(input: Tensor, UPLO: str = "L") -> LinalgEighResult:
     eigenvalues = wrap(eigenvalues_array)
     eigenvectors = wrap(eigenvectors_array)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_eigh", input)
         node = LinalgEighBackward0()
@@ -933,7 +933,7 @@ def _quotient(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
         array = kernels.quotient(input_array, other_array)
@@ -955,19 +955,11 @@ def _quotient(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         if other.edge is not None:
             node.kept_result = out.array
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -1066,7 +1058,7 @@ def linalg_svd(
     S = wrap(S_array)
     Vh = wrap(Vh_array)
     flags = current_mode.flags
-    if (A.edge is not None) and (not flags or is_recording()):
+    if A.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_svd", A)
         node = LinalgSvdBackward0()
@@ -1311,7 +1303,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> LinalgQrResult:
     Q = wrap(Q_array)
     R = wrap(R_array)
     flags = current_mode.flags
-    if (A.edge is not None) and (not flags or is_recording()):
+    if A.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_qr", A)
         node = LinalgQrBackward0()
@@ -1491,7 +1483,7 @@ def _computed_q(input: Tensor) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_computed_q", input)
         node = ComputedQBackward0()
@@ -1540,7 +1532,7 @@ def linalg_pinv(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_pinv", input)
         node = LinalgPinvBackward0()
@@ -1644,7 +1636,7 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> LinalgLuResult:
     L = wrap(L_array)
     U = wrap(U_array)
     flags = current_mode.flags
-    if (A.edge is not None) and (not flags or is_recording()):
+    if A.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= A_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_lu", A)
         node = LinalgLuBackward0()
@@ -1827,7 +1819,7 @@ def linalg_matrix_exp(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("linalg_matrix_exp", input)
         node = LinalgMatrixExpBackward0()

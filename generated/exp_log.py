@@ -71,7 +71,7 @@ def exp(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ExpBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -131,7 +131,7 @@ def exp2(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = Exp2Backward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -197,7 +197,7 @@ def expm1(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = Expm1Backward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -270,7 +270,7 @@ def log(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = LogBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -341,7 +341,7 @@ def log1p(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = Log1PBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -414,7 +414,7 @@ def log2(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = Log2Backward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -489,7 +489,7 @@ def log10(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = Log10Backward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -554,7 +554,7 @@ def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
         array = kernels.logaddexp(input_array, other_array)
@@ -577,19 +577,11 @@ def logaddexp(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -680,7 +672,7 @@ def sqrt(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SqrtBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -748,7 +740,7 @@ def rsqrt(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = RsqrtBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -814,7 +806,7 @@ def reciprocal(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ReciprocalBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -876,7 +868,7 @@ def pow_tensor_scalar(input: Tensor, exponent: Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = PowBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -960,7 +952,7 @@ def _itself(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ItselfBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1019,7 +1011,7 @@ def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tens
         exponent = lifted
     input_array = input.array
     exponent_array = exponent.array
-    if input_array.dtype is not exponent_array.dtype:
+    if is_cast := input_array.dtype is not exponent_array.dtype:
         input_array, exponent_array = promote(input_array, exponent_array)
     try:
         array = kernels.pow(input_array, exponent_array)
@@ -1041,19 +1033,11 @@ def pow_tensor_tensor(input: Tensor | Number, exponent: Tensor | Number) -> Tens
         if exponent.edge is not None:
             node.kept_result = out.array
             node._like_exponent = (
-                None
-                if exponent_array.shape == array.shape
-                and input_array is input.array
-                and exponent_array is exponent.array
-                else likeness(exponent)
+                None if not is_cast and exponent_array.shape == array.shape else likeness(exponent)
             )
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and exponent_array is exponent.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -1193,7 +1177,7 @@ def pow_scalar(input: Number, exponent: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (exponent.edge is not None) and (not flags or is_recording()):
+    if exponent.edge is not None and (not flags or is_recording()):
         node = PowBackward2()
         node.edges = (exponent.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1303,7 +1287,7 @@ def _times_log(input: Tensor, base: Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = TimesLogBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1348,7 +1332,10 @@ def xlogy_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
+    if (
+        is_cast := input_array.dtype is not other_array.dtype
+        or input_array.dtype.num <= LAST_INTEGER
+    ):
         input_array, other_array = promote_to_float(input_array, other_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "xlogy", input, other)
@@ -1373,19 +1360,11 @@ def xlogy_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -1492,7 +1471,7 @@ def xlogy_scalar_self(input: float, other: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (other.edge is not None) and (not flags or is_recording()):
+    if other.edge is not None and (not flags or is_recording()):
         node = XlogyBackward1()
         node.edges = (other.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1565,7 +1544,7 @@ def xlogy_scalar_other(input: Tensor | Number, other: float) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = XlogyBackward2()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

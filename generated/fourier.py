@@ -45,7 +45,7 @@ def _fft_c2c(input: Tensor, dim: Sequence[int], normalization: int, inverse: boo
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = FftC2CBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -101,7 +101,7 @@ def _fft_r2c(input: Tensor, dim: Sequence[int], normalization: int, onesided: bo
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_fft_r2c", input)
         node = FftR2CBackward0()
@@ -188,7 +188,7 @@ def _fft_c2r(input: Tensor, dim: Sequence[int], normalization: int, last_dim_siz
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = FftC2RBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -263,7 +263,7 @@ def _lengthened(input: Tensor, x: Tensor, dim: int) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = LengthenedBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

@@ -52,7 +52,10 @@ def addcmul(
     input_array = input.array
     tensor1_array = tensor1.array
     tensor2_array = tensor2.array
-    if input_array.dtype is not tensor1_array.dtype or input_array.dtype is not tensor2_array.dtype:
+    if (
+        is_cast := input_array.dtype is not tensor1_array.dtype
+        or input_array.dtype is not tensor2_array.dtype
+    ):
         input_array, tensor1_array, tensor2_array = promote(
             input_array, tensor1_array, tensor2_array
         )
@@ -100,34 +103,19 @@ def addcmul(
             node.kept_tensor1 = tensor1
             node._version_tensor1 = tensor1.alias and tensor1.alias.version
             node._like_tensor2 = (
-                None
-                if tensor2_array.shape == array.shape
-                and input_array is input.array
-                and tensor1_array is tensor1.array
-                and tensor2_array is tensor2.array
-                else likeness(tensor2)
+                None if not is_cast and tensor2_array.shape == array.shape else likeness(tensor2)
             )
         if tensor1.edge is not None:
             node.kept_tensor2 = tensor2
             node._version_tensor2 = tensor2.alias and tensor2.alias.version
             node._like_tensor1 = (
-                None
-                if tensor1_array.shape == array.shape
-                and input_array is input.array
-                and tensor1_array is tensor1.array
-                and tensor2_array is tensor2.array
-                else likeness(tensor1)
+                None if not is_cast and tensor1_array.shape == array.shape else likeness(tensor1)
             )
         if tensor1.edge is not None or tensor2.edge is not None:
             node._saved_value = value
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and tensor1_array is tensor1.array
-                and tensor2_array is tensor2.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -256,7 +244,10 @@ def addcdiv(
     input_array = input.array
     tensor1_array = tensor1.array
     tensor2_array = tensor2.array
-    if input_array.dtype is not tensor1_array.dtype or input_array.dtype is not tensor2_array.dtype:
+    if (
+        is_cast := input_array.dtype is not tensor1_array.dtype
+        or input_array.dtype is not tensor2_array.dtype
+    ):
         input_array, tensor1_array, tensor2_array = promote(
             input_array, tensor1_array, tensor2_array
         )
@@ -279,12 +270,7 @@ def addcdiv(
             node.kept_tensor1 = tensor1
             node._version_tensor1 = tensor1.alias and tensor1.alias.version
             node._like_tensor2 = (
-                None
-                if tensor2_array.shape == array.shape
-                and input_array is input.array
-                and tensor1_array is tensor1.array
-                and tensor2_array is tensor2.array
-                else likeness(tensor2)
+                None if not is_cast and tensor2_array.shape == array.shape else likeness(tensor2)
             )
         if tensor1.edge is not None or tensor2.edge is not None:
             node.kept_tensor2 = tensor2
@@ -292,21 +278,11 @@ def addcdiv(
             node._saved_value = value
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and tensor1_array is tensor1.array
-                and tensor2_array is tensor2.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if tensor1.edge is not None:
             node._like_tensor1 = (
-                None
-                if tensor1_array.shape == array.shape
-                and input_array is input.array
-                and tensor1_array is tensor1.array
-                and tensor2_array is tensor2.array
-                else likeness(tensor1)
+                None if not is_cast and tensor1_array.shape == array.shape else likeness(tensor1)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -418,7 +394,7 @@ def lerp_scalar(input: Tensor | Number, end: Tensor | Number, weight: Number) ->
         end = lifted
     input_array = input.array
     end_array = end.array
-    if input_array.dtype is not end_array.dtype:
+    if is_cast := input_array.dtype is not end_array.dtype:
         kernels.same_dtype("lerp", input_array, end_array)
         input_array, end_array = promote(input_array, end_array)
     try:
@@ -437,19 +413,11 @@ def lerp_scalar(input: Tensor | Number, end: Tensor | Number, weight: Number) ->
         node._saved_weight = weight
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and end_array is end.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if end.edge is not None:
             node._like_end = (
-                None
-                if end_array.shape == array.shape
-                and input_array is input.array
-                and end_array is end.array
-                else likeness(end)
+                None if not is_cast and end_array.shape == array.shape else likeness(end)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -510,7 +478,10 @@ def lerp_tensor(input: Tensor | Number, end: Tensor | Number, weight: Tensor | N
     input_array = input.array
     end_array = end.array
     weight_array = weight.array
-    if input_array.dtype is not end_array.dtype or input_array.dtype is not weight_array.dtype:
+    if (
+        is_cast := input_array.dtype is not end_array.dtype
+        or input_array.dtype is not weight_array.dtype
+    ):
         kernels.same_dtype("lerp", input_array, end_array)
         input_array, end_array, weight_array = promote(input_array, end_array, weight_array)
     try:
@@ -536,33 +507,18 @@ def lerp_tensor(input: Tensor | Number, end: Tensor | Number, weight: Tensor | N
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_weight = (
-                None
-                if weight_array.shape == array.shape
-                and input_array is input.array
-                and end_array is end.array
-                and weight_array is weight.array
-                else likeness(weight)
+                None if not is_cast and weight_array.shape == array.shape else likeness(weight)
             )
         if input.edge is not None or end.edge is not None:
             node.kept_weight = weight
             node._version_weight = weight.alias and weight.alias.version
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and end_array is end.array
-                and weight_array is weight.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if end.edge is not None:
             node._like_end = (
-                None
-                if end_array.shape == array.shape
-                and input_array is input.array
-                and end_array is end.array
-                and weight_array is weight.array
-                else likeness(end)
+                None if not is_cast and end_array.shape == array.shape else likeness(end)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -696,11 +652,7 @@ def addmv(
             node._saved_alpha = alpha
         if input.edge is not None:
             node._saved_beta = beta
-            node._like_self = (
-                None
-                if input_array.shape == array.shape and input_array is input.array
-                else likeness(input)
-            )
+            node._like_self = None if input_array.shape == array.shape else likeness(input)
         if vec.edge is not None:
             node.kept_mat = mat
             node._version_mat = mat.alias and mat.alias.version
@@ -824,11 +776,7 @@ def addr(
             node._saved_alpha = alpha
         if input.edge is not None:
             node._saved_beta = beta
-            node._like_self = (
-                None
-                if input_array.shape == array.shape and input_array is input.array
-                else likeness(input)
-            )
+            node._like_self = None if input_array.shape == array.shape else likeness(input)
         if vec2.edge is not None:
             node.kept_vec1 = vec1
             node._version_vec1 = vec1.alias and vec1.alias.version
@@ -959,11 +907,7 @@ def baddbmm(
             node._version_batch2 = batch2.alias and batch2.alias.version
         if input.edge is not None:
             node._saved_beta = beta
-            node._like_self = (
-                None
-                if input_array.shape == array.shape and input_array is input.array
-                else likeness(input)
-            )
+            node._like_self = None if input_array.shape == array.shape else likeness(input)
         out.edge = node
     return finish(out) if flags else out
 
@@ -1097,11 +1041,7 @@ def addbmm(
             node._version_batch2 = batch2.alias and batch2.alias.version
         if input.edge is not None:
             node._saved_beta = beta
-            node._like_self = (
-                None
-                if input_array.shape == array.shape and input_array is input.array
-                else likeness(input)
-            )
+            node._like_self = None if input_array.shape == array.shape else likeness(input)
         out.edge = node
     return finish(out) if flags else out
 
@@ -1230,7 +1170,7 @@ def linalg_cross(input: Tensor | Number, other: Tensor | Number, *, dim: int = -
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         kernels.same_dtype("linalg_cross", input_array, other_array)
         input_array, other_array = promote(input_array, other_array)
     try:
@@ -1253,21 +1193,13 @@ def linalg_cross(input: Tensor | Number, other: Tensor | Number, *, dim: int = -
             node.kept_other = other
             node._version_other = other.alias and other.alias.version
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if other.edge is not None:
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         out.edge = node
     return finish(out) if flags else out

@@ -47,7 +47,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SelectBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -105,7 +105,7 @@ def select_backward(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (grad_output.edge is not None) and (not flags or is_recording()):
+    if grad_output.edge is not None and (not flags or is_recording()):
         node = SelectBackwardBackward0()
         node.edges = (grad_output.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -167,7 +167,7 @@ def slice(
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SliceBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -247,7 +247,7 @@ def slice_backward(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (grad_output.edge is not None) and (not flags or is_recording()):
+    if grad_output.edge is not None and (not flags or is_recording()):
         node = SliceBackwardBackward0()
         node.edges = (grad_output.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -322,7 +322,7 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = IndexBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -385,7 +385,7 @@ def _index_backward(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = IndexBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -441,7 +441,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = IndexSelectBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -509,7 +509,7 @@ def _index_select_backward(input: Tensor, shape: Sequence[int], dim: int, index:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = IndexSelectBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -574,7 +574,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = GatherBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -653,7 +653,7 @@ def _gather_backward(input: Tensor, x: Tensor, dim: int, index: Tensor) -> Tenso
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = GatherBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -877,7 +877,7 @@ def scatter_value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tens
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ScatterBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -943,18 +943,14 @@ def masked_fill_scalar(input: Tensor | Number, mask: Tensor, value: Number) -> T
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = MaskedFillBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
         node.kept_mask = mask
         node._version_mask = mask.alias and mask.alias.version
-        node._like_self = (
-            None
-            if input_array.shape == array.shape and input_array is input.array
-            else likeness(input)
-        )
+        node._like_self = None if input_array.shape == array.shape else likeness(input)
         out.edge = node
     return finish(out) if flags else out
 
@@ -1029,11 +1025,7 @@ def masked_fill_tensor(input: Tensor | Number, mask: Tensor, value: Tensor) -> T
         if value.edge is not None:
             node._saved_value_dtype = value.array.dtype
         if input.edge is not None:
-            node._like_self = (
-                None
-                if input_array.shape == array.shape and input_array is input.array
-                else likeness(input)
-            )
+            node._like_self = None if input_array.shape == array.shape else likeness(input)
         out.edge = node
     return finish(out) if flags else out
 
@@ -1116,7 +1108,7 @@ def _index_clear(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = IndexClearBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

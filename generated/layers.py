@@ -52,7 +52,7 @@ def embedding(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (weight.edge is not None) and (not flags or is_recording()):
+    if weight.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("embedding", weight, indices)
         node = EmbeddingBackward0()
@@ -152,7 +152,7 @@ def embedding_dense_backward(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (grad_output.edge is not None) and (not flags or is_recording()):
+    if grad_output.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= grad_output_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("embedding_dense_backward", grad_output, indices)
         node = EmbeddingDenseBackwardBackward0()
@@ -232,7 +232,7 @@ def _embedding_padded(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_embedding_padded", input, indices)
         node = EmbeddingPaddedBackward0()
@@ -342,7 +342,7 @@ def _native_dropout(input: Tensor, mask: Tensor, scale: float) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_native_dropout", input, mask)
         node = NativeDropoutBackward0()
@@ -443,7 +443,7 @@ def _leaky_relu(input: Tensor, negative_slope: float) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = LeakyReluBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

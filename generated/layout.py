@@ -45,7 +45,7 @@ def split_tensor(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
     out = tuple(map(wrap, array))
     share_alias_with_all(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SplitBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -102,7 +102,7 @@ def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) ->
     out = tuple(map(wrap, array))
     share_alias_with_all(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SplitWithSizesBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -156,7 +156,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = DiagonalBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -217,7 +217,7 @@ def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) 
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = DiagonalBackward0_copy()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -280,7 +280,7 @@ def diagonal_backward(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (grad_output.edge is not None) and (not flags or is_recording()):
+    if grad_output.edge is not None and (not flags or is_recording()):
         node = DiagonalBackwardBackward0()
         node.edges = (grad_output.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -342,7 +342,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = DiagEmbedBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -408,7 +408,7 @@ def trace(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = TraceBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -452,7 +452,7 @@ def _trace_backward(input: Tensor, shape: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = TraceBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -492,7 +492,7 @@ def repeat(input: Tensor, repeats: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = RepeatBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -543,7 +543,7 @@ def _repeat_backward(input: Tensor, shape: Sequence[int], repeats: Sequence[int]
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = RepeatBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -592,7 +592,7 @@ def roll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] =
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = RollBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -643,7 +643,7 @@ def _unroll(input: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = UnrollBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

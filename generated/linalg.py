@@ -429,11 +429,7 @@ def addmm(
             node._saved_alpha = alpha
         if input.edge is not None:
             node._saved_beta = beta
-            node._like_self = (
-                None
-                if input_array.shape == array.shape and input_array is input.array
-                else likeness(input)
-            )
+            node._like_self = None if input_array.shape == array.shape else likeness(input)
         if mat2.edge is not None:
             node.kept_mat1 = mat1
             node._version_mat1 = mat1.alias and mat1.alias.version
@@ -548,7 +544,7 @@ def _broadcast_matmul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
         array = kernels.broadcast_matmul(input_array, other_array)
@@ -567,21 +563,13 @@ def _broadcast_matmul(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node.kept_other = other
             node._version_other = other.alias and other.alias.version
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if other.edge is not None:
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         out.edge = node
     return finish(out) if flags else out

@@ -56,7 +56,7 @@ def _reduced(input: Tensor, reduction: str) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_reduced", input)
         node = ReducedBackward0()
@@ -109,7 +109,7 @@ def _unreduced(input: Tensor, shape: Sequence[int], reduction: str) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_unreduced", input)
         node = UnreducedBackward0()
@@ -166,7 +166,7 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
         target = lifted
     input_array = input.array
     target_array = target.array
-    if input_array.dtype is not target_array.dtype:
+    if is_cast := input_array.dtype is not target_array.dtype:
         input_array, target_array = promote(input_array, target_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "mse_loss", input, target)
@@ -190,19 +190,11 @@ def _mse_loss(input: Tensor | Number, target: Tensor | Number, reduction: str) -
         node._version_target = target.alias and target.alias.version
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and target_array is target.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if target.edge is not None:
             node._like_target = (
-                None
-                if target_array.shape == array.shape
-                and input_array is input.array
-                and target_array is target.array
-                else likeness(target)
+                None if not is_cast and target_array.shape == array.shape else likeness(target)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -744,7 +736,7 @@ def _nll_loss(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_nll_loss", input, target, weight)
         node = NllLossBackward0()
@@ -854,7 +846,7 @@ def _nll_loss2d(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_nll_loss2d", input, target, weight)
         node = NllLoss2DBackward0()

@@ -325,7 +325,7 @@ def _smooth_l1_loss(
         target = lifted
     input_array = input.array
     target_array = target.array
-    if input_array.dtype is not target_array.dtype:
+    if is_cast := input_array.dtype is not target_array.dtype:
         input_array, target_array = promote(input_array, target_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "smooth_l1_loss", input, target)
@@ -350,19 +350,11 @@ def _smooth_l1_loss(
         node._version_target = target.alias and target.alias.version
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and target_array is target.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if target.edge is not None:
             node._like_target = (
-                None
-                if target_array.shape == array.shape
-                and input_array is input.array
-                and target_array is target.array
-                else likeness(target)
+                None if not is_cast and target_array.shape == array.shape else likeness(target)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -514,7 +506,7 @@ def _huber_loss(
         target = lifted
     input_array = input.array
     target_array = target.array
-    if input_array.dtype is not target_array.dtype:
+    if is_cast := input_array.dtype is not target_array.dtype:
         input_array, target_array = promote(input_array, target_array)
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "huber_loss", input, target)
@@ -539,19 +531,11 @@ def _huber_loss(
         node._version_target = target.alias and target.alias.version
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and target_array is target.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if target.edge is not None:
             node._like_target = (
-                None
-                if target_array.shape == array.shape
-                and input_array is input.array
-                and target_array is target.array
-                else likeness(target)
+                None if not is_cast and target_array.shape == array.shape else likeness(target)
             )
         out.edge = node
     return finish(out) if flags else out

@@ -56,7 +56,7 @@ def linalg_vector_norm(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX

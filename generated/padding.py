@@ -41,7 +41,7 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Ten
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ConstantPadNdBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -87,7 +87,7 @@ def _constant_unpad_nd(input: Tensor, pad: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ConstantUnpadNdBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -131,7 +131,7 @@ def _reflection_pad1d(input: Tensor, padding: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ReflectionPad1DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -193,7 +193,7 @@ def _reflection_pad2d(input: Tensor, padding: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ReflectionPad2DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -255,7 +255,7 @@ def _reflection_pad3d(input: Tensor, padding: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ReflectionPad3DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -317,7 +317,7 @@ def _replication_pad1d(input: Tensor, padding: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ReplicationPad1DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -379,7 +379,7 @@ def _replication_pad2d(input: Tensor, padding: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ReplicationPad2DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -441,7 +441,7 @@ def _replication_pad3d(input: Tensor, padding: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ReplicationPad3DBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -503,7 +503,7 @@ def _pad_by_index(input: Tensor, pad: Sequence[int], kind: str) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = PadByIndexBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

@@ -71,7 +71,7 @@ def avg_pool2d(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("avg_pool2d", input)
         node = AvgPool2DBackward0()
@@ -218,7 +218,7 @@ def avg_pool3d(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("avg_pool3d", input)
         node = AvgPool3DBackward0()
@@ -535,7 +535,7 @@ def avg_pool1d(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("avg_pool1d", input)
         node = AvgPool1DBackward0()
@@ -781,7 +781,7 @@ def max_pool1d_with_indices(
     result = wrap(result_array)
     indices = wrap(indices_array)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("max_pool1d_with_indices", input)
         node = MaxPool1DWithIndicesBackward0()
@@ -890,7 +890,7 @@ def max_pool2d_with_indices(
     result = wrap(result_array)
     indices = wrap(indices_array)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("max_pool2d_with_indices", input)
         node = MaxPool2DWithIndicesBackward0()
@@ -999,7 +999,7 @@ def max_pool3d_with_indices(
     result = wrap(result_array)
     indices = wrap(indices_array)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("max_pool3d_with_indices", input)
         node = MaxPool3DWithIndicesBackward0()
@@ -1175,7 +1175,7 @@ def _max_pool_take(input: Tensor, indices: Tensor, spatial: int) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_max_pool_take", input, indices)
         node = MaxPoolTakeBackward0()
@@ -1252,7 +1252,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int | None]) 
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("adaptive_avg_pool1d", input)
         node = AdaptiveAvgPool1DBackward0()
@@ -1311,7 +1311,7 @@ def _adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None])
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_adaptive_avg_pool2d", input)
         node = AdaptiveAvgPool2DBackward0()
@@ -1378,7 +1378,7 @@ def _adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None])
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_adaptive_avg_pool3d", input)
         node = AdaptiveAvgPool3DBackward0()

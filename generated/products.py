@@ -46,7 +46,7 @@ def prod_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("prod_default", input)
         node = ProdBackward0()
@@ -150,7 +150,7 @@ def prod_dim_int(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("prod_dim_int", input)
         node = ProdBackward1()
@@ -264,7 +264,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tenso
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("cumprod", input)
         node = CumprodBackward0()
@@ -468,7 +468,7 @@ def _delay(input: Tensor, dim: int, steps: int, fill: Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX

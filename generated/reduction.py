@@ -58,7 +58,7 @@ def sum_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SumBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -134,7 +134,7 @@ def sum_dim_intlist(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SumBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -218,7 +218,7 @@ def _unreduce(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = UnreduceBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -269,7 +269,7 @@ def mean_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = MeanBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -345,7 +345,7 @@ def mean_dim(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = MeanBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -427,7 +427,7 @@ def _unmean(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = UnmeanBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -496,7 +496,7 @@ def var_correction(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = VarBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -596,7 +596,7 @@ def _over_freedom(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = OverFreedomBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -670,7 +670,7 @@ def std_correction(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if (
             FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
             or FIRST_COMPLEX <= array.dtype.num <= LAST_COMPLEX
@@ -789,7 +789,7 @@ def amax(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = AmaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -876,7 +876,7 @@ def amin(input: Tensor, dim: int | Sequence[int] = (), keepdim: bool = False) ->
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = AminBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -970,7 +970,7 @@ def max_dim(input: Tensor, dim: int, keepdim: bool = False) -> MaxDimResult:
     values = wrap(values_array)
     indices = wrap(indices_array)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = MaxBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1049,7 +1049,7 @@ def max_default(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = MaxBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1136,7 +1136,7 @@ def min_dim(input: Tensor, dim: int, keepdim: bool = False) -> MinDimResult:
     values = wrap(values_array)
     indices = wrap(indices_array)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = MinBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1215,7 +1215,7 @@ def min_default(input: Tensor) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = MinBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1296,7 +1296,7 @@ def _put_along_dim(
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_put_along_dim", input, indices)
         node = PutAlongDimBackward0()
@@ -1368,7 +1368,7 @@ def _take_along_dim(input: Tensor, dim: int, indices: Tensor, keepdim: bool) -> 
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_take_along_dim", input, indices)
         node = TakeAlongDimBackward0()
@@ -1480,7 +1480,7 @@ def logsumexp(input: Tensor | Number, dim: int | Sequence[int], keepdim: bool = 
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("logsumexp", input)
         node = LogsumexpBackward0()
@@ -1570,7 +1570,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = CumsumBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

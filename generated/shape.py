@@ -37,7 +37,7 @@ def alias(input: Tensor) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = AliasBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -78,7 +78,7 @@ def view(input: Tensor, size: Sequence[int], *, copy: bool = False) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ViewBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -122,7 +122,7 @@ def _unsafe_view(input: Tensor, size: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = UnsafeViewBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -195,7 +195,7 @@ def expand(input: Tensor, size: Sequence[int], *, implicit: bool = False) -> Ten
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ExpandBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -239,7 +239,7 @@ def _sum_to_size(input: Tensor, size: Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SumToSizeBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -294,7 +294,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = TransposeBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -346,7 +346,7 @@ def t(input: Tensor) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = TBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -387,7 +387,7 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = PermuteBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -432,7 +432,7 @@ def _permute_backward(input: Tensor, dims: Sequence[int]) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = PermuteBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -477,7 +477,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = UnsqueezeBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -522,7 +522,7 @@ def squeeze_default(input: Tensor) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SqueezeBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -567,7 +567,7 @@ def squeeze_dim(input: Tensor, dim: int) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SqueezeBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -612,7 +612,7 @@ def squeeze_dims(input: Tensor, dim: Sequence[int]) -> Tensor:
     out.edge = out.alias = None
     share_alias(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SqueezeBackward2()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -656,7 +656,7 @@ def flip(input: Tensor, dims: int | Sequence[int]) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = FlipBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -700,7 +700,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = TrilBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -744,7 +744,7 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = TriuBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -788,7 +788,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (any_edge(tensors)) and (not flags or is_recording()):
+    if any_edge(tensors) and (not flags or is_recording()):
         node = CatBackward0()
         node.edges = edges_of(tensors)
         node.sequence_nr = next_sequence_nr()
@@ -838,7 +838,7 @@ def _cat_backward(input: Tensor, tensors: Sequence[Tensor], dim: int) -> tuple[T
         raise failure("cat_backward", error, input, tensors) from None
     out = tuple(map(wrap, array))
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = CatBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -891,7 +891,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (any_edge(tensors)) and (not flags or is_recording()):
+    if any_edge(tensors) and (not flags or is_recording()):
         node = StackBackward0()
         node.edges = edges_of(tensors)
         node.sequence_nr = next_sequence_nr()
@@ -941,7 +941,7 @@ def _stack_backward(input: Tensor, tensors: Sequence[Tensor], dim: int) -> tuple
         raise failure("stack_backward", error, input, tensors) from None
     out = tuple(map(wrap, array))
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = StackBackwardBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -993,7 +993,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     out = tuple(map(wrap, array))
     share_alias_with_all(input, out)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = UnbindBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

@@ -52,7 +52,7 @@ def sort_default(input: Tensor, dim: int = -1, descending: bool = False) -> Sort
     values = wrap(values_array)
     indices = wrap(indices_array)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SortBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -134,7 +134,7 @@ def sort_stable(
     values = wrap(values_array)
     indices = wrap(indices_array)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SortBackward1()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -221,7 +221,7 @@ def topk(
     values = wrap(values_array)
     indices = wrap(indices_array)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = TopkBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -301,7 +301,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Kth
     values = wrap(values_array)
     indices = wrap(indices_array)
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = KthvalueBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

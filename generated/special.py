@@ -55,7 +55,7 @@ def erf(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ErfBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -130,7 +130,7 @@ def erfc(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = ErfcBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -201,7 +201,7 @@ def _normal_cdf(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("_normal_cdf", input)
         node = NormalCdfBackward0()
@@ -354,7 +354,7 @@ def lgamma(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("lgamma", input)
         node = LgammaBackward0()
@@ -429,7 +429,7 @@ def digamma(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = DigammaBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -490,7 +490,7 @@ def polygamma(n: int, input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("polygamma", input)
         node = PolygammaBackward0()

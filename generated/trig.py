@@ -79,7 +79,7 @@ def sin(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SinBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -166,7 +166,7 @@ def cos(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = CosBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -250,7 +250,7 @@ def tan(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = TanBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -318,7 +318,7 @@ def asin(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = AsinBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -396,7 +396,7 @@ def acos(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = AcosBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -474,7 +474,7 @@ def atan(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = AtanBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -539,7 +539,10 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype or input_array.dtype.num <= LAST_INTEGER:
+    if (
+        is_cast := input_array.dtype is not other_array.dtype
+        or input_array.dtype.num <= LAST_INTEGER
+    ):
         input_array, other_array = promote_to_float(input_array, other_array)
     try:
         array = in_threads(np_arctan2, input_array, other_array)
@@ -562,19 +565,11 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         node._version_self = input.alias and input.alias.version
         if input.edge is not None:
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         if other.edge is not None:
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -705,7 +700,7 @@ def hypot(input: Tensor | Number, other: Tensor | Number) -> Tensor:
         other = lifted
     input_array = input.array
     other_array = other.array
-    if input_array.dtype is not other_array.dtype:
+    if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
         array = np_hypot(input_array, other_array)
@@ -727,21 +722,13 @@ def hypot(input: Tensor | Number, other: Tensor | Number) -> Tensor:
             node.kept_other = other
             node._version_other = other.alias and other.alias.version
             node._like_other = (
-                None
-                if other_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(other)
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
             )
         if input.edge is not None:
             node.kept_self = input
             node._version_self = input.alias and input.alias.version
             node._like_self = (
-                None
-                if input_array.shape == array.shape
-                and input_array is input.array
-                and other_array is other.array
-                else likeness(input)
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
             )
         out.edge = node
     return finish(out) if flags else out
@@ -858,7 +845,7 @@ def sinh(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = SinhBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -931,7 +918,7 @@ def cosh(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = CoshBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1004,7 +991,7 @@ def tanh(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = TanhBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1191,7 +1178,7 @@ def asinh(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
             raise complex_gradient("asinh", input)
         node = AsinhBackward0()
@@ -1264,7 +1251,7 @@ def acosh(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = AcoshBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
@@ -1345,7 +1332,7 @@ def atanh(input: Tensor | Number) -> Tensor:
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
-    if (input.edge is not None) and (not flags or is_recording()):
+    if input.edge is not None and (not flags or is_recording()):
         node = AtanhBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()

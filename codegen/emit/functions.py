@@ -13,7 +13,7 @@ from ..render.to_tensor import TensorRenderer
 from ..render.to_threads import PointwiseRenderer, is_pointwise
 from ..spec.model import OpSpec
 from .names import forwarded, python_signature, result_type_name, spelled
-from .record import complex_tests, has_edge, record, wanted_params
+from .record import complex_tests, has_edge, record, reduced_params, wanted_params
 from .saves import SavedFormulas, beside
 from .views import ArrayFunctionView, FunctionView, NodeView, ResultTypeView
 
@@ -183,7 +183,10 @@ def _promotion(op: OpSpec) -> list[str]:
     targets = ", ".join(arrays) if len(arrays) > 1 else f"({arrays[0]},)"
     line = f"{targets} = {promote}({', '.join(arrays)})"
     lines = [*_refused_dtypes(op), line]
-    return lines if optional else [f"if {' or '.join(tests)}:", *(f"    {line}" for line in lines)]
+    if optional:
+        return lines
+    name = "is_cast := " if reduced_params(op) else ""  # for what is recorded
+    return [f"if {name}{' or '.join(tests)}:", *(f"    {line}" for line in lines)]
 
 
 def _refused_dtypes(op: OpSpec) -> Iterator[str]:

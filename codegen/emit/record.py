@@ -20,9 +20,10 @@ def differentiable_outputs(op: OpSpec) -> tuple[str, ...]:
 
 def record(op: OpSpec, node: NodeView, plan: SavedFormulas) -> RecordView:
     wanted = wanted_params(op)
+    any_edge = " or ".join(has_edge(p) for p in wanted)
     return RecordView(
         refuses="" if op.complex or op.real_only else " or ".join(complex_tests(op, wanted)),
-        any_edge=" or ".join(has_edge(p) for p in wanted),
+        any_edge=f"({any_edge})" if len(wanted) > 1 else any_edge,
         edges=_edges(wanted),
         saves=tuple(_saves(op, plan, wanted)),
         attach=_attach(op),
@@ -144,10 +145,12 @@ def _save_like(op: OpSpec, name: str) -> str:
     are of its dtype, so all of them have to be as they came.
     """
     promoted = [p for p in op.signature.tensor_params if p.name in op.promotes]
-    fits = " and ".join(
-        [f"{spelled(name)}_array.shape == array.shape", *(_is_uncast(p) for p in promoted)]
-    )
-    return f"node._like_{name} = None if {fits} else likeness({spelled(name)})"
+    tests = [f"{spelled(name)}_array.shape == array.shape"]
+    if any(p.type.is_optional for p in promoted):
+        tests += map(_is_uncast, promoted)
+    elif len(promoted) > 1 or op.int_to_float:
+        tests.insert(0, "not is_cast")
+    return f"node._like_{name} = None if {' and '.join(tests)} else likeness({spelled(name)})"
 
 
 def _is_uncast(param: Param) -> str:
