@@ -19,6 +19,10 @@ _SEVERAL: Final = 16
 """The number of elements from which magnitudes pay."""
 
 _FLOATS: Final = "fd"
+"""float32 and float64, as NumPy's characters."""
+_REAL: Final = (int, float)
+_OWN: Final = (-1, 0, 1)
+"""Whole exponents for which NumPy has quick ways of its own, besides 2."""
 
 
 def power(base: Any, exponent: Any) -> Any:
@@ -28,6 +32,8 @@ def power(base: Any, exponent: Any) -> Any:
             return base**exponent
         exponent = exponent.item()
     if exponent == 2 or type(base) is not np.ndarray or base.dtype.char not in _FLOATS:
+        return base**exponent
+    if not isinstance(exponent, _REAL):  # complex
         return base**exponent
     if base.size < _SEVERAL:
         return base * base * base if exponent == 3 else base**exponent
@@ -42,10 +48,6 @@ def power(base: Any, exponent: Any) -> Any:
         return np.copysign(out, part, out) if exponent % 2 else out
 
     return in_blocks(step, base)
-
-
-_OWN: Final = (-1, 0, 1)
-"""Whole exponents for which NumPy has quick ways of its own."""
 
 
 def _cube(base: Array, out: Array | None = None) -> Array:
