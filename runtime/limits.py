@@ -32,9 +32,9 @@ def at_most(array: Any, number: Any) -> Any:
 
 def _limited(ufunc: np.ufunc, array: Any, number: Any) -> Any:
     if not (
-        type(array) is np.ndarray
+        array.size >= MANY
+        and type(array) is np.ndarray
         and array.dtype in _TYPES
-        and array.size >= MANY
         and array.flags.c_contiguous
         and type(number) in (int, float)  # NumPy numbers may ask for another dtype
     ):

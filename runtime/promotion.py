@@ -176,6 +176,8 @@ def promote(*arrays: Array | None) -> tuple[Any, ...]:
 
     An absent argument takes no part and stays absent.
     """
+    if _are_alike(arrays):
+        return arrays
     return _cast(arrays, result_dtype(*_operands(arrays)))
 
 
@@ -183,6 +185,18 @@ def promote_to_float(*arrays: Array | None) -> tuple[Any, ...]:
     """`promote`, with integers and bools computed in the default dtype."""
     dtype = result_dtype(*_operands(arrays))
     return _cast(arrays, dtype if dtype.num > LAST_INTEGER else _default.float)
+
+
+def _are_alike(arrays: tuple[Array | None, ...]) -> bool:
+    """Whether all that is there has one dtype."""
+    known: DType | None = None
+    for array in arrays:
+        if array is None or array.dtype is known:
+            continue
+        if known is not None:
+            return False
+        known = array.dtype
+    return known is not None
 
 
 def _operands(arrays: Iterable[Array | None]) -> list[Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -94,13 +94,14 @@ _NO_ELEMENTS = bytes(np.dtype(np.complex128).itemsize)
 
 def outlines(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Tensors of the same shapes and dtypes that keep no elements, for gradients of that form."""
-    return [wrap(_outline(t.array)) for t in tensors]
+    return [wrap(_outline(t.array.shape, t.array.dtype)) for t in tensors]
 
 
-def _outline(array: Any) -> Any:
-    if array.dtype.hasobject:
-        return np.empty(array.shape, array.dtype)
-    return np.ndarray(array.shape, array.dtype, _NO_ELEMENTS, strides=(0,) * array.ndim)
+@lru_cache
+def _outline(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    if dtype.hasobject:
+        return np.empty(shape, dtype)
+    return np.ndarray(shape, dtype, _NO_ELEMENTS, strides=(0,) * len(shape))
 
 
 def output_of(edge: Node | None, array: Any) -> Tensor:

@@ -187,7 +187,9 @@ def stack(tensors: Sequence[Array], dim: int) -> Array:
                 f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} "
                 f"at entry 0 and {list(tensor.shape)} at entry {position}"
             )
-    return np.stack(promote(*tensors), normalize_dim(dim, tensors[0].ndim + 1))
+    axis = normalize_dim(dim, tensors[0].ndim + 1)
+    shape = (*tensors[0].shape[:axis], 1, *tensors[0].shape[axis:])
+    return np.concatenate([array.reshape(shape) for array in promote(*tensors)], axis)
 
 
 def unbind(self: Array, dim: int) -> list[Array]:
