@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -55,13 +56,19 @@ def expand(self: Array, size: Sequence[int]) -> Array:
 
 def sum_to_size(self: Array, size: Sequence[int]) -> Array:
     """Sums over the dimensions that expanding `size` to this shape would repeat."""
-    new = self.ndim - len(size)
-    fits = new >= 0 and all(
-        length in (1, given) for length, given in zip(size, self.shape[max(new, 0) :], strict=True)
-    )
-    if not fits:
+    size = tuple(size)
+    if not _is_expandable(size, self.shape):
         raise RuntimeError(f"size {list(size)} is not expandable to size {list(self.shape)}.")
-    return reduce_to(self, (tuple(size), self.dtype))
+    return reduce_to(self, (size, self.dtype))
+
+
+@lru_cache(maxsize=1024)
+def _is_expandable(size: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Remembered, because a training loop asks the same thing on every step."""
+    new = len(shape) - len(size)
+    return new >= 0 and all(
+        length in (1, given) for length, given in zip(size, shape[max(new, 0) :], strict=True)
+    )
 
 
 def transpose(self: Array, dim0: int, dim1: int) -> Array:
