@@ -98,31 +98,27 @@ def _goes_by_tangents(array: Any) -> bool:
 
 
 def _sine(x: Array, out: Array | None = None) -> Array:
-    tangent = _tangent_of_half(x, out)
-    return np.multiply(tangent, _weight(tangent), tangent)
+    tangent, weight = _tangent_and_weight(x, out)
+    return np.multiply(tangent, weight, tangent)
 
 
 def _slope_of_sine(x: Array, out: Array | None = None) -> Array:
-    tangent = _tangent_of_half(x, out)
-    return np.subtract(_weight(tangent, tangent), _ONE, tangent)
+    _, weight = _tangent_and_weight(x, out)
+    return np.subtract(weight, _ONE, out)
 
 
 def _sine_and_slope(x: Array) -> tuple[Array, Array]:
-    tangent = _tangent_of_half(x)
-    weight = _weight(tangent)
+    tangent, weight = _tangent_and_weight(x)
     return np.multiply(tangent, weight, tangent), np.subtract(weight, _ONE, weight)
 
 
-def _tangent_of_half(x: Array, out: Array | None = None) -> Array:
-    out = np.multiply(x, _HALF, out)
-    return np.tan(out, out)
-
-
-def _weight(tangent: Array, out: Array | None = None) -> Array:
-    """`2 / (1 + t**2)`: times t the sine, less one the cosine."""
-    out = np.multiply(tangent, tangent, out)
-    np.add(out, _ONE, out)
-    return np.divide(_TWO, out, out)
+def _tangent_and_weight(x: Array, out: Array | None = None) -> tuple[Array, Array]:
+    """The tangent t of x / 2, and 2 / (1 + t**2): times t the sine, less one the cosine."""
+    tangent = np.multiply(x, _HALF, out)
+    np.tan(tangent, tangent)
+    weight = np.multiply(tangent, tangent)
+    np.add(weight, _ONE, weight)
+    return tangent, np.divide(_TWO, weight, weight)
 
 
 def _cosine(x: Array, out: Array | None = None) -> Array:
