@@ -84,7 +84,7 @@ def recorded_function(
         described=", ".join(spelled(p.name) for p in op.signature.tensor_params),
         wrap=(*_wrap(op), "flags = current_mode.flags"),
         result=_result(op),
-        record=record(op, node, plan) if node is not None and plan is not None else None,
+        record=record(op, plan) if node is not None and plan is not None else None,
         node=node,
         composite=(),
     )

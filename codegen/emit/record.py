@@ -1,5 +1,5 @@
-"""What a function leaves behind where something is to be differentiated: its node, and in that the
-edges and what the gradients read.
+"""What a function leaves behind where something is to be differentiated: its node, with edges and
+what the gradients read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ..spec.model import OpSpec, Param
 from .names import spelled
 from .saves import Saved, SavedFormulas
-from .views import NodeView, RecordView
+from .views import RecordView
 
 
 def differentiable_outputs(op: OpSpec) -> tuple[str, ...]:
@@ -18,7 +18,8 @@ def differentiable_outputs(op: OpSpec) -> tuple[str, ...]:
     return tuple(o.name for o in op.signature.outputs if o.name in with_rule)
 
 
-def record(op: OpSpec, node: NodeView, plan: SavedFormulas) -> RecordView:
+def record(op: OpSpec, plan: SavedFormulas) -> RecordView:
+    """The lines that make the node, and when."""
     wanted = wanted_params(op)
     any_edge = " or ".join(has_edge(p) for p in wanted)
     return RecordView(
@@ -73,6 +74,7 @@ def _condition(asked: list[Param], wanted: list[Param]) -> str:
 
 
 def has_edge(param: Param) -> str:
+    """The test whether an argument asks for a gradient."""
     name = spelled(param.name)
     if param.type.is_list:
         return f"any_edge({name})"

@@ -7,6 +7,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.modes import mode
+from gradspec.node import next_sequence_nr
 
 
 def requires() -> bool:
@@ -193,3 +194,16 @@ def test_a_view_without_grad_of_a_leaf_is_a_leaf_that_asks_for_its_own():
     with gs.no_grad():
         view = x.view(2)
     assert (view.requires_grad, view.is_leaf, view.grad_fn) == (True, True, None)
+
+
+def test_nothing_is_recorded_to_be_thrown_away() -> None:
+    x = gs.ones(3, requires_grad=True)
+    before = next_sequence_nr()
+    for mode in (gs.no_grad, gs.inference_mode):
+        with mode():
+            y = gs.cat([(x * x).sin() + x, x]).sum()
+        assert y.grad_fn is None
+    assert next_sequence_nr() == before + 1
+    with gs.no_grad(), gs.enable_grad():
+        assert (x * x).grad_fn is not None
+    assert next_sequence_nr() == before + 3
