@@ -199,8 +199,8 @@ def test_a_view_without_grad_of_a_leaf_is_a_leaf_that_asks_for_its_own():
 def test_nothing_is_recorded_to_be_thrown_away() -> None:
     x = gs.ones(3, requires_grad=True)
     before = next_sequence_nr()
-    for mode in (gs.no_grad, gs.inference_mode):
-        with mode():
+    for without in (gs.no_grad, gs.inference_mode):
+        with without():
             y = gs.cat([(x * x).sin() + x, x]).sum()
         assert y.grad_fn is None
     assert next_sequence_nr() == before + 1
