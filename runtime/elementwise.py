@@ -89,10 +89,10 @@ def cosine_and_sine(array: Any, is_recorded: bool) -> tuple[Any, Any]:
 
 
 def _goes_by_tangents(array: Any) -> bool:
-    return bool(
-        type(array) is np.ndarray
-        and array.dtype is _FLOAT64
+    return (
+        array.dtype is _FLOAT64
         and array.size >= SEVERAL
+        and type(array) is np.ndarray
         and _tangent_is_quick()
     )
 

@@ -62,7 +62,7 @@ def pad_by_index_backward(self: Array, shape: Sequence[int], pad: Sequence[int],
     """Each element of a padded array added to the one that it repeats."""
     for dim, index, inside in _sources(shape, pad, mode):
         padded = self.swapaxes(0, dim)
-        out = np.zeros_like(padded, shape=(shape[dim], *padded.shape[1:]))
+        out = np.zeros_like(padded, order="C", shape=(shape[dim], *padded.shape[1:]))
         out[index[inside]] = padded[inside]
         for border in (slice(inside.start), slice(inside.stop, None)):
             add_rows(out, index[border], padded[border])
