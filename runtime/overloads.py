@@ -103,11 +103,26 @@ def _choose_and_remember(
     for leniency in _Leniency:
         for function in functions:
             if _fits(OPS[function], args, kwargs, leniency):
+                has_numpys = any(isinstance(x, np.generic) for x in (*args, *kwargs.values()))
+                fitting = _with_plain_numbers(function) if has_numpys else function
                 # Whether a tensor can stand for a number is not a matter of its type.
                 if leniency is not _Leniency.TENSOR_AS_NUMBER:
-                    chosen[types] = function
-                return function
+                    chosen[types] = fitting
+                return fitting
     raise _no_overload(name, functions, args, kwargs)
+
+
+def _with_plain_numbers(function: Function) -> Function:
+    """With Python's numbers for those of NumPy, which would decide the dtype of the result."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*map(_plain, args), **{n: _plain(value) for n, value in kwargs.items()})
+
+    return call
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _deep_type(value: object) -> object:

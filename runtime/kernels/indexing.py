@@ -157,9 +157,9 @@ def _key(indices: Sequence[Array | None], ndim: int) -> tuple[Any, ...]:
 
 def index_select(self: Array, dim: int, index: Array) -> Any:
     """Slices of a dimension in the order of a list of positions."""
-    return np.atleast_1d(self)[_positions(self.shape, dim, index)].reshape(
-        () if not self.ndim else _selected_shape(self.shape, dim, index)
-    )
+    *before, positions = _positions(self.shape, dim, index)
+    found = np.take(np.atleast_1d(self), positions, len(before))
+    return found if self.ndim else found.reshape(())
 
 
 def index_select_backward(self: Array, shape: Sequence[int], dim: int, index: Array) -> Array:

@@ -10,6 +10,11 @@ import numpy as np
 from .checks import Array, normalize_dim
 
 
+def in_order(array: Array) -> Array:
+    """An array whose elements lie one after the other; itself if they do."""
+    return array if array.flags.c_contiguous else array.copy(order="C")
+
+
 def split(self: Array, split_size: int, dim: int) -> list[Array]:
     """Views of parts of one length; the last may be shorter, and there is at least one."""
     if not self.ndim:

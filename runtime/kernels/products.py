@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .checks import Array, normalize_dim
+from .layout import in_order
 
 _multiply_reduce: Any = np.multiply.reduce
 
@@ -25,7 +26,7 @@ def cumprod(self: Array, dim: int, dtype: Any) -> Any:
     dim = normalize_dim(dim, self.ndim)
     if not self.ndim:
         return self.copy() if dtype is None else self.astype(dtype)
-    return np.multiply.accumulate(self, dim, dtype)
+    return in_order(np.multiply.accumulate(self, dim, dtype))
 
 
 def recurrence(self: Array, factor: Array, dim: int, reverse: bool) -> Array:

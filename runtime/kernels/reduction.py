@@ -10,6 +10,7 @@ import numpy as np
 from ..promotion import LAST_INTEGER
 from ..summation import sums
 from .checks import Array, normalize_dim
+from .layout import in_order
 
 Dims = int | Sequence[int] | None
 
@@ -132,4 +133,4 @@ def cumsum(self: Array, dim: int, dtype: Any) -> Any:
     dim = normalize_dim(dim, self.ndim)
     if not self.ndim:
         return self.copy() if dtype is None else self.astype(dtype)
-    return np.add.accumulate(self, dim, dtype)
+    return in_order(np.add.accumulate(self, dim, dtype))

@@ -11,6 +11,7 @@ import numpy as np
 from ..broadcast import reduce_to
 from ..promotion import promote
 from .checks import ArgumentError, Array, normalize_dim
+from .layout import in_order
 
 
 def alias(self: Array) -> Array:
@@ -156,7 +157,7 @@ def cat(tensors: Sequence[Array], dim: int) -> Array:
             )
     arrays = promote(*tensors)
     joined = [array for array in arrays if array.shape != (0,)] or list(arrays)
-    return np.concatenate(joined, normalize_dim(dim, joined[0].ndim))
+    return in_order(np.concatenate(joined, normalize_dim(dim, joined[0].ndim)))
 
 
 def cat_backward(self: Array, tensors: Sequence[Array], dim: int) -> list[Array]:
@@ -196,7 +197,7 @@ def stack(tensors: Sequence[Array], dim: int) -> Array:
             )
     axis = normalize_dim(dim, tensors[0].ndim + 1)
     shape = (*tensors[0].shape[:axis], 1, *tensors[0].shape[axis:])
-    return np.concatenate([array.reshape(shape) for array in promote(*tensors)], axis)
+    return in_order(np.concatenate([array.reshape(shape) for array in promote(*tensors)], axis))
 
 
 def unbind(self: Array, dim: int) -> list[Array]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..threads import along
 from .checks import Array, normalize_dim
+from .layout import in_order
 
 _MANY = 1 << 10
 """Elements from which looking for a few pays more than ordering all."""
@@ -19,7 +20,16 @@ def sort(self: Array, dim: int, descending: bool) -> tuple[Any, Any]:
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
     values, indices = along(lambda part: _sorted(part, dim, descending), self, dim)
-    return values, indices
+    return _as_it_lies(values, self), _as_it_lies(indices, self)
+
+
+def _as_it_lies(found: Array, self: Array) -> Array:
+    """`found` in the order in memory that `self` has, as in PyTorch."""
+    if self.flags.c_contiguous:
+        return found
+    out = np.empty_like(self, found.dtype)
+    out[...] = found
+    return out
 
 
 def _sorted(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
@@ -44,7 +54,7 @@ def topk(self: Array, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
     if not self.ndim:
         return values, indices
     first = (*(slice(None),) * dim, slice(k))
-    return values[first], indices[first]
+    return in_order(values[first]), in_order(indices[first])
 
 
 def _first(self: Array, k: int, dim: int, largest: bool) -> Array | None:
@@ -66,7 +76,7 @@ def _first(self: Array, k: int, dim: int, largest: bool) -> Array | None:
         return None
     found = among.nonzero()[-1].reshape(*rows.shape[:-1], k)
     _, order = sort(np.take_along_axis(rows, found, -1), found.ndim - 1, largest)
-    return np.moveaxis(np.take_along_axis(found, order, -1), -1, dim)
+    return in_order(np.moveaxis(np.take_along_axis(found, order, -1), -1, dim))
 
 
 def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
