@@ -47,6 +47,7 @@ def sine(array: Any) -> Any:
     if not _goes_by_tangents(array):
         return in_threads(np.sin, array)
     try:
+        # The same as `in_blocks` does, without the call: for several hundred elements it counts.
         return _sine(array) if array.size <= BLOCK else in_blocks(_sine, array)
     except FloatingPointError:  # somebody wants to hear of underflow: there is none in a sine
         return np.sin(array)

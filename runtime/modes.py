@@ -157,15 +157,15 @@ def inherit_modes() -> Callable[[], AbstractContextManager[None]]:
 def finish(result: _Result) -> _Result:
     """Apply this thread's modes to the result of an op (a tensor or a tuple of them).
 
-    With gradients disabled the result leaves the graph, and what its node saved goes with it.
+    With gradients disabled nothing has been recorded; views and inference tensors remember why.
     """
     modes = _thread.modes
     if modes.without_grad is not None or modes.inference is not None:
         if isinstance(result, tuple):
             for tensor in result:
-                _leave_graph(tensor, modes)
+                _mark(tensor, modes)
         else:
-            _leave_graph(result, modes)
+            _mark(result, modes)
     if mode.observers or modes.observers:
         tensors: Any = result if isinstance(result, tuple) else (result,)
         for observer in (*mode.observers, *modes.observers):
@@ -173,8 +173,7 @@ def finish(result: _Result) -> _Result:
     return result
 
 
-def _leave_graph(tensor: Any, modes: _Modes) -> None:
-    tensor.edge = None
+def _mark(tensor: Any, modes: _Modes) -> None:
     if tensor.alias is not None:
         _restrict_view(tensor)
     elif modes.inference is not None:

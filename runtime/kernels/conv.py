@@ -17,6 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ..summation import sums
 from .checks import Array, same_dtype
+from .layout import in_order
 from .padding import padded
 
 Sizes = tuple[int, ...]
@@ -229,8 +230,7 @@ def _rows(array: Array, groups: int) -> Array:
 
 def _batch_first(array: Array, shape: Sequence[int] | None) -> Array:
     """The first two dimensions exchanged, laid out in memory as they are read."""
-    out = (array if shape is None else array.reshape(shape)).swapaxes(0, 1)
-    return out if out.flags.c_contiguous else out.copy()
+    return in_order((array if shape is None else array.reshape(shape)).swapaxes(0, 1))
 
 
 def _geometry(

@@ -12,17 +12,18 @@ from itertools import pairwise
 import numpy as np
 
 from .checks import Array
+from .layout import in_order
 
 
 def laid_out(found: Array, self: Array, indices: Sequence[Array | None]) -> Array:
     """`found`, which `indices` picked from `self`, in the order in which `self` lies."""
     if self.flags.c_contiguous:
-        return found if found.flags.c_contiguous else found.copy(order="C")
+        return in_order(found)
     order = _order(_strides(self, indices, found.ndim))
-    in_order = found.transpose(order)
-    if in_order.flags.c_contiguous:
+    turned = found.transpose(order)
+    if turned.flags.c_contiguous:
         return found
-    back: Array = in_order.copy(order="C").transpose(np.argsort(order))
+    back: Array = turned.copy(order="C").transpose(np.argsort(order))
     return back
 
 
