@@ -35,7 +35,7 @@ from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promot
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
-from gradspec.threads import PLENTY, in_threads
+from gradspec.threads import ENOUGH, PLENTY, in_threads
 from gradspec.types import DTypeLike, Number, Primals, Tangents
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ class AddBackward0(Node):
     _like_self: Any
     _saved_alpha: Any
     op = "add.Tensor"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
@@ -227,6 +228,7 @@ class SubBackward0(Node):
     _like_self: Any
     _saved_alpha: Any
     op = "sub.Tensor"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
@@ -340,6 +342,7 @@ class RsubBackward0(Node):
     _like_self: Any
     _saved_alpha: Any
     op = "rsub.Tensor"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
@@ -494,6 +497,7 @@ class MulBackward0(Node):
     kept_other: Any
     kept_self: Any
     op = "mul.Tensor"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
@@ -619,6 +623,7 @@ class DivBackward0(Node):
     kept_other: Any
     kept_self: Any
     op = "div.Tensor"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         other = node.kept_other
@@ -828,6 +833,7 @@ class RemainderBackward0(Node):
 
     __slots__ = ()
     op = "remainder.Scalar"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         return (grad,)
@@ -858,7 +864,7 @@ def remainder_tensor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     if is_cast := input_array.dtype is not other_array.dtype:
         input_array, other_array = promote(input_array, other_array)
     try:
-        array = np_remainder(input_array, other_array)
+        array = in_threads(np_remainder, input_array, other_array)
     except Exception as error:
         raise failure("remainder", error, input, other) from None
     out = Tensor()
@@ -906,6 +912,7 @@ class RemainderBackward1(Node):
     kept_other: Any
     kept_self: Any
     op = "remainder.Tensor"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
@@ -922,7 +929,18 @@ class RemainderBackward1(Node):
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_other = grad * -kernels.round((self - np_remainder(self, other)) / other)
+            grad_other = (
+                grad * -kernels.round((self - np_remainder(self, other)) / other)
+                if grad.size < ENOUGH
+                else in_threads(
+                    lambda grad, self, other, out=None: np_multiply(
+                        grad, -kernels.round((self - np_remainder(self, other)) / other), out
+                    ),
+                    grad,
+                    self,
+                    other,
+                )
+            )
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -999,6 +1017,7 @@ class FmodBackward0(Node):
 
     __slots__ = ()
     op = "fmod.Scalar"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         return (grad,)
@@ -1077,6 +1096,7 @@ class FmodBackward1(Node):
     kept_other: Any
     kept_self: Any
     op = "fmod.Tensor"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_other = None
@@ -1093,7 +1113,18 @@ class FmodBackward1(Node):
             if self.alias is not None:
                 check_version(node, "self", self, node._version_self)
             self = self.array
-            grad_other = grad * -kernels.round((self - kernels.fmod(self, other)) / other)
+            grad_other = (
+                grad * -kernels.round((self - kernels.fmod(self, other)) / other)
+                if grad.size < PLENTY
+                else in_threads(
+                    lambda grad, self, other, out=None: np_multiply(
+                        grad, -kernels.round((self - kernels.fmod(self, other)) / other), out
+                    ),
+                    grad,
+                    self,
+                    other,
+                )
+            )
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -1156,6 +1187,7 @@ class NegBackward0(Node):
 
     __slots__ = ()
     op = "neg"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         return (-grad,)
@@ -1207,13 +1239,20 @@ class AbsBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "abs"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        return (grad * kernels.sgn(self),)
+        return (
+            grad * kernels.sgn(self)
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(grad, kernels.sgn(self), out), grad, self
+            ),
+        )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -1330,6 +1369,7 @@ class FloorBackward0(Node):
 
     __slots__ = ()
     op = "floor"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         return (np_zeros_like(grad),)
@@ -1377,6 +1417,7 @@ class CeilBackward0(Node):
 
     __slots__ = ()
     op = "ceil"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         return (np_zeros_like(grad),)
@@ -1424,6 +1465,7 @@ class RoundBackward0(Node):
 
     __slots__ = ()
     op = "round"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         return (np_zeros_like(grad),)
@@ -1523,6 +1565,7 @@ class TruncBackward0(Node):
 
     __slots__ = ()
     op = "trunc"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         return (np_zeros_like(grad),)
@@ -1605,6 +1648,7 @@ class MaximumBackward0(Node):
     kept_other: Any
     kept_self: Any
     op = "maximum"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         other = node.kept_other
@@ -1749,6 +1793,7 @@ class MinimumBackward0(Node):
     kept_other: Any
     kept_self: Any
     op = "minimum"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         other = node.kept_other
@@ -2277,6 +2322,7 @@ class ClampMinBackward1(Node):
     kept_min: Any
     kept_self: Any
     op = "clamp_min.Tensor"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         min = node.kept_min
@@ -2486,6 +2532,7 @@ class ClampMaxBackward1(Node):
     kept_max: Any
     kept_self: Any
     op = "clamp_max.Tensor"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         max = node.kept_max
@@ -2613,6 +2660,7 @@ class WhereBackward0(Node):
     _version_condition: Any
     kept_condition: Any
     op = "where.self"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         condition = node.kept_condition

@@ -29,7 +29,7 @@ from gradspec.promotion import (
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, share_alias
-from gradspec.threads import in_threads
+from gradspec.threads import PLENTY, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class ConjBackward0(Node):
 
     __slots__ = ()
     op = "_conj"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         return (grad.conjugate(),)
@@ -426,6 +427,7 @@ class SgnBackward0(Node):
     kept_result: Any
     kept_self: Any
     op = "sgn"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = node.kept_result
@@ -436,11 +438,26 @@ class SgnBackward0(Node):
             check_version(node, "self", self, node._version_self)
         self = self.array
         return (
-            kernels.where(
-                self == 0,
-                0,
-                (grad - result * (result.conjugate() * grad).real)
-                / (result.conjugate() * self).real,
+            (
+                kernels.where(
+                    self == 0,
+                    0,
+                    (grad - result * (result.conjugate() * grad).real)
+                    / (result.conjugate() * self).real,
+                )
+                if self.size < PLENTY
+                else in_threads(
+                    lambda self, grad, result, out=None: kernels.where(
+                        self == 0,
+                        0,
+                        (grad - result * (result.conjugate() * grad).real)
+                        / (result.conjugate() * self).real,
+                        out,
+                    ),
+                    self,
+                    grad,
+                    result,
+                )
             )
             if is_complex(self)
             else np_zeros_like(grad),

@@ -87,6 +87,7 @@ class ExpBackward0(Node):
     __slots__ = ("kept_result",)
     kept_result: Any
     op = "exp"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = node.kept_result
@@ -147,6 +148,7 @@ class Exp2Backward0(Node):
     __slots__ = ("kept_result",)
     kept_result: Any
     op = "exp2"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = node.kept_result
@@ -218,6 +220,7 @@ class Expm1Backward0(Node):
     _version_self: Any
     kept_self: Any
     op = "expm1"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -291,6 +294,7 @@ class LogBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "log"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -362,6 +366,7 @@ class Log1PBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "log1p"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -435,6 +440,7 @@ class Log2Backward0(Node):
     _version_self: Any
     kept_self: Any
     op = "log2"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -510,6 +516,7 @@ class Log10Backward0(Node):
     _version_self: Any
     kept_self: Any
     op = "log10"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -688,6 +695,7 @@ class SqrtBackward0(Node):
     __slots__ = ("kept_result",)
     kept_result: Any
     op = "sqrt"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = node.kept_result
@@ -756,6 +764,7 @@ class RsqrtBackward0(Node):
     __slots__ = ("kept_result",)
     kept_result: Any
     op = "rsqrt"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = node.kept_result
@@ -822,6 +831,7 @@ class ReciprocalBackward0(Node):
     __slots__ = ("kept_result",)
     kept_result: Any
     op = "reciprocal"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = node.kept_result
@@ -892,6 +902,7 @@ class PowBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "pow.Tensor_Scalar"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         exponent = node._saved_exponent
@@ -903,7 +914,18 @@ class PowBackward0(Node):
             np_zeros_like(grad)
             if exponent == 0
             else grad
-            * (exponent * (self if exponent == 2 else power(self, exponent - 1))).conjugate(),
+            * (exponent * (self if exponent == 2 else power(self, exponent - 1))).conjugate()
+            if grad.size < PLENTY
+            else in_threads(
+                lambda grad, exponent, self, out=None: np_multiply(
+                    grad,
+                    (exponent * (self if exponent == 2 else power(self, exponent - 1))).conjugate(),
+                    out,
+                ),
+                grad,
+                exponent,
+                self,
+            ),
         )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -973,6 +995,7 @@ class ItselfBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "_itself"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self

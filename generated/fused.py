@@ -143,6 +143,7 @@ class AddcmulBackward0(Node):
     kept_tensor1: Any
     kept_tensor2: Any
     op = "addcmul"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_tensor1 = grad_tensor2 = None

@@ -368,6 +368,7 @@ class NativeDropoutBackward0(Node):
     _version_mask: Any
     kept_mask: Any
     op = "_native_dropout"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         mask = node.kept_mask
@@ -467,6 +468,7 @@ class LeakyReluBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "_leaky_relu"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         negative_slope = node._saved_negative_slope
@@ -565,6 +567,7 @@ class LeakyReluBackwardBackward0(Node):
     _version_x: Any
     kept_x: Any
     op = "_leaky_relu_backward"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_x = None

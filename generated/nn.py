@@ -92,6 +92,7 @@ class ReluBackward0(Node):
     __slots__ = ("kept_result",)
     kept_result: Any
     op = "relu"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = node.kept_result
@@ -181,6 +182,7 @@ class ThresholdBackwardBackward0(Node):
     _version_x: Any
     kept_x: Any
     op = "_threshold_backward"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_self = grad_x = None
@@ -273,6 +275,7 @@ class SigmoidBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "sigmoid"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -359,6 +362,7 @@ class SigmoidBackwardBackward0(Node):
     kept_result: Any
     kept_x: Any
     op = "_sigmoid_backward"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         x = node.kept_x
@@ -454,6 +458,7 @@ class LogSigmoidBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "log_sigmoid"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -756,6 +761,7 @@ class SoftplusBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "softplus"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         beta = node._saved_beta

@@ -76,6 +76,7 @@ class ErfBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "erf"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -151,6 +152,7 @@ class ErfcBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "erfc"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -377,6 +379,7 @@ class LgammaBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "lgamma"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self

@@ -103,6 +103,7 @@ class SinBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "sin"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -190,6 +191,7 @@ class CosBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "cos"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -266,6 +268,7 @@ class TanBackward0(Node):
     __slots__ = ("kept_result",)
     kept_result: Any
     op = "tan"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = node.kept_result
@@ -339,6 +342,7 @@ class AsinBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "asin"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -417,6 +421,7 @@ class AcosBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "acos"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -495,6 +500,7 @@ class AtanBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "atan"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -593,6 +599,7 @@ class Atan2Backward0(Node):
     kept_other: Any
     kept_self: Any
     op = "atan2"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         other = node.kept_other
@@ -754,6 +761,7 @@ class HypotBackward0(Node):
     kept_result: Any
     kept_self: Any
     op = "hypot"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = node.kept_result
@@ -866,6 +874,7 @@ class SinhBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "sinh"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -939,6 +948,7 @@ class CoshBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "cosh"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -1012,6 +1022,7 @@ class TanhBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "tanh"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -1098,6 +1109,7 @@ class TanhBackwardBackward0(Node):
     kept_result: Any
     kept_x: Any
     op = "_tanh_backward"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         x = node.kept_x
@@ -1201,6 +1213,7 @@ class AsinhBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "asinh"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -1272,6 +1285,7 @@ class AcoshBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "acosh"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -1353,6 +1367,7 @@ class AtanhBackward0(Node):
     _version_self: Any
     kept_self: Any
     op = "atanh"
+    is_pointwise = True
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self

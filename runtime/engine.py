@@ -20,12 +20,14 @@ from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any, Final
 
 from .anomaly import explain, is_anomaly_enabled
+from .chains import apply_chain
 from .graph_task import GraphTask
 from .hook_calls import Gradient, as_tensor, call_node_hooks, call_tensor_hooks
 from .modes import enable_grad, no_grad
 from .node import AccumulateGrad, GraphRoot, Node, OutputEdge
 from .reentrant import LEVELS_PER_THREAD, run_in_fresh_thread
 from .tensor import Tensor
+from .threads import ENOUGH, have_met_large
 
 _MUCH: Final = 2**15
 """Elements of a leaf's gradient from which on it is added at once, and not held until the end."""
@@ -122,9 +124,7 @@ def run_ahead(task: GraphTask, keep_graph: bool) -> bool:
     An edge leads to a smaller number. So the vertex with the greatest number, of those at which
     something has arrived, waits for nothing more, and no dependencies are counted. Most vertices
     have one consumer: such a vertex is `following`, with the gradient beside it, and goes through
-    neither the queue nor the buffers.
-
-    The answer: whether no other vertices than leaves without hooks are left.
+    neither the queue nor the buffers. The answer: whether only leaves without hooks are left.
     """
     buffers, runs, on_tensors = task.buffers, task.needs, task.on_tensors
     ahead: list[tuple[int, Node]] = []
@@ -132,23 +132,25 @@ def run_ahead(task: GraphTask, keep_graph: bool) -> bool:
     following_grad: Gradient | None = None
     vertex, grad = task.root, buffers.pop(task.root)
     goes_on = vertex.is_ordinary and Node.are_in_order and _wants_leaves(task)
+    may_be_large = have_met_large()
     try:
         while goes_on and vertex.hooks is None:
-            edges = vertex.edges
-            needs = edges if runs is None else runs.get(vertex)
+            needs = vertex.edges if runs is None else runs.get(vertex)
             if needs is None:
-                edges = ()
+                grads: Sequence[Gradient] = ()
             elif grad is None:
-                grads: Sequence[Gradient] = (None,) * len(edges)
+                grads = (None,) * len(needs)
             elif on_tensors:
                 grads = vertex.apply_differentiable(grad, needs)
+            elif may_be_large and vertex.is_pointwise and grad.size >= ENOUGH:
+                vertex, grads = apply_chain(vertex, grad, needs, task, ahead, keep_graph)
             else:
                 grads = vertex.apply(grad, needs)
             if needs is not None and not keep_graph:
                 vertex.release()
 
             position = -1
-            for edge in edges:
+            for edge in vertex.edges if grads else ():
                 position += 1
                 if edge is None:
                     continue
@@ -165,9 +167,7 @@ def run_ahead(task: GraphTask, keep_graph: bool) -> bool:
                     buffers[edge] = arrived
                     heappush(ahead, (-edge.sequence_nr, edge))
                 elif arrived is not None:
-                    buffers[edge] = following_grad
-                    task.add(edge, arrived)
-                    following_grad = buffers.pop(edge)
+                    following_grad = task.sum(edge, following_grad, arrived)
 
             if following is None:
                 if not ahead:

@@ -65,6 +65,12 @@ class GraphTask:
             self.buffers[vertex] = np.asanyarray(before + grad)
             self.owned.add(vertex)
 
+    def sum(self, vertex: Node, before: Gradient | None, grad: Gradient) -> Gradient:
+        """What has arrived at `vertex` when `grad` has, of which `before` is not in its buffer."""
+        self.buffers[vertex] = before
+        self.add(vertex, grad)
+        return self.buffers.pop(vertex)
+
     def count_dependencies(self, vertices: Sequence[Node]) -> None:
         """Count how many edges lead to each vertex from `vertices` on, where the pass stands."""
         dependencies = dict.fromkeys(vertices, 0)

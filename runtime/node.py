@@ -53,6 +53,9 @@ class Node:
     is_ordinary: ClassVar[bool] = True
     """Whether all that `apply` does is to compute: a custom function may look at leaves."""
 
+    is_pointwise: ClassVar[bool] = False
+    """Whether `apply` treats every element by itself, where no gradient is summed."""
+
     are_in_order: ClassVar[bool] = True
     """Whether every edge leads to a smaller number, as no number has been set by hand."""
 

@@ -62,7 +62,15 @@ class _Workers:
 
     def __init__(self) -> None:
         self.count = _cores()
+        self.have_met_large = False
+        """Whether there has been a large array: only then is one looked for elsewhere."""
         self._pool: ThreadPoolExecutor | None = None
+
+    def meet_large(self) -> None:
+        """There is a large array, so there will be others."""
+        if not self.have_met_large:
+            self.have_met_large = True
+            keep_more_freed_memory()
 
     def resize(self, count: int) -> None:
         """From now on `count` threads work, the one that asks among them."""
@@ -77,7 +85,6 @@ class _Workers:
         if self._pool is None:
             from concurrent.futures import ThreadPoolExecutor  # few programs have large arrays
 
-            keep_more_freed_memory()
             others = max(1, self.count - 1)
             self._pool = ThreadPoolExecutor(others, "gradspec-elements", _become_worker)
         return self._pool
@@ -97,6 +104,11 @@ if hasattr(os, "register_at_fork"):
 def get_num_threads() -> int:
     """How many threads work on one large array: at first as many as there are cores."""
     return _workers.count
+
+
+def have_met_large() -> bool:
+    """Whether functions of elements have been asked for a large array in this process."""
+    return _workers.have_met_large
 
 
 def set_num_threads(num: int) -> None:
@@ -122,7 +134,10 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     """
     count = _workers.count  # once: another thread may change it meanwhile
     large = getattr(args[-1], "size", 0) >= ENOUGH or getattr(args[0], "size", 0) >= ENOUGH
-    if not large or count == 1:
+    if not large:
+        return function(*args)
+    _workers.meet_large()
+    if count == 1:
         return function(*args)
     arrays = [arg for arg in args if isinstance(arg, np.ndarray) and arg.ndim]
     if not _divisible(arrays):
@@ -137,7 +152,7 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
             end = min(begin + length, stop)
             function(*_part(flat, begin, end), out=flat_out[begin:end])
 
-    _share(work, out.size, count)
+    share(work, out.size, count)
     return out
 
 
@@ -149,6 +164,8 @@ def in_blocks(step: Callable[..., Array], *arrays: Array, row: int | None = None
     otherwise they are flat. Arrays that are not contiguous have no blocks.
     """
     size = arrays[0].size
+    if size >= ENOUGH:
+        _workers.meet_large()
     if size <= BLOCK or not all(array.flags.c_contiguous for array in arrays):
         return step(*arrays)
     out = np.empty(arrays[0].shape, arrays[0].dtype)
@@ -161,7 +178,7 @@ def in_blocks(step: Callable[..., Array], *arrays: Array, row: int | None = None
             end = min(begin + length, stop)
             step(*[part[begin:end] for part in parts])
 
-    _share(work, len(parts[0]), _workers.count if size >= ENOUGH else 1)
+    share(work, len(parts[0]), _workers.count if size >= ENOUGH else 1)
     return out
 
 
@@ -181,15 +198,17 @@ def along(function: Callable[[Array], Any], array: Array, dim: int) -> Any:
     def work(start: int, stop: int) -> None:
         found[start] = function(array[(slice(None),) * axis + (slice(start, stop),)])
 
-    _share(work, longest, count)
+    share(work, longest, count)
     parts = [found[start] for start in sorted(found)]
     if isinstance(parts[0], tuple):
         return tuple(np.concatenate(each, axis) for each in zip(*parts, strict=True))
     return np.concatenate(parts, axis)
 
 
-def _share(work: Callable[[int, int], None], size: int, count: int) -> None:
-    """`work(start, stop)` for the parts of so many elements, in `count` threads."""
+def share(work: Callable[[int, int], None], size: int, count: int | None = None) -> None:
+    """`work(start, stop)` for the parts of so many elements, in `count` threads; None: in all."""
+    if count is None:
+        count = _workers.count
     if _role.is_worker:
         work(0, size)
         return

@@ -29,6 +29,8 @@ def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext
     slots = [saved.slot for saved in plan.saved]
     slots += [f"_version_{s.name}" for s in plan.saved if s.source in ("tensor", "tensors")]
     several = has_several_outputs(op)
+    on_arrays = _Body(op, plan, context, on_tensors=False)
+    apply = tuple(on_arrays.lines())
     if several:
         slots += ["_outputs", "output_count"]
     slots += [f"_like_{name}" for name in reduced_params(op)]
@@ -39,9 +41,10 @@ def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext
         op=op.name,
         slots=tuple(sorted(slots)),
         release=" = ".join([*released, "FREED"]) if released else "",
+        is_pointwise=on_arrays.is_pointwise,
         has_several_outputs=several,
         output_nrs=tuple(_output_nrs(op, plan)),
-        apply=tuple(_Body(op, plan, context, on_tensors=False).lines()),
+        apply=apply,
         apply_differentiable=tuple(_Body(op, plan, context, on_tensors=True).lines()),
     )
 
@@ -85,6 +88,8 @@ class _Body:
         self.context = context
         self.on_tensors = on_tensors
         self.wanted = op.differentiable_params
+        self.is_pointwise = is_pointwise(op) and all(s.source != "attribute" for s in plan.saved)
+        """Whether all lines so far treat every element by itself."""
 
     def lines(self) -> list[str]:
         """All of them."""
@@ -168,7 +173,9 @@ class _Body:
         first = leading(formula.block)
         known = list(takewhile(lambda made: kept.issuperset(made.targets), first))
         unless = {made.targets: f"{made.targets[0]} is None" for made in known}
-        return self._statements(names, formula, renderer, unless, result)
+        lines = self._statements(names, formula, renderer, unless, result)
+        self.is_pointwise &= isinstance(renderer, PointwiseRenderer) and renderer.is_pointwise
+        return lines
 
     def _statements(
         self,

@@ -17,6 +17,8 @@ class NodeView:
     slots: tuple[str, ...]
     release: str
     """The line that lets go of saved arrays and tensors; empty if there are none."""
+    is_pointwise: bool
+    """Whether its gradients treat every element by itself."""
     has_several_outputs: bool
     output_nrs: tuple[tuple[str, int | None], ...]
     """The slots that keep outputs, and which, where that is not plain."""

@@ -43,11 +43,16 @@ class PythonRenderer:
 
     def render(self, node: ir.Expr | ir.Slice, at: int = LOOSEST) -> str:
         """`node` as source that may stand where precedence `at` is required."""
+        text, precedence = self.read(node)
+        return self.in_parentheses(text) if precedence < at else text
+
+    def read(self, node: ir.Expr | ir.Slice) -> tuple[str, int]:
+        """`node` as source, and how tightly that binds."""
         method = getattr(self, "render_" + type(node).__name__.lower(), None)
         if method is None:
             raise TypeError(f"{type(self).__name__} has no reading of {type(node).__name__}")
-        text, precedence = method(node)
-        return self.in_parentheses(text) if precedence < at else text
+        answer: tuple[str, int] = method(node)
+        return answer
 
     # ---- what differs between targets
 

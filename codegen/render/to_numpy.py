@@ -22,6 +22,7 @@ _FUNCTIONS = frozenset(
         *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2"),
         *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"),
         *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "cbrt"),
+        *("remainder", "fmod", "floor_divide"),
     )
 )
 """Those of NumPy that take so long for an element that threads pay."""
@@ -76,8 +77,7 @@ class NumpyRenderer(FormulaRenderer):
         if inlined is None:
             return self.array_call(target), ATOM
         with self.inside(target):
-            text, precedence = getattr(self, "render_" + type(inlined).__name__.lower())(inlined)
-        return text, precedence
+            return self.read(inlined)
 
     def primitive(self, node: ir.Call) -> tuple[str, int]:
         root, _, name = node.function.partition(".")

@@ -31,9 +31,15 @@ sine, and for arithmetic."""
 _LIMITED = {"np_maximum": "at_least", "np_minimum": "at_most"}
 """Functions of the runtime that are quicker beside a number, from `MANY` elements on."""
 
-_POINTWISE = frozenset(("kernels.times", "kernels.where", "where"))
-"""Kernels that treat every element by itself, as forwards otherwise show by what they are made of;
-and the op that is nothing but one of them."""
+_POINTWISE = frozenset(
+    (
+        *("kernels.times", "kernels.where", "kernels.sgn", "kernels.round", "kernels.within"),
+        *("kernels.pow_scalar", "kernels.pow_of_scalar", "kernels.remainder_scalar"),
+        *("kernels.fmod", "kernels.fmod_scalar", "np.zeros_like", "where"),
+    )
+)
+"""What treats every element by itself, as forwards otherwise show by what they are made of. Among
+kernels, a function of NumPy that is no ufunc and the op that is nothing but one of the kernels."""
 
 
 def is_pointwise(op: OpSpec) -> bool:
@@ -48,9 +54,11 @@ def _looks_further(node: ir.Node) -> bool:
     match node:
         case ir.Call(function):
             root, _, name = function.partition(".")
+            if function in _POINTWISE:
+                return False
             if root == "np":
                 return name == "matmul" or not isinstance(getattr(np, name), np.ufunc)
-            return root != "sp" and function not in _POINTWISE
+            return root != "sp"
         case ir.Binary(op):
             return op == "@"
         case ir.Attribute() | ir.Subscript() | ir.Slice() | ir.Sequence():
@@ -63,8 +71,10 @@ class PointwiseRenderer(NumpyRenderer):
 
     _size = ""
     """Of the arrays, once it has been asked: `small`, or `large`, then a block of one is meant."""
-    _is_pointwise = True
-    """Whether what was rendered since this was set treats every element by itself."""
+    is_pointwise = True
+    """Whether all that was rendered treats every element by itself."""
+    _is_part_pointwise = True
+    """The same of what was rendered since this was set."""
     _has_functions = False
     """Whether that was more than arithmetic."""
 
@@ -104,10 +114,10 @@ class PointwiseRenderer(NumpyRenderer):
         if function in _LIMITED and isinstance(operands[1], ir.Const):
             array, number = map(self.render, operands)
             return f"{array}.size < MANY else {_LIMITED[function]}({array}, {number})"
-        self._size, self._is_pointwise, self._has_functions = "large", True, False
+        self._size, self._is_part_pointwise, self._has_functions = "large", True, False
         arguments = ", ".join(map(self.render, operands))
         self._size = ""
-        if not self._is_pointwise:
+        if not self._is_part_pointwise:
             return None
         if function.startswith("np_"):
             self.context.numpy.add(function.removeprefix("np_"))
@@ -120,9 +130,14 @@ class PointwiseRenderer(NumpyRenderer):
         limit = "ENOUGH" if self._has_functions else "PLENTY"
         return f"{self.render(tensors[0])}.size < {limit} else in_threads({call})"
 
-    def primitive(self, node: ir.Call) -> tuple[str, int]:
-        self._is_pointwise &= not _looks_further(node)
-        return super().primitive(node)
+    def read(self, node: ir.Expr | ir.Slice) -> tuple[str, int]:
+        is_op = isinstance(node, ir.Call) and "." not in node.function
+        if not is_op and _looks_further(node):  # an op is looked at where it is written out
+            self._note_further()
+        return super().read(node)
+
+    def _note_further(self) -> None:
+        self.is_pointwise = self._is_part_pointwise = False
 
     def function(self, node: ir.Call, call: str) -> tuple[str, int]:
         name, _, arguments = call.partition("(")
@@ -134,7 +149,7 @@ class PointwiseRenderer(NumpyRenderer):
         return super().function(node, call)
 
     def array_call(self, target: Target) -> str:
-        self._is_pointwise = False
+        self._note_further()
         return super().array_call(target)
 
 

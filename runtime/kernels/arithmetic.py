@@ -11,6 +11,7 @@ from ..limits import at_least, at_most
 from ..log_sums import log_of_sum
 from ..powers import power
 from ..promotion import LAST_INTEGER, is_complex, to_float
+from ..threads import in_threads
 from ..types import Number
 from .checks import Array, bool_subtraction, floating
 
@@ -53,8 +54,11 @@ def div_rounded(self: Array, other: Array, rounding_mode: str) -> Any:
         )
     if self.dtype.kind in "iub":
         _refuse_integer_division("div", self, other)
-        return np.floor_divide(self, other) if rounding_mode == "floor" else _truncated(self, other)
-    return np.floor_divide(self, other) if rounding_mode == "floor" else np.trunc(self / other)
+    elif rounding_mode == "trunc":
+        return np.trunc(self / other)
+    if rounding_mode == "floor":
+        return in_threads(np.floor_divide, self, other)
+    return _truncated(self, other)
 
 
 def _truncated(self: Array, other: Array) -> Any:
@@ -79,12 +83,12 @@ def fmod(self: Array, other: Any) -> Any:
     """What is left after division, with the sign of what was divided."""
     if self.dtype.kind in "iub":
         _refuse_integer_division("fmod", self, other)
-    return np.fmod(self, other)
+    return in_threads(np.fmod, self, other)
 
 
 def remainder_scalar(self: Array, other: Number) -> Any:
     """What is left of each element after division by a number."""
-    return np.remainder(_with(self, other), other)
+    return in_threads(np.remainder, _with(self, other), other)
 
 
 def pow_scalar(self: Array, exponent: Number) -> Any:
