@@ -24,7 +24,7 @@ Sizes = tuple[int, ...]
 IntOrSizes = int | Sequence[int]
 
 
-_MOST_COLUMNS: Final = 1 << 19
+_MOST_COLUMNS: Final = 1 << 18
 """Elements of windows that are laid out at a time: there are many times more than in the input."""
 
 
