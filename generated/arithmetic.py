@@ -31,7 +31,14 @@ from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
+from gradspec.promotion import (
+    FIRST_COMPLEX,
+    LAST_COMPLEX,
+    LAST_INTEGER,
+    plain_number,
+    promote,
+    promote_to_float,
+)
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
@@ -59,6 +66,8 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
         if lifted is None or type(input) is not Tensor:
             return dispatch(add, input, other, alpha=alpha)
         other = lifted
+    if type(alpha) is not int:
+        alpha = plain_number(alpha)
     input_array = input.array
     other_array = other.array
     if is_cast := input_array.dtype is not other_array.dtype:
@@ -168,6 +177,8 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) ->
         if lifted is None or type(input) is not Tensor:
             return dispatch(sub, input, other, alpha=alpha)
         other = lifted
+    if type(alpha) is not int:
+        alpha = plain_number(alpha)
     input_array = input.array
     other_array = other.array
     if is_cast := input_array.dtype is not other_array.dtype:

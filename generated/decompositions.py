@@ -18,7 +18,7 @@ from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, OutputEdge, freed_graph, next_sequence_nr
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number, promote
 from gradspec.registry import Op, register
 from gradspec.result import Result
 from gradspec.saved import (
@@ -1523,6 +1523,9 @@ def linalg_pinv(
     """Pseudoinverses of matrices; singular values up to `max(atol, rtol * largest)` count as zero."""
     if type(input) is not Tensor:
         return dispatch(linalg_pinv, input, rcond, hermitian, atol=atol, rtol=rtol)
+    rcond = plain_number(rcond)
+    atol = plain_number(atol)
+    rtol = plain_number(rtol)
     input_array = input.array
     try:
         array = kernels.pinv(input_array, rcond, hermitian, atol, rtol)
@@ -1611,6 +1614,8 @@ def linalg_pinv_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Pseudoinverses of matrices."""
+    if type(rcond) is not float:
+        rcond = plain_number(rcond)
     return linalg_pinv(input, rcond)
 
 

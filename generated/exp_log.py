@@ -30,7 +30,14 @@ from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
 from gradspec.powers import power
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote, promote_to_float
+from gradspec.promotion import (
+    FIRST_COMPLEX,
+    LAST_COMPLEX,
+    LAST_INTEGER,
+    plain_number,
+    promote,
+    promote_to_float,
+)
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
@@ -1301,6 +1308,7 @@ def _times_log(input: Tensor, base: Number) -> Tensor:
     """Each element times the logarithm of a number."""
     if type(input) is not Tensor:
         return dispatch(_times_log, input, base)
+    base = plain_number(base)
     input_array = input.array
     try:
         array = kernels.times_log(input_array, base)

@@ -20,7 +20,7 @@ from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
 from gradspec.overloads import overloaded
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number, promote
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
@@ -49,6 +49,8 @@ def addcmul(
     """`self + value * tensor1 * tensor2`, elementwise."""
     if type(input) is not Tensor or type(tensor1) is not Tensor or type(tensor2) is not Tensor:
         return dispatch(addcmul, input, tensor1, tensor2, value=value)
+    if type(value) is not int:
+        value = plain_number(value)
     input_array = input.array
     tensor1_array = tensor1.array
     tensor2_array = tensor2.array
@@ -242,6 +244,8 @@ def addcdiv(
     """`self + value * tensor1 / tensor2`, elementwise."""
     if type(input) is not Tensor or type(tensor1) is not Tensor or type(tensor2) is not Tensor:
         return dispatch(addcdiv, input, tensor1, tensor2, value=value)
+    if type(value) is not int:
+        value = plain_number(value)
     input_array = input.array
     tensor1_array = tensor1.array
     tensor2_array = tensor2.array
@@ -631,6 +635,10 @@ def addmv(
     """`beta * self + alpha * (mat @ vec)`."""
     if type(input) is not Tensor or type(mat) is not Tensor or type(vec) is not Tensor:
         return dispatch(addmv, input, mat, vec, beta=beta, alpha=alpha)
+    if type(beta) is not int:
+        beta = plain_number(beta)
+    if type(alpha) is not int:
+        alpha = plain_number(alpha)
     input_array = input.array
     mat_array = mat.array
     vec_array = vec.array
@@ -755,6 +763,10 @@ def addr(
     """`beta * self + alpha * outer(vec1, vec2)`."""
     if type(input) is not Tensor or type(vec1) is not Tensor or type(vec2) is not Tensor:
         return dispatch(addr, input, vec1, vec2, beta=beta, alpha=alpha)
+    if type(beta) is not int:
+        beta = plain_number(beta)
+    if type(alpha) is not int:
+        alpha = plain_number(alpha)
     input_array = input.array
     vec1_array = vec1.array
     vec2_array = vec2.array
@@ -880,6 +892,10 @@ def baddbmm(
     """`beta * self + alpha * bmm(batch1, batch2)`."""
     if type(input) is not Tensor or type(batch1) is not Tensor or type(batch2) is not Tensor:
         return dispatch(baddbmm, input, batch1, batch2, beta=beta, alpha=alpha)
+    if type(beta) is not int:
+        beta = plain_number(beta)
+    if type(alpha) is not int:
+        alpha = plain_number(alpha)
     input_array = input.array
     batch1_array = batch1.array
     batch2_array = batch2.array
@@ -1013,6 +1029,10 @@ def addbmm(
     """`beta * self + alpha` times the sum of the products of two batches of matrices."""
     if type(input) is not Tensor or type(batch1) is not Tensor or type(batch2) is not Tensor:
         return dispatch(addbmm, input, batch1, batch2, beta=beta, alpha=alpha)
+    if type(beta) is not int:
+        beta = plain_number(beta)
+    if type(alpha) is not int:
+        alpha = plain_number(alpha)
     input_array = input.array
     batch1_array = batch1.array
     batch2_array = batch2.array

@@ -19,7 +19,7 @@ from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number
 from gradspec.registry import Op, register
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
@@ -321,6 +321,7 @@ def _native_dropout(input: Tensor, mask: Tensor, scale: float) -> Tensor:
     """The elements that a mask keeps, scaled."""
     if type(input) is not Tensor or type(mask) is not Tensor:
         return dispatch(_native_dropout, input, mask, scale)
+    scale = plain_number(scale)
     input_array = input.array
     mask_array = mask.array
     try:
@@ -411,6 +412,7 @@ def _leaky_relu(input: Tensor, negative_slope: float) -> Tensor:
     """
     if type(input) is not Tensor:
         return dispatch(_leaky_relu, input, negative_slope)
+    negative_slope = plain_number(negative_slope)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "leaky_relu", input)
@@ -516,6 +518,7 @@ def _leaky_relu_backward(input: Tensor, x: Tensor, negative_slope: float) -> Ten
     """
     if type(input) is not Tensor or type(x) is not Tensor:
         return dispatch(_leaky_relu_backward, input, x, negative_slope)
+    negative_slope = plain_number(negative_slope)
     input_array = input.array
     x_array = x.array
     try:

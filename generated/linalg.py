@@ -18,7 +18,7 @@ from gradspec.errors import failure
 from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
-from gradspec.promotion import promote
+from gradspec.promotion import plain_number, promote
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
@@ -407,6 +407,10 @@ def addmm(
     """`beta * self + alpha * (mat1 @ mat2)`."""
     if type(input) is not Tensor or type(mat1) is not Tensor or type(mat2) is not Tensor:
         return dispatch(addmm, input, mat1, mat2, beta=beta, alpha=alpha)
+    if type(beta) is not int:
+        beta = plain_number(beta)
+    if type(alpha) is not int:
+        alpha = plain_number(alpha)
     input_array = input.array
     mat1_array = mat1.array
     mat2_array = mat2.array

@@ -20,7 +20,7 @@ from gradspec.later import Later
 from gradspec.log_sums import log_of_sum
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number, promote
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
@@ -1078,6 +1078,8 @@ def cross_entropy(
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """Cross entropy given logits; the target holds classes, or a probability for each class."""
+    if type(label_smoothing) is not float:
+        label_smoothing = plain_number(label_smoothing)
     if size_average is None and reduce is None:
         kind = reduction
     else:
@@ -1098,6 +1100,7 @@ def _cross_entropy_of_probabilities(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, label_smoothing: float
 ) -> Tensor:
     """Cross entropy of target probabilities, given log-probabilities."""
+    label_smoothing = plain_number(label_smoothing)
     dim = 0 if input.ndim == 1 else 1
     uniform = label_smoothing / input.shape[dim]
     smooth = target if label_smoothing == 0 else target * (1 - label_smoothing) + uniform
@@ -1127,6 +1130,7 @@ def _smoothed_cross_entropy(
     label_smoothing: float,
 ) -> Tensor:
     """The negative log likelihood, mixed with the loss of a uniform distribution over the classes."""
+    label_smoothing = plain_number(label_smoothing)
     dim = 0 if input.ndim == 1 else 1
     likelihood = _nll_loss_nd(input, target, weight, ignore_index, reduction)
     ignored = comparison_ops.eq(target, ignore_index)

@@ -19,7 +19,7 @@ from gradspec.errors import complex_refused, failure
 from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, promote
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number, promote
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, likeness
 from gradspec.tensor import Tensor
@@ -307,6 +307,8 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """Squared differences that become absolute ones from `beta` on."""
+    if type(beta) is not float:
+        beta = plain_number(beta)
     if size_average is None and reduce is None:
         return _smooth_l1_loss(input, target, reduction, beta)
     else:
@@ -323,6 +325,7 @@ def _smooth_l1_loss(
         if lifted is None or type(input) is not Tensor:
             return dispatch(_smooth_l1_loss, input, target, reduction, beta)
         target = lifted
+    beta = plain_number(beta)
     input_array = input.array
     target_array = target.array
     if is_cast := input_array.dtype is not target_array.dtype:
@@ -467,6 +470,7 @@ def array__smooth_l1_slope(self: Any, beta: Any) -> Any:
 
 def _smooth_l1_slope(input: Tensor, beta: float) -> Tensor:
     """The derivative of a smoothed absolute value."""
+    beta = plain_number(beta)
     return (
         arithmetic_ops.sign(input)
         if beta == 0
@@ -482,6 +486,8 @@ def huber_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Half the squared differences, linear from `delta` on."""
+    if type(delta) is not float:
+        delta = plain_number(delta)
     if weight is None:
         return _huber_loss(input, target, reduction, delta)
     else:
@@ -504,6 +510,7 @@ def _huber_loss(
         if lifted is None or type(input) is not Tensor:
             return dispatch(_huber_loss, input, target, reduction, delta)
         target = lifted
+    delta = plain_number(delta)
     input_array = input.array
     target_array = target.array
     if is_cast := input_array.dtype is not target_array.dtype:

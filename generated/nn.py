@@ -25,7 +25,13 @@ from gradspec.limits import MANY, at_least
 from gradspec.log_sums import log_of_sum
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
+from gradspec.promotion import (
+    FIRST_COMPLEX,
+    LAST_COMPLEX,
+    LAST_INTEGER,
+    plain_number,
+    promote_to_float,
+)
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
@@ -130,6 +136,7 @@ def _threshold_backward(input: Tensor, x: Tensor, threshold: Number) -> Tensor:
     """
     if type(input) is not Tensor or type(x) is not Tensor:
         return dispatch(_threshold_backward, input, x, threshold)
+    threshold = plain_number(threshold)
     input_array = input.array
     x_array = x.array
     try:
@@ -702,6 +709,10 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     """
     if type(input) is not Tensor:
         return dispatch(softplus, input, beta, threshold)
+    if type(beta) is not int:
+        beta = plain_number(beta)
+    if type(threshold) is not int:
+        threshold = plain_number(threshold)
     input_array = input.array
     try:
         array = (

@@ -16,7 +16,7 @@ from gradspec.errors import complex_gradient, failure
 from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, OutputEdge, freed_graph, next_sequence_nr
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number
 from gradspec.registry import Op, register
 from gradspec.result import Result
 from gradspec.saved import (
@@ -277,6 +277,7 @@ def _native_batch_norm(
         or (running_var is not None and type(running_var) is not Tensor)
     ):
         return dispatch(_native_batch_norm, input, weight, bias, running_mean, running_var, eps)
+    eps = plain_number(eps)
     input_array = input.array
     weight_array = None if weight is None else weight.array
     bias_array = None if bias is None else bias.array
@@ -541,6 +542,7 @@ def _native_layer_norm(
         or (bias is not None and type(bias) is not Tensor)
     ):
         return dispatch(_native_layer_norm, input, normalized_shape, weight, bias, eps)
+    eps = plain_number(eps)
     input_array = input.array
     weight_array = None if weight is None else weight.array
     bias_array = None if bias is None else bias.array
@@ -744,6 +746,8 @@ def layer_norm(
     eps: float = 1e-05,
 ) -> Tensor:
     """The last dimensions together with mean 0 and variance 1, then scaled and shifted."""
+    if type(eps) is not float:
+        eps = plain_number(eps)
     return _native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
 

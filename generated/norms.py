@@ -19,7 +19,7 @@ from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.powers import power
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
@@ -47,6 +47,8 @@ def linalg_vector_norm(
     """The norm of the elements over some dimensions, as one vector; its gradient is zero where it is."""
     if type(input) is not Tensor:
         return dispatch(linalg_vector_norm, input, ord, dim, keepdim, dtype=dtype)
+    if type(ord) is not int:
+        ord = plain_number(ord)
     input_array = input.array
     try:
         array = kernels.vector_norm(input_array, ord, dim, keepdim, dtype)
@@ -177,6 +179,7 @@ def _norm_slope(
     input: Tensor, norm: Tensor, ord: Number, dim: int | Sequence[int] | None
 ) -> Tensor:
     """The derivative of a vector norm by each element; `norm` is the norm, repeated."""
+    ord = plain_number(ord)
     if ord == 0:
         return arithmetic_ops._zero(input)
     else:

@@ -17,6 +17,7 @@ from gradspec.errors import failure
 from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, next_sequence_nr
+from gradspec.promotion import plain_number
 from gradspec.registry import Op, register
 from gradspec.saved import check_version
 from gradspec.tensor import Tensor
@@ -32,6 +33,8 @@ def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Ten
     """A number around the last dimensions, two widths each, from the last one on; negative ones cut."""
     if type(input) is not Tensor:
         return dispatch(constant_pad_nd, input, pad, value)
+    if type(value) is not int:
+        value = plain_number(value)
     input_array = input.array
     try:
         array = kernels.constant_pad_nd(input_array, pad, value)
@@ -644,6 +647,7 @@ def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:
     """Something around the last dimensions, a number or the tensor's own elements."""
+    value = plain_number(value)
     if mode == "constant":
         return constant_pad_nd(input, pad, 0 if value is None else value)
     else:

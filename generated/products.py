@@ -17,7 +17,7 @@ from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number
 from gradspec.registry import Op, register
 from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor
@@ -459,6 +459,7 @@ def _delay(input: Tensor, dim: int, steps: int, fill: Number) -> Tensor:
     """Elements moved along a dimension, forwards or back; a number takes the places left free."""
     if type(input) is not Tensor:
         return dispatch(_delay, input, dim, steps, fill)
+    fill = plain_number(fill)
     input_array = input.array
     try:
         array = kernels.delay(input_array, dim, steps, fill)

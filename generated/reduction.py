@@ -19,7 +19,13 @@ from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
 from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
+from gradspec.promotion import (
+    FIRST_COMPLEX,
+    LAST_COMPLEX,
+    LAST_INTEGER,
+    plain_number,
+    promote_to_float,
+)
 from gradspec.registry import Op, register
 from gradspec.result import Result
 from gradspec.saved import check_version, output_of
@@ -587,6 +593,7 @@ def _over_freedom(
     """Divides by the degrees of freedom, `N - correction`, of a variance."""
     if type(input) is not Tensor:
         return dispatch(_over_freedom, input, shape, dim, correction)
+    correction = plain_number(correction)
     input_array = input.array
     try:
         array = kernels.over_freedom(input_array, shape, dim, correction)

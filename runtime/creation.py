@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .modes import finish_leaf, mode
-from .promotion import default_complex_dtype, get_default_dtype, promote_types
+from .promotion import default_complex_dtype, get_default_dtype, plain_number, promote_types
 from .tensor import Tensor, wrap
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -228,7 +228,7 @@ def _fill_value(name: str, value: object) -> Any:
             f"{name}(): argument 'fill_value' (position 2) must be Number, "
             f"not {type(value).__name__}"
         )
-    return value
+    return plain_number(value)
 
 
 # ---- arrays from data

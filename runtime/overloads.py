@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from .overrides import flattened, handle_torch_function, has_torch_function
+from .promotion import plain_number
 from .registry import OPS, Op, Param
 from .tensor import Tensor
 
@@ -116,13 +117,10 @@ def _with_plain_numbers(function: Function) -> Function:
     """With Python's numbers for those of NumPy, which would decide the dtype of the result."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return function(*map(_plain, args), **{n: _plain(value) for n, value in kwargs.items()})
+        words = {name: plain_number(value) for name, value in kwargs.items()}
+        return function(*map(plain_number, args), **words)
 
     return call
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _deep_type(value: object) -> object:

@@ -79,6 +79,11 @@ def type_name(dtype: DType) -> str:
     return _NAMES.get(dtype.name, dtype.name)
 
 
+def plain_number(value: Any) -> Any:
+    """Python's number for one of NumPy, which would decide dtypes; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 @cache
 def promote_types(first: DType, second: DType) -> DType:
     """The smallest dtype that holds both, by PyTorch's table.

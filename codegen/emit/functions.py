@@ -31,7 +31,7 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
     assert op.composite is not None
     spelling = {p.name: spelled(p.name) for p in op.signature.params}
     renderer = TensorRenderer(context, op.composite, kinds_of_params(op.signature), spelling)
-    body = renderer.statements(op.composite.block, "return {}")
+    body = [*_plain_numbers(op, context), *renderer.statements(op.composite.block, "return {}")]
     return FunctionView(
         name=function_name(op, context.resolver),
         public=op.signature.name.lstrip("_"),
@@ -79,7 +79,7 @@ def recorded_function(
         guard=_guard(op),
         lifts=tuple(_liftable(op)),
         forwarded=forwarded(op.signature),
-        prepare=tuple(prepare),
+        prepare=(*_plain_numbers(op, context), *prepare),
         compute=tuple(_compute(op, context, spelling, plan)),
         described=", ".join(spelled(p.name) for p in op.signature.tensor_params),
         wrap=(*_wrap(op), "flags = current_mode.flags"),
@@ -140,6 +140,24 @@ def _liftable(op: OpSpec) -> list[str]:
     if len(promoted) != 2 or any(p.type.is_optional for p in promoted):
         return []
     return [spelled(p.name) for p in promoted]
+
+
+def _plain_numbers(op: OpSpec, context: ModuleContext) -> Iterator[str]:
+    """Lines that turn NumPy's numbers into Python's, as which they do not decide dtypes.
+
+    Where an op has overloads, the choice of one does that.
+    """
+    if len(context.resolver.table.overloads(op.signature.name)) > 1:
+        return
+    for param in op.signature.params:
+        if param.type.base not in ("Scalar", "float"):
+            continue
+        name = spelled(param.name)
+        if isinstance(param.default, int | float):  # most calls say nothing else
+            yield f"if type({name}) is not {type(param.default).__name__}:"
+            yield f"    {name} = plain_number({name})"
+        else:
+            yield f"{name} = plain_number({name})"
 
 
 def _prepare(op: OpSpec) -> tuple[list[str], dict[str, str]]:

@@ -58,6 +58,7 @@ _RUNTIME_NAMES = {
         "LAST_INTEGER",
         "any_complex",
         "is_complex",
+        "plain_number",
         "promote",
         "promote_to_float",
     ),

@@ -53,6 +53,18 @@ NUMBERS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "remainder": lambda lib, x, n: x % n,
     "fmod": lambda lib, x, n: lib.fmod(x, n),
     "lerp": lambda lib, x, n: x.lerp(x * 2, n),
+    "sum": lambda lib, x, n: lib.add(x, x * 2, alpha=n),
+    "rsub": lambda lib, x, n: lib.rsub(x, x * 2, alpha=n),
+    "addcmul": lambda lib, x, n: lib.addcmul(x, x, x, value=n),
+    "addr": lambda lib, x, n: lib.addr(x.diag(), x, x, beta=n, alpha=n),
+    "clamp_min": lambda lib, x, n: lib.clamp_min(x, n),
+    "softplus": lambda lib, x, n: lib.nn.functional.softplus(x, n, n),
+    "leaky_relu": lambda lib, x, n: lib.nn.functional.leaky_relu(-x, n),
+    "huber_loss": lambda lib, x, n: lib.nn.functional.huber_loss(x, x * 3, delta=n),
+    "layer_norm": lambda lib, x, n: lib.nn.functional.layer_norm(x, (2,), eps=n),
+    "norm": lambda lib, x, n: lib.linalg.vector_norm(x, n),
+    "variance": lambda lib, x, n: x.var(correction=n - 1),
+    "full": lambda lib, x, n: lib.full((2,), n, dtype=None) * x,
 }
 
 
