@@ -77,8 +77,8 @@ def apply_chain(
     task: GraphTask,
     ahead: Sequence[tuple[int, Node]],
     keep_graph: bool,
-) -> tuple[Node, Sequence[Gradient]]:
-    """The VJP of a vertex and of all that form a chain with it: the last of them, its gradients.
+) -> tuple[Node, tuple[Node | None, ...], Sequence[Gradient]]:
+    """The VJP of a vertex and of all that form a chain with it: the last, its edges and gradients.
 
     `ahead` is the heap of other vertices at which gradients have arrived, by falling number. All
     but the last are released, unless `keep_graph`.
@@ -89,13 +89,14 @@ def apply_chain(
             array = _passed_through(links, grad)
         except Exception:
             # One vertex at a time the error comes again, and everybody sees which it belongs to.
-            return vertex, vertex.apply(grad, needs)
+            return vertex, vertex.edges, vertex.apply(grad, needs)
         *passed, last = links
         if not keep_graph:
             for link in passed:
                 link.vertex.release()
-        return last.vertex, [None if edge is None else array for edge in last.vertex.edges]
-    return vertex, vertex.apply(grad, needs)
+        edges = last.vertex.edges
+        return last.vertex, edges, [None if edge is None else array for edge in edges]
+    return vertex, vertex.edges, vertex.apply(grad, needs)
 
 
 def _links(vertex: Node, grad: Array, task: GraphTask, next_number: int) -> Iterator[_Link]:

@@ -111,20 +111,22 @@ def _run_watched(task: GraphTask, keep_graph: bool) -> None:
 
 def run(task: GraphTask, keep_graph: bool) -> None:
     """Visit every vertex once, when all that it depends on has run."""
-    if not run_ahead(task, keep_graph):
+    if not run_ahead(task, keep_graph, have_met_large()):
         finish(task, keep_graph)
         return
     for leaf in list(task.buffers):
         _arrive(leaf, task)
 
 
-def run_ahead(task: GraphTask, keep_graph: bool) -> bool:
+def run_ahead(task: GraphTask, keep_graph: bool, may_be_large: bool) -> bool:
     """Visit vertices while nobody can tell when leaves get their gradients, which stay in buffers.
 
     An edge leads to a smaller number. So the vertex with the greatest number, of those at which
     something has arrived, waits for nothing more, and no dependencies are counted. Most vertices
     have one consumer: such a vertex is `following`, with the gradient beside it, and goes through
-    neither the queue nor the buffers. The answer: whether only leaves without hooks are left.
+    neither the queue nor the buffers. Gradients that `may_be_large` may go along whole chains.
+
+    The answer: whether no other vertices than leaves without hooks are left.
     """
     buffers, runs, on_tensors = task.buffers, task.needs, task.on_tensors
     ahead: list[tuple[int, Node]] = []
@@ -132,25 +134,25 @@ def run_ahead(task: GraphTask, keep_graph: bool) -> bool:
     following_grad: Gradient | None = None
     vertex, grad = task.root, buffers.pop(task.root)
     goes_on = vertex.is_ordinary and Node.are_in_order and _wants_leaves(task)
-    may_be_large = have_met_large()
     try:
         while goes_on and vertex.hooks is None:
-            needs = vertex.edges if runs is None else runs.get(vertex)
+            edges = vertex.edges
+            needs = edges if runs is None else runs.get(vertex)
             if needs is None:
-                grads: Sequence[Gradient] = ()
+                edges = ()
             elif grad is None:
-                grads = (None,) * len(needs)
+                grads: Sequence[Gradient] = (None,) * len(edges)
             elif on_tensors:
                 grads = vertex.apply_differentiable(grad, needs)
             elif may_be_large and vertex.is_pointwise and grad.size >= ENOUGH:
-                vertex, grads = apply_chain(vertex, grad, needs, task, ahead, keep_graph)
+                vertex, edges, grads = apply_chain(vertex, grad, needs, task, ahead, keep_graph)
             else:
                 grads = vertex.apply(grad, needs)
             if needs is not None and not keep_graph:
                 vertex.release()
 
             position = -1
-            for edge in vertex.edges if grads else ():
+            for edge in edges:
                 position += 1
                 if edge is None:
                     continue
