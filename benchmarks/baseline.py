@@ -57,6 +57,12 @@ def regressions(measured: Ratios, baseline: Ratios) -> list[Regression]:
     ]
 
 
+def in_both(before: Sequence[Regression], anew: Sequence[Regression]) -> list[Regression]:
+    """Those found anew, as far as they were found before."""
+    known = {(regression.case, regression.reference) for regression in before}
+    return [regression for regression in anew if (regression.case, regression.reference) in known]
+
+
 def compared(measured: Ratios, baseline: Ratios) -> int:
     """How many ratios both have."""
     return sum(len(values.keys() & baseline.get(case, {})) for case, values in measured.items())

@@ -161,10 +161,15 @@ def test_check_without_a_baseline_says_how_to_make_one(
     assert "--save-baseline makes it" in " ".join(answer.output.split())
 
 
-def checked(committed: baseline.Ratios, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
+def checked(
+    committed: baseline.Ratios, monkeypatch: pytest.MonkeyPatch, *later: list[Row]
+) -> tuple[int, str]:
+    """The exit status and what is said, where measuring again gives these rows, or the same."""
     console = Console(width=150, file=StringIO(), record=True)
     monkeypatch.setattr(baseline, "load", lambda: committed)
-    return command.compare(ROWS, console), console.export_text()
+    coming = iter(later)
+    status = command.compare(ROWS, console, lambda _: next(coming, ROWS))
+    return status, console.export_text()
 
 
 def test_check_fails_and_names_what_is_slower(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,8 +177,23 @@ def test_check_fails_and_names_what_is_slower(monkeypatch: pytest.MonkeyPatch) -
     assert status == 1
     assert text == (
         "memory-lenet-32 is not in the baseline yet.\n"
+        "Measured again, because it seems slower: chain-4\n"
+        "Measured again, because it seems slower: chain-4\n"
         "slower: chain-4: 0.50 times torch-2, baseline 0.30 (at most 0.38)\n"
     )
+
+
+def test_what_is_slower_once_may_be_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    quicker = [Row("chain-4", "a", "a", "s", {"gradspec": 1.0, "torch-2": 4.0, "numpy": 0.1})]
+    status, text = checked({"chain-4": {"torch-2": 0.3, "numpy": 20.0}}, monkeypatch, ROWS, quicker)
+    assert status == 0
+    assert text.count("Measured again") == 2
+    assert text.endswith("2 ratios are within 25% of the baseline, or better.\n")
+
+
+def test_rows_belong_to_cases() -> None:
+    assert command.case_of("import-cold").name == "import"
+    assert command.case_of("chain-1000-float32").name == "chain-1000-float32"
 
 
 def test_check_passes_within_the_margin(monkeypatch: pytest.MonkeyPatch) -> None:
