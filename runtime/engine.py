@@ -12,6 +12,7 @@ passes may nest and run in several threads.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -111,7 +112,9 @@ def _run_watched(task: GraphTask, keep_graph: bool) -> None:
 
 def run(task: GraphTask, keep_graph: bool) -> None:
     """Visit every vertex once, when all that it depends on has run."""
-    if not run_ahead(task, keep_graph, have_met_large()):
+    # A profiler shall see every vertex once, and all of the time it takes.
+    may_be_large = have_met_large() and sys.getprofile() is None
+    if not run_ahead(task, keep_graph, may_be_large):
         finish(task, keep_graph)
         return
     for leaf in list(task.buffers):

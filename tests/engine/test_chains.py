@@ -207,3 +207,14 @@ def test_gradients_that_are_differentiated_are_recorded(passed: list[list[str]])
     a = numbers()
     expected = np.exp(np.sin(a)) * (np.cos(a) ** 2 - np.sin(a))
     np.testing.assert_allclose(curve.numpy(), expected, rtol=1e-12, atol=1e-14)
+
+
+def test_a_profiler_sees_every_vertex_once(passed: list[list[str]]) -> None:
+    x = gs.tensor(numbers(), requires_grad=True)
+    y = x.sin().exp().sqrt().sum()
+    with gs.autograd.profiler.profile() as profile:
+        y.backward()
+    assert not passed
+    counts = {average.key: average.count for average in profile.key_averages()}
+    for name in ("SqrtBackward0", "ExpBackward0", "SinBackward0"):
+        assert counts[name] == 1
