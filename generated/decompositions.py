@@ -1523,9 +1523,12 @@ def linalg_pinv(
     """Pseudoinverses of matrices; singular values up to `max(atol, rtol * largest)` count as zero."""
     if type(input) is not Tensor:
         return dispatch(linalg_pinv, input, rcond, hermitian, atol=atol, rtol=rtol)
-    rcond = plain_number(rcond)
-    atol = plain_number(atol)
-    rtol = plain_number(rtol)
+    if type(rcond) is not float:
+        rcond = plain_number(rcond)
+    if type(atol) is not float:
+        atol = plain_number(atol)
+    if type(rtol) is not float:
+        rtol = plain_number(rtol)
     input_array = input.array
     try:
         array = kernels.pinv(input_array, rcond, hermitian, atol, rtol)

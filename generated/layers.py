@@ -321,7 +321,8 @@ def _native_dropout(input: Tensor, mask: Tensor, scale: float) -> Tensor:
     """The elements that a mask keeps, scaled."""
     if type(input) is not Tensor or type(mask) is not Tensor:
         return dispatch(_native_dropout, input, mask, scale)
-    scale = plain_number(scale)
+    if type(scale) is not float:
+        scale = plain_number(scale)
     input_array = input.array
     mask_array = mask.array
     try:
@@ -412,7 +413,8 @@ def _leaky_relu(input: Tensor, negative_slope: float) -> Tensor:
     """
     if type(input) is not Tensor:
         return dispatch(_leaky_relu, input, negative_slope)
-    negative_slope = plain_number(negative_slope)
+    if type(negative_slope) is not float:
+        negative_slope = plain_number(negative_slope)
     input_array = input.array
     if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
         raise complex_refused(NotImplementedError, "leaky_relu", input)
@@ -518,7 +520,8 @@ def _leaky_relu_backward(input: Tensor, x: Tensor, negative_slope: float) -> Ten
     """
     if type(input) is not Tensor or type(x) is not Tensor:
         return dispatch(_leaky_relu_backward, input, x, negative_slope)
-    negative_slope = plain_number(negative_slope)
+    if type(negative_slope) is not float:
+        negative_slope = plain_number(negative_slope)
     input_array = input.array
     x_array = x.array
     try:

@@ -1100,7 +1100,8 @@ def _cross_entropy_of_probabilities(
     input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, label_smoothing: float
 ) -> Tensor:
     """Cross entropy of target probabilities, given log-probabilities."""
-    label_smoothing = plain_number(label_smoothing)
+    if type(label_smoothing) is not float:
+        label_smoothing = plain_number(label_smoothing)
     dim = 0 if input.ndim == 1 else 1
     uniform = label_smoothing / input.shape[dim]
     smooth = target if label_smoothing == 0 else target * (1 - label_smoothing) + uniform
@@ -1130,7 +1131,8 @@ def _smoothed_cross_entropy(
     label_smoothing: float,
 ) -> Tensor:
     """The negative log likelihood, mixed with the loss of a uniform distribution over the classes."""
-    label_smoothing = plain_number(label_smoothing)
+    if type(label_smoothing) is not float:
+        label_smoothing = plain_number(label_smoothing)
     dim = 0 if input.ndim == 1 else 1
     likelihood = _nll_loss_nd(input, target, weight, ignore_index, reduction)
     ignored = comparison_ops.eq(target, ignore_index)

@@ -325,7 +325,8 @@ def _smooth_l1_loss(
         if lifted is None or type(input) is not Tensor:
             return dispatch(_smooth_l1_loss, input, target, reduction, beta)
         target = lifted
-    beta = plain_number(beta)
+    if type(beta) is not float:
+        beta = plain_number(beta)
     input_array = input.array
     target_array = target.array
     if is_cast := input_array.dtype is not target_array.dtype:
@@ -470,7 +471,8 @@ def array__smooth_l1_slope(self: Any, beta: Any) -> Any:
 
 def _smooth_l1_slope(input: Tensor, beta: float) -> Tensor:
     """The derivative of a smoothed absolute value."""
-    beta = plain_number(beta)
+    if type(beta) is not float:
+        beta = plain_number(beta)
     return (
         arithmetic_ops.sign(input)
         if beta == 0
@@ -510,7 +512,8 @@ def _huber_loss(
         if lifted is None or type(input) is not Tensor:
             return dispatch(_huber_loss, input, target, reduction, delta)
         target = lifted
-    delta = plain_number(delta)
+    if type(delta) is not float:
+        delta = plain_number(delta)
     input_array = input.array
     target_array = target.array
     if is_cast := input_array.dtype is not target_array.dtype:

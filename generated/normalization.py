@@ -277,7 +277,8 @@ def _native_batch_norm(
         or (running_var is not None and type(running_var) is not Tensor)
     ):
         return dispatch(_native_batch_norm, input, weight, bias, running_mean, running_var, eps)
-    eps = plain_number(eps)
+    if type(eps) is not float:
+        eps = plain_number(eps)
     input_array = input.array
     weight_array = None if weight is None else weight.array
     bias_array = None if bias is None else bias.array
@@ -542,7 +543,8 @@ def _native_layer_norm(
         or (bias is not None and type(bias) is not Tensor)
     ):
         return dispatch(_native_layer_norm, input, normalized_shape, weight, bias, eps)
-    eps = plain_number(eps)
+    if type(eps) is not float:
+        eps = plain_number(eps)
     input_array = input.array
     weight_array = None if weight is None else weight.array
     bias_array = None if bias is None else bias.array

@@ -647,7 +647,8 @@ def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:
     """Something around the last dimensions, a number or the tensor's own elements."""
-    value = plain_number(value)
+    if type(value) is not float:
+        value = plain_number(value)
     if mode == "constant":
         return constant_pad_nd(input, pad, 0 if value is None else value)
     else:

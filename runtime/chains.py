@@ -83,10 +83,12 @@ def apply_chain(
     `ahead` is the heap of other vertices at which gradients have arrived, by falling number. All
     but the last are released, unless `keep_graph`.
     """
-    links = list(_links(vertex, grad, task, -ahead[0][0] if ahead else 0))
-    if sum(link.has_work() for link in links) > 1:
+    flat = _flat(grad)
+    next_number = -ahead[0][0] if ahead else 0
+    links = [] if flat is None else list(_links(vertex, grad.shape, task, next_number))
+    if flat is not None and sum(link.has_work() for link in links) > 1:
         try:
-            array = _passed_through(links, grad)
+            array = _passed_through(links, flat).reshape(grad.shape)
         except Exception:
             # One vertex at a time the error comes again, and everybody sees which it belongs to.
             return vertex, vertex.edges, vertex.apply(grad, needs)
@@ -99,15 +101,15 @@ def apply_chain(
     return vertex, vertex.edges, vertex.apply(grad, needs)
 
 
-def _links(vertex: Node, grad: Array, task: GraphTask, next_number: int) -> Iterator[_Link]:
+def _links(
+    vertex: Node, shape: tuple[int, ...], task: GraphTask, next_number: int
+) -> Iterator[_Link]:
     """The vertices that run one after the other from `vertex` on, as long as they are of the kind.
 
     `next_number` is that of the vertex that runs next if none of them does.
     """
-    if _flat(grad) is None:
-        return
     while True:
-        link = _link(vertex, grad.shape, task)
+        link = _link(vertex, shape, task)
         if link is None:
             return
         yield link
@@ -154,25 +156,22 @@ def _flat(array: Any, shape: tuple[int, ...] | None = None) -> Array | None:
 
 
 def _passed_through(links: Sequence[_Link], grad: Array) -> Array:
-    """What comes out at the end of a chain."""
-    flat = _flat(grad)
-    assert flat is not None
+    """What comes out at the end of a chain; both gradients flat."""
 
     def pass_through(parts: list[_Part], start: int, stop: int) -> Array:
-        block = flat[start:stop]
+        block = grad[start:stop]
         for part in parts:
             block = part.apply(block, start, stop)
         return block
 
-    out = np.empty(grad.shape, pass_through([_Part(link) for link in links], 0, 0).dtype)
-    flat_out = out.reshape(-1)
+    out = np.empty(grad.size, pass_through([_Part(link) for link in links], 0, 0).dtype)
     length = max(1, BLOCK_BYTES // grad.itemsize)
 
     def work(start: int, stop: int) -> None:
         parts = [_Part(link) for link in links]  # this thread's
         for begin in range(start, stop, length):
             end = min(begin + length, stop)
-            flat_out[begin:end] = pass_through(parts, begin, end)
+            out[begin:end] = pass_through(parts, begin, end)
 
     share(work, out.size)
     return out

@@ -153,11 +153,13 @@ def _plain_numbers(op: OpSpec, context: ModuleContext) -> Iterator[str]:
         if param.type.base not in ("Scalar", "float"):
             continue
         name = spelled(param.name)
-        if isinstance(param.default, int | float):  # most calls say nothing else
-            yield f"if type({name}) is not {type(param.default).__name__}:"
-            yield f"    {name} = plain_number({name})"
+        convert = f"{name} = plain_number({name})"
+        has_number = isinstance(param.default, int | float)
+        usual = type(param.default).__name__ if has_number else "float"
+        if has_number or param.type.base == "float":
+            yield from (f"if type({name}) is not {usual}:", f"    {convert}")
         else:
-            yield f"{name} = plain_number({name})"
+            yield convert
 
 
 def _prepare(op: OpSpec) -> tuple[list[str], dict[str, str]]:

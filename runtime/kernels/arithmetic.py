@@ -52,13 +52,12 @@ def div_rounded(self: Array, other: Array, rounding_mode: str) -> Any:
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
             f"'{rounding_mode}'"
         )
-    if self.dtype.kind in "iub":
+    is_whole = self.dtype.kind in "iub"
+    if is_whole:
         _refuse_integer_division("div", self, other)
-    elif rounding_mode == "trunc":
-        return np.trunc(self / other)
     if rounding_mode == "floor":
         return in_threads(np.floor_divide, self, other)
-    return _truncated(self, other)
+    return _truncated(self, other) if is_whole else np.trunc(self / other)
 
 
 def _truncated(self: Array, other: Array) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.threads import ENOUGH, LINES, PLENTY, along, in_threads
+from gradspec.threads import ENOUGH, LINES, PLENTY, along, have_met_large, in_threads
 
 SIZE = PLENTY + 7
 
@@ -162,6 +162,18 @@ def test_an_error_in_a_thread_leaves_the_threads_usable(threads: int) -> None:
     with pytest.raises(ValueError, match="no"):
         in_threads(function, array)
     np.testing.assert_array_equal(in_threads(np.sqrt, np.ones(SIZE)), np.ones(SIZE))
+
+
+def test_the_first_large_array_lets_freed_memory_stay(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr("gradspec.threads.keep_more_freed_memory", lambda: asked.append(True))
+    monkeypatch.setattr("gradspec.threads._workers.have_met_large", False)
+    for size, times in ((ENOUGH - 1, 0), (ENOUGH, 1), (SIZE, 1)):
+        in_threads(np.sqrt, np.ones(size))
+        assert len(asked) == times
+        assert have_met_large() == bool(times)
 
 
 def test_the_number_of_threads() -> None:

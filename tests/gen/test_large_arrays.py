@@ -69,3 +69,16 @@ def test_an_op_of_another_table_shares_large_arrays(
         assert x.grad is not None
         np.testing.assert_allclose(y.detach().numpy(), data + 3 * data**2, atol=1e-15)
         np.testing.assert_allclose(x.grad.numpy(), 1 + 6 * data, atol=1e-15)
+
+
+def test_a_gradient_that_looks_at_other_elements_is_not_pointwise(tmp_path: Path) -> None:
+    """However elementwise the op is; here its gradient is as it was, by way of two flips."""
+    turned = BENT.replace("family: bends", "family: turns").replace("bent(", "turned(")
+    turned = turned.replace("self: grad * (", "self: flip(flip(grad, [0]), [0]) * (")
+    for name, text, is_pointwise in (("bends", BENT, True), ("turns", turned, False)):
+        spec, out = tmp_path / f"{name}.yaml", tmp_path / f"{name}_nodes"
+        spec.write_text(text, encoding="utf-8")
+        made = CliRunner().invoke(main, ["codegen", str(spec), "--out", str(out), "-j", "1"])
+        assert made.exit_code == 0, made.output
+        code = (out / f"{name}.py").read_text(encoding="utf-8")
+        assert ("is_pointwise = True" in code) == is_pointwise
