@@ -11,6 +11,11 @@ from gradspec.later import attach
 from gradspec.registry import import_later
 
 if TYPE_CHECKING:
+    from gradspec.generated.activations import celu as celu
+    from gradspec.generated.activations import hardshrink as hardshrink
+    from gradspec.generated.activations import prelu as prelu
+    from gradspec.generated.activations import selu as selu
+    from gradspec.generated.activations import threshold as threshold
     from gradspec.generated.arithmetic import abs as abs
     from gradspec.generated.arithmetic import abs as absolute
     from gradspec.generated.arithmetic import add as add
@@ -41,6 +46,8 @@ if TYPE_CHECKING:
     from gradspec.generated.arithmetic import trunc as fix
     from gradspec.generated.arithmetic import trunc as trunc
     from gradspec.generated.arithmetic import where as where
+    from gradspec.generated.arrangement import argwhere as argwhere
+    from gradspec.generated.arrangement import rot90 as rot90
     from gradspec.generated.comparison import all as all
     from gradspec.generated.comparison import any as any
     from gradspec.generated.comparison import bitwise_and as bitwise_and
@@ -81,6 +88,11 @@ if TYPE_CHECKING:
     from gradspec.generated.conv import conv_transpose2d as conv_transpose2d
     from gradspec.generated.conv import conv_transpose3d as conv_transpose3d
     from gradspec.generated.conv import convolution as convolution
+    from gradspec.generated.counting import bincount as bincount
+    from gradspec.generated.counting import bucketize as bucketize
+    from gradspec.generated.counting import histc as histc
+    from gradspec.generated.counting import searchsorted as searchsorted
+    from gradspec.generated.decompositions import cholesky as cholesky
     from gradspec.generated.decompositions import det as det
     from gradspec.generated.decompositions import inverse as inverse
     from gradspec.generated.decompositions import logdet as logdet
@@ -88,6 +100,11 @@ if TYPE_CHECKING:
     from gradspec.generated.decompositions import pinverse as pinverse
     from gradspec.generated.decompositions import slogdet as slogdet
     from gradspec.generated.decompositions import svd as svd
+    from gradspec.generated.distances import cdist as cdist
+    from gradspec.generated.distances import cosine_similarity as cosine_similarity
+    from gradspec.generated.distances import inner as inner
+    from gradspec.generated.distances import pairwise_distance as pairwise_distance
+    from gradspec.generated.distances import pdist as pdist
     from gradspec.generated.exp_log import exp as exp
     from gradspec.generated.exp_log import exp2 as exp2
     from gradspec.generated.exp_log import expm1 as expm1
@@ -102,6 +119,7 @@ if TYPE_CHECKING:
     from gradspec.generated.exp_log import sqrt as sqrt
     from gradspec.generated.exp_log import square as square
     from gradspec.generated.exp_log import xlogy as xlogy
+    from gradspec.generated.factors import lu_solve as lu_solve
     from gradspec.generated.fused import addbmm as addbmm
     from gradspec.generated.fused import addcdiv as addcdiv
     from gradspec.generated.fused import addcmul as addcmul
@@ -110,6 +128,9 @@ if TYPE_CHECKING:
     from gradspec.generated.fused import baddbmm as baddbmm
     from gradspec.generated.fused import lerp as lerp
     from gradspec.generated.fused import vdot as vdot
+    from gradspec.generated.grids import affine_grid_generator as affine_grid_generator
+    from gradspec.generated.grids import grid_sampler_2d as grid_sampler_2d
+    from gradspec.generated.grids import grid_sampler_3d as grid_sampler_3d
     from gradspec.generated.indexing import gather as gather
     from gradspec.generated.indexing import index as index
     from gradspec.generated.indexing import index_put as index_put
@@ -151,8 +172,41 @@ if TYPE_CHECKING:
     from gradspec.generated.nn import relu as relu
     from gradspec.generated.nn import sigmoid as sigmoid
     from gradspec.generated.nn import softmax as softmax
+    from gradspec.generated.normalization import group_norm as group_norm
     from gradspec.generated.normalization import layer_norm as layer_norm
+    from gradspec.generated.numbers import copysign as copysign
+    from gradspec.generated.numbers import deg2rad as deg2rad
+    from gradspec.generated.numbers import fill as fill
+    from gradspec.generated.numbers import float_power as float_power
+    from gradspec.generated.numbers import fmax as fmax
+    from gradspec.generated.numbers import fmin as fmin
+    from gradspec.generated.numbers import frac as frac
+    from gradspec.generated.numbers import gcd as gcd
+    from gradspec.generated.numbers import isclose as isclose
+    from gradspec.generated.numbers import isneginf as isneginf
+    from gradspec.generated.numbers import isposinf as isposinf
+    from gradspec.generated.numbers import lcm as lcm
+    from gradspec.generated.numbers import ldexp as ldexp
+    from gradspec.generated.numbers import logaddexp2 as logaddexp2
+    from gradspec.generated.numbers import logit as logit
+    from gradspec.generated.numbers import nan_to_num as nan_to_num
+    from gradspec.generated.numbers import nextafter as nextafter
+    from gradspec.generated.numbers import polar as polar
+    from gradspec.generated.numbers import rad2deg as rad2deg
+    from gradspec.generated.numbers import signbit as signbit
+    from gradspec.generated.numbers import sinc as sinc
     from gradspec.generated.padding import constant_pad_nd as constant_pad_nd
+    from gradspec.generated.parts import diagonal_scatter as diagonal_scatter
+    from gradspec.generated.parts import narrow_copy as narrow_copy
+    from gradspec.generated.parts import select_scatter as select_scatter
+    from gradspec.generated.parts import slice_scatter as slice_scatter
+    from gradspec.generated.places import index_add as index_add
+    from gradspec.generated.places import index_copy as index_copy
+    from gradspec.generated.places import index_fill as index_fill
+    from gradspec.generated.places import masked_scatter as masked_scatter
+    from gradspec.generated.places import masked_select as masked_select
+    from gradspec.generated.places import put as put
+    from gradspec.generated.places import take as take
     from gradspec.generated.pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
     from gradspec.generated.pooling import avg_pool1d as avg_pool1d
     from gradspec.generated.pooling import max_pool1d as max_pool1d
@@ -160,6 +214,13 @@ if TYPE_CHECKING:
     from gradspec.generated.pooling import max_pool3d as max_pool3d
     from gradspec.generated.products import cumprod as cumprod
     from gradspec.generated.products import prod as prod
+    from gradspec.generated.rearranging import channel_shuffle as channel_shuffle
+    from gradspec.generated.rearranging import pixel_shuffle as pixel_shuffle
+    from gradspec.generated.rearranging import pixel_unshuffle as pixel_unshuffle
+    from gradspec.generated.recurrent import gru_cell as gru_cell
+    from gradspec.generated.recurrent import lstm_cell as lstm_cell
+    from gradspec.generated.recurrent import rnn_relu_cell as rnn_relu_cell
+    from gradspec.generated.recurrent import rnn_tanh_cell as rnn_tanh_cell
     from gradspec.generated.reduction import amax as amax
     from gradspec.generated.reduction import amin as amin
     from gradspec.generated.reduction import argmax as argmax
@@ -172,6 +233,8 @@ if TYPE_CHECKING:
     from gradspec.generated.reduction import std as std
     from gradspec.generated.reduction import sum as sum
     from gradspec.generated.reduction import var as var
+    from gradspec.generated.scatter_reductions import index_reduce as index_reduce
+    from gradspec.generated.scatter_reductions import scatter_reduce as scatter_reduce
     from gradspec.generated.shape import alias as alias
     from gradspec.generated.shape import broadcast_to as broadcast_to
     from gradspec.generated.shape import cat as cat
@@ -193,14 +256,37 @@ if TYPE_CHECKING:
     from gradspec.generated.shape import unsqueeze as unsqueeze
     from gradspec.generated.sorting import argsort as argsort
     from gradspec.generated.sorting import kthvalue as kthvalue
+    from gradspec.generated.sorting import median as median
+    from gradspec.generated.sorting import mode as mode
     from gradspec.generated.sorting import msort as msort
+    from gradspec.generated.sorting import nanmedian as nanmedian
+    from gradspec.generated.sorting import nanquantile as nanquantile
+    from gradspec.generated.sorting import quantile as quantile
     from gradspec.generated.sorting import sort as sort
     from gradspec.generated.sorting import topk as topk
     from gradspec.generated.special import digamma as digamma
     from gradspec.generated.special import erf as erf
     from gradspec.generated.special import erfc as erfc
+    from gradspec.generated.special import erfinv as erfinv
+    from gradspec.generated.special import i0 as i0
     from gradspec.generated.special import lgamma as lgamma
     from gradspec.generated.special import polygamma as polygamma
+    from gradspec.generated.statistics import aminmax as aminmax
+    from gradspec.generated.statistics import corrcoef as corrcoef
+    from gradspec.generated.statistics import count_nonzero as count_nonzero
+    from gradspec.generated.statistics import cov as cov
+    from gradspec.generated.statistics import cummax as cummax
+    from gradspec.generated.statistics import cummin as cummin
+    from gradspec.generated.statistics import cumulative_trapezoid as cumulative_trapezoid
+    from gradspec.generated.statistics import dist as dist
+    from gradspec.generated.statistics import logcumsumexp as logcumsumexp
+    from gradspec.generated.statistics import nanmean as nanmean
+    from gradspec.generated.statistics import nansum as nansum
+    from gradspec.generated.statistics import renorm as renorm
+    from gradspec.generated.statistics import std_mean as std_mean
+    from gradspec.generated.statistics import trapezoid as trapezoid
+    from gradspec.generated.statistics import trapz as trapz
+    from gradspec.generated.statistics import var_mean as var_mean
     from gradspec.generated.trig import acos as acos
     from gradspec.generated.trig import acos as arccos
     from gradspec.generated.trig import acosh as acosh
@@ -237,10 +323,12 @@ __all__ = [
     "addmv",
     "addr",
     "adjoint",
+    "affine_grid_generator",
     "alias",
     "all",
     "amax",
     "amin",
+    "aminmax",
     "angle",
     "any",
     "arccos",
@@ -253,6 +341,7 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "argwhere",
     "asin",
     "asinh",
     "atan",
@@ -260,14 +349,20 @@ __all__ = [
     "atanh",
     "avg_pool1d",
     "baddbmm",
+    "bincount",
     "bitwise_and",
     "bitwise_not",
     "bitwise_or",
     "bitwise_xor",
     "bmm",
     "broadcast_to",
+    "bucketize",
     "cat",
+    "cdist",
     "ceil",
+    "celu",
+    "channel_shuffle",
+    "cholesky",
     "clamp",
     "clamp_max",
     "clamp_min",
@@ -286,10 +381,19 @@ __all__ = [
     "conv_transpose2d",
     "conv_transpose3d",
     "convolution",
+    "copysign",
+    "corrcoef",
     "cos",
     "cosh",
+    "cosine_similarity",
+    "count_nonzero",
+    "cov",
+    "cummax",
+    "cummin",
     "cumprod",
     "cumsum",
+    "cumulative_trapezoid",
+    "deg2rad",
     "det",
     "diag",
     "diag_embed",
@@ -297,7 +401,9 @@ __all__ = [
     "diagonal",
     "diagonal_backward",
     "diagonal_copy",
+    "diagonal_scatter",
     "digamma",
+    "dist",
     "div",
     "divide",
     "dot",
@@ -306,34 +412,58 @@ __all__ = [
     "eq",
     "erf",
     "erfc",
+    "erfinv",
     "exp",
     "exp2",
     "expm1",
+    "fill",
     "fix",
     "flatten",
     "flip",
     "fliplr",
     "flipud",
+    "float_power",
     "floor",
     "floor_divide",
+    "fmax",
+    "fmin",
     "fmod",
+    "frac",
     "gather",
+    "gcd",
     "ge",
     "ger",
     "greater",
     "greater_equal",
+    "grid_sampler_2d",
+    "grid_sampler_3d",
+    "group_norm",
+    "gru_cell",
     "gt",
+    "hardshrink",
+    "histc",
     "hypot",
+    "i0",
     "imag",
     "index",
+    "index_add",
+    "index_copy",
+    "index_fill",
     "index_put",
+    "index_reduce",
     "index_select",
+    "inner",
     "inverse",
+    "isclose",
     "isfinite",
     "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
     "kthvalue",
     "layer_norm",
+    "lcm",
+    "ldexp",
     "le",
     "lerp",
     "less",
@@ -345,14 +475,21 @@ __all__ = [
     "log10",
     "log_softmax",
     "logaddexp",
+    "logaddexp2",
+    "logcumsumexp",
     "logdet",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logit",
     "logsumexp",
+    "lstm_cell",
     "lt",
+    "lu_solve",
     "masked_fill",
+    "masked_scatter",
+    "masked_select",
     "matmul",
     "matrix_exp",
     "max",
@@ -361,44 +498,73 @@ __all__ = [
     "max_pool3d",
     "maximum",
     "mean",
+    "median",
     "min",
     "minimum",
     "mm",
+    "mode",
     "msort",
     "mul",
     "multiply",
     "mv",
+    "nan_to_num",
+    "nanmean",
+    "nanmedian",
+    "nanquantile",
+    "nansum",
     "narrow",
+    "narrow_copy",
     "ne",
     "neg",
     "negative",
+    "nextafter",
     "not_equal",
     "outer",
+    "pairwise_distance",
+    "pdist",
     "permute",
     "pinverse",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "polar",
     "polygamma",
     "pow",
+    "prelu",
     "prod",
+    "put",
+    "quantile",
+    "rad2deg",
     "ravel",
     "real",
     "reciprocal",
     "relu",
     "remainder",
+    "renorm",
     "reshape",
+    "rnn_relu_cell",
+    "rnn_tanh_cell",
     "roll",
+    "rot90",
     "round",
     "rsqrt",
     "rsub",
     "scatter",
     "scatter_add",
+    "scatter_reduce",
+    "searchsorted",
     "select",
     "select_backward",
+    "select_scatter",
+    "selu",
     "sgn",
     "sigmoid",
     "sign",
+    "signbit",
     "sin",
+    "sinc",
     "sinh",
     "slice_backward",
+    "slice_scatter",
     "slogdet",
     "softmax",
     "sort",
@@ -409,6 +575,7 @@ __all__ = [
     "squeeze",
     "stack",
     "std",
+    "std_mean",
     "sub",
     "subtract",
     "sum",
@@ -416,12 +583,16 @@ __all__ = [
     "swapaxes",
     "swapdims",
     "t",
+    "take",
     "tan",
     "tanh",
+    "threshold",
     "tile",
     "topk",
     "trace",
     "transpose",
+    "trapezoid",
+    "trapz",
     "tril",
     "triu",
     "true_divide",
@@ -430,6 +601,7 @@ __all__ = [
     "unflatten",
     "unsqueeze",
     "var",
+    "var_mean",
     "vdot",
     "view_as_complex",
     "view_as_real",
@@ -451,10 +623,12 @@ FUNCTIONS = {
     "addmv": (".fused", "addmv"),
     "addr": (".fused", "addr"),
     "adjoint": (".layout", "adjoint"),
+    "affine_grid_generator": (".grids", "affine_grid_generator"),
     "alias": (".shape", "alias"),
     "all": (".comparison", "all"),
     "amax": (".reduction", "amax"),
     "amin": (".reduction", "amin"),
+    "aminmax": (".statistics", "aminmax"),
     "angle": (".complex_numbers", "angle"),
     "any": (".comparison", "any"),
     "arccos": (".trig", "acos"),
@@ -467,6 +641,7 @@ FUNCTIONS = {
     "argmax": (".reduction", "argmax"),
     "argmin": (".reduction", "argmin"),
     "argsort": (".sorting", "argsort"),
+    "argwhere": (".arrangement", "argwhere"),
     "asin": (".trig", "asin"),
     "asinh": (".trig", "asinh"),
     "atan": (".trig", "atan"),
@@ -474,14 +649,20 @@ FUNCTIONS = {
     "atanh": (".trig", "atanh"),
     "avg_pool1d": (".pooling", "avg_pool1d"),
     "baddbmm": (".fused", "baddbmm"),
+    "bincount": (".counting", "bincount"),
     "bitwise_and": (".comparison", "bitwise_and"),
     "bitwise_not": (".comparison", "bitwise_not"),
     "bitwise_or": (".comparison", "bitwise_or"),
     "bitwise_xor": (".comparison", "bitwise_xor"),
     "bmm": (".linalg", "bmm"),
     "broadcast_to": (".shape", "broadcast_to"),
+    "bucketize": (".counting", "bucketize"),
     "cat": (".shape", "cat"),
+    "cdist": (".distances", "cdist"),
     "ceil": (".arithmetic", "ceil"),
+    "celu": (".activations", "celu"),
+    "channel_shuffle": (".rearranging", "channel_shuffle"),
+    "cholesky": (".decompositions", "cholesky"),
     "clamp": (".arithmetic", "clamp"),
     "clamp_max": (".arithmetic", "clamp_max"),
     "clamp_min": (".arithmetic", "clamp_min"),
@@ -500,10 +681,19 @@ FUNCTIONS = {
     "conv_transpose2d": (".conv", "conv_transpose2d"),
     "conv_transpose3d": (".conv", "conv_transpose3d"),
     "convolution": (".conv", "convolution"),
+    "copysign": (".numbers", "copysign"),
+    "corrcoef": (".statistics", "corrcoef"),
     "cos": (".trig", "cos"),
     "cosh": (".trig", "cosh"),
+    "cosine_similarity": (".distances", "cosine_similarity"),
+    "count_nonzero": (".statistics", "count_nonzero"),
+    "cov": (".statistics", "cov"),
+    "cummax": (".statistics", "cummax"),
+    "cummin": (".statistics", "cummin"),
     "cumprod": (".products", "cumprod"),
     "cumsum": (".reduction", "cumsum"),
+    "cumulative_trapezoid": (".statistics", "cumulative_trapezoid"),
+    "deg2rad": (".numbers", "deg2rad"),
     "det": (".decompositions", "det"),
     "diag": (".layout", "diag"),
     "diag_embed": (".layout", "diag_embed"),
@@ -511,7 +701,9 @@ FUNCTIONS = {
     "diagonal": (".layout", "diagonal"),
     "diagonal_backward": (".layout", "diagonal_backward"),
     "diagonal_copy": (".layout", "diagonal_copy"),
+    "diagonal_scatter": (".parts", "diagonal_scatter"),
     "digamma": (".special", "digamma"),
+    "dist": (".statistics", "dist"),
     "div": (".arithmetic", "div"),
     "divide": (".arithmetic", "div"),
     "dot": (".linalg", "dot"),
@@ -520,34 +712,58 @@ FUNCTIONS = {
     "eq": (".comparison", "eq"),
     "erf": (".special", "erf"),
     "erfc": (".special", "erfc"),
+    "erfinv": (".special", "erfinv"),
     "exp": (".exp_log", "exp"),
     "exp2": (".exp_log", "exp2"),
     "expm1": (".exp_log", "expm1"),
+    "fill": (".numbers", "fill"),
     "fix": (".arithmetic", "trunc"),
     "flatten": (".shape", "flatten"),
     "flip": (".shape", "flip"),
     "fliplr": (".layout", "fliplr"),
     "flipud": (".layout", "flipud"),
+    "float_power": (".numbers", "float_power"),
     "floor": (".arithmetic", "floor"),
     "floor_divide": (".arithmetic", "floor_divide"),
+    "fmax": (".numbers", "fmax"),
+    "fmin": (".numbers", "fmin"),
     "fmod": (".arithmetic", "fmod"),
+    "frac": (".numbers", "frac"),
     "gather": (".indexing", "gather"),
+    "gcd": (".numbers", "gcd"),
     "ge": (".comparison", "ge"),
     "ger": (".linalg", "outer"),
     "greater": (".comparison", "gt"),
     "greater_equal": (".comparison", "ge"),
+    "grid_sampler_2d": (".grids", "grid_sampler_2d"),
+    "grid_sampler_3d": (".grids", "grid_sampler_3d"),
+    "group_norm": (".normalization", "group_norm"),
+    "gru_cell": (".recurrent", "gru_cell"),
     "gt": (".comparison", "gt"),
+    "hardshrink": (".activations", "hardshrink"),
+    "histc": (".counting", "histc"),
     "hypot": (".trig", "hypot"),
+    "i0": (".special", "i0"),
     "imag": (".complex_numbers", "imag"),
     "index": (".indexing", "index"),
+    "index_add": (".places", "index_add"),
+    "index_copy": (".places", "index_copy"),
+    "index_fill": (".places", "index_fill"),
     "index_put": (".indexing", "index_put"),
+    "index_reduce": (".scatter_reductions", "index_reduce"),
     "index_select": (".indexing", "index_select"),
+    "inner": (".distances", "inner"),
     "inverse": (".decompositions", "inverse"),
+    "isclose": (".numbers", "isclose"),
     "isfinite": (".comparison", "isfinite"),
     "isinf": (".comparison", "isinf"),
     "isnan": (".comparison", "isnan"),
+    "isneginf": (".numbers", "isneginf"),
+    "isposinf": (".numbers", "isposinf"),
     "kthvalue": (".sorting", "kthvalue"),
     "layer_norm": (".normalization", "layer_norm"),
+    "lcm": (".numbers", "lcm"),
+    "ldexp": (".numbers", "ldexp"),
     "le": (".comparison", "le"),
     "lerp": (".fused", "lerp"),
     "less": (".comparison", "lt"),
@@ -559,14 +775,21 @@ FUNCTIONS = {
     "log2": (".exp_log", "log2"),
     "log_softmax": (".nn", "log_softmax"),
     "logaddexp": (".exp_log", "logaddexp"),
+    "logaddexp2": (".numbers", "logaddexp2"),
+    "logcumsumexp": (".statistics", "logcumsumexp"),
     "logdet": (".decompositions", "logdet"),
     "logical_and": (".comparison", "logical_and"),
     "logical_not": (".comparison", "logical_not"),
     "logical_or": (".comparison", "logical_or"),
     "logical_xor": (".comparison", "logical_xor"),
+    "logit": (".numbers", "logit"),
     "logsumexp": (".reduction", "logsumexp"),
+    "lstm_cell": (".recurrent", "lstm_cell"),
     "lt": (".comparison", "lt"),
+    "lu_solve": (".factors", "lu_solve"),
     "masked_fill": (".indexing", "masked_fill"),
+    "masked_scatter": (".places", "masked_scatter"),
+    "masked_select": (".places", "masked_select"),
     "matmul": (".linalg", "matmul"),
     "matrix_exp": (".decompositions", "matrix_exp"),
     "max": (".reduction", "max"),
@@ -575,44 +798,73 @@ FUNCTIONS = {
     "max_pool3d": (".pooling", "max_pool3d"),
     "maximum": (".arithmetic", "maximum"),
     "mean": (".reduction", "mean"),
+    "median": (".sorting", "median"),
     "min": (".reduction", "min"),
     "minimum": (".arithmetic", "minimum"),
     "mm": (".linalg", "mm"),
+    "mode": (".sorting", "mode"),
     "msort": (".sorting", "msort"),
     "mul": (".arithmetic", "mul"),
     "multiply": (".arithmetic", "mul"),
     "mv": (".linalg", "mv"),
+    "nan_to_num": (".numbers", "nan_to_num"),
+    "nanmean": (".statistics", "nanmean"),
+    "nanmedian": (".sorting", "nanmedian"),
+    "nanquantile": (".sorting", "nanquantile"),
+    "nansum": (".statistics", "nansum"),
     "narrow": (".indexing", "narrow"),
+    "narrow_copy": (".parts", "narrow_copy"),
     "ne": (".comparison", "ne"),
     "neg": (".arithmetic", "neg"),
     "negative": (".arithmetic", "neg"),
+    "nextafter": (".numbers", "nextafter"),
     "not_equal": (".comparison", "ne"),
     "outer": (".linalg", "outer"),
+    "pairwise_distance": (".distances", "pairwise_distance"),
+    "pdist": (".distances", "pdist"),
     "permute": (".shape", "permute"),
     "pinverse": (".decompositions", "pinverse"),
+    "pixel_shuffle": (".rearranging", "pixel_shuffle"),
+    "pixel_unshuffle": (".rearranging", "pixel_unshuffle"),
+    "polar": (".numbers", "polar"),
     "polygamma": (".special", "polygamma"),
     "pow": (".exp_log", "pow"),
+    "prelu": (".activations", "prelu"),
     "prod": (".products", "prod"),
+    "put": (".places", "put"),
+    "quantile": (".sorting", "quantile"),
+    "rad2deg": (".numbers", "rad2deg"),
     "ravel": (".layout", "ravel"),
     "real": (".complex_numbers", "real"),
     "reciprocal": (".exp_log", "reciprocal"),
     "relu": (".nn", "relu"),
     "remainder": (".arithmetic", "remainder"),
+    "renorm": (".statistics", "renorm"),
     "reshape": (".shape", "reshape"),
+    "rnn_relu_cell": (".recurrent", "rnn_relu_cell"),
+    "rnn_tanh_cell": (".recurrent", "rnn_tanh_cell"),
     "roll": (".layout", "roll"),
+    "rot90": (".arrangement", "rot90"),
     "round": (".arithmetic", "round"),
     "rsqrt": (".exp_log", "rsqrt"),
     "rsub": (".arithmetic", "rsub"),
     "scatter": (".indexing", "scatter"),
     "scatter_add": (".indexing", "scatter_add"),
+    "scatter_reduce": (".scatter_reductions", "scatter_reduce"),
+    "searchsorted": (".counting", "searchsorted"),
     "select": (".indexing", "select"),
     "select_backward": (".indexing", "select_backward"),
+    "select_scatter": (".parts", "select_scatter"),
+    "selu": (".activations", "selu"),
     "sgn": (".complex_numbers", "sgn"),
     "sigmoid": (".nn", "sigmoid"),
     "sign": (".arithmetic", "sign"),
+    "signbit": (".numbers", "signbit"),
     "sin": (".trig", "sin"),
+    "sinc": (".numbers", "sinc"),
     "sinh": (".trig", "sinh"),
     "slice_backward": (".indexing", "slice_backward"),
+    "slice_scatter": (".parts", "slice_scatter"),
     "slogdet": (".decompositions", "slogdet"),
     "softmax": (".nn", "softmax"),
     "sort": (".sorting", "sort"),
@@ -623,6 +875,7 @@ FUNCTIONS = {
     "squeeze": (".shape", "squeeze"),
     "stack": (".shape", "stack"),
     "std": (".reduction", "std"),
+    "std_mean": (".statistics", "std_mean"),
     "sub": (".arithmetic", "sub"),
     "subtract": (".arithmetic", "sub"),
     "sum": (".reduction", "sum"),
@@ -630,12 +883,16 @@ FUNCTIONS = {
     "swapaxes": (".shape", "transpose"),
     "swapdims": (".shape", "transpose"),
     "t": (".shape", "t"),
+    "take": (".places", "take"),
     "tan": (".trig", "tan"),
     "tanh": (".trig", "tanh"),
+    "threshold": (".activations", "threshold"),
     "tile": (".layout", "tile"),
     "topk": (".sorting", "topk"),
     "trace": (".layout", "trace"),
     "transpose": (".shape", "transpose"),
+    "trapezoid": (".statistics", "trapezoid"),
+    "trapz": (".statistics", "trapz"),
     "tril": (".shape", "tril"),
     "triu": (".shape", "triu"),
     "true_divide": (".arithmetic", "div"),
@@ -644,6 +901,7 @@ FUNCTIONS = {
     "unflatten": (".layout", "unflatten"),
     "unsqueeze": (".shape", "unsqueeze"),
     "var": (".reduction", "var"),
+    "var_mean": (".statistics", "var_mean"),
     "vdot": (".fused", "vdot"),
     "view_as_complex": (".complex_numbers", "view_as_complex"),
     "view_as_real": (".complex_numbers", "view_as_real"),
@@ -901,6 +1159,10 @@ METHODS = {
     "erfc": ("special", "erfc", ""),
     "lgamma": ("special", "lgamma", ""),
     "digamma": ("special", "digamma", ""),
+    "erfinv": ("special", "erfinv", ""),
+    "erfinv_": ("special", "erfinv", "in_place"),
+    "i0": ("special", "i0", ""),
+    "i0_": ("special", "i0", "in_place"),
     "split": ("layout", "split", ""),
     "split_with_sizes": ("layout", "split_with_sizes", ""),
     "diagonal": ("layout", "diagonal", ""),
@@ -920,6 +1182,11 @@ METHODS = {
     "msort": ("sorting", "msort", ""),
     "topk": ("sorting", "topk", ""),
     "kthvalue": ("sorting", "kthvalue", ""),
+    "median": ("sorting", "median", ""),
+    "nanmedian": ("sorting", "nanmedian", ""),
+    "mode": ("sorting", "mode", ""),
+    "quantile": ("sorting", "quantile", ""),
+    "nanquantile": ("sorting", "nanquantile", ""),
     "argsort": ("sorting", "argsort", ""),
     "prod": ("products", "prod", ""),
     "cumprod": ("products", "cumprod", ""),
@@ -943,9 +1210,81 @@ METHODS = {
     "det": ("decompositions", "det", ""),
     "slogdet": ("decompositions", "slogdet", ""),
     "logdet": ("decompositions", "logdet", ""),
+    "cholesky": ("decompositions", "cholesky", ""),
     "svd": ("decompositions", "svd", ""),
     "pinverse": ("decompositions", "pinverse", ""),
     "matrix_exp": ("decompositions", "matrix_exp", ""),
+    "hardshrink": ("activations", "hardshrink", ""),
+    "prelu": ("activations", "prelu", ""),
+    "take": ("places", "take", ""),
+    "put": ("places", "put", ""),
+    "put_": ("places", "put", "in_place"),
+    "masked_select": ("places", "masked_select", ""),
+    "masked_scatter": ("places", "masked_scatter", ""),
+    "masked_scatter_": ("places", "masked_scatter", "in_place"),
+    "index_add": ("places", "index_add", ""),
+    "index_add_": ("places", "index_add", "in_place"),
+    "index_copy": ("places", "index_copy", ""),
+    "index_copy_": ("places", "index_copy", "in_place"),
+    "index_fill": ("places", "index_fill", ""),
+    "index_fill_": ("places", "index_fill", "in_place"),
+    "select_scatter": ("parts", "select_scatter", ""),
+    "slice_scatter": ("parts", "slice_scatter", ""),
+    "diagonal_scatter": ("parts", "diagonal_scatter", ""),
+    "narrow_copy": ("parts", "narrow_copy", ""),
+    "unfold": ("parts", "unfold", ""),
+    "rot90": ("arrangement", "rot90", ""),
+    "argwhere": ("arrangement", "argwhere", ""),
+    "scatter_reduce": ("scatter_reductions", "scatter_reduce", ""),
+    "scatter_reduce_": ("scatter_reductions", "scatter_reduce", "in_place"),
+    "index_reduce": ("scatter_reductions", "index_reduce", ""),
+    "index_reduce_": ("scatter_reductions", "index_reduce", "in_place"),
+    "cummax": ("statistics", "cummax", ""),
+    "cummin": ("statistics", "cummin", ""),
+    "logcumsumexp": ("statistics", "logcumsumexp", ""),
+    "nansum": ("statistics", "nansum", ""),
+    "nanmean": ("statistics", "nanmean", ""),
+    "count_nonzero": ("statistics", "count_nonzero", ""),
+    "aminmax": ("statistics", "aminmax", ""),
+    "cov": ("statistics", "cov", ""),
+    "corrcoef": ("statistics", "corrcoef", ""),
+    "dist": ("statistics", "dist", ""),
+    "renorm": ("statistics", "renorm", ""),
+    "renorm_": ("statistics", "renorm", "in_place"),
+    "histc": ("counting", "histc", ""),
+    "bincount": ("counting", "bincount", ""),
+    "deg2rad": ("numbers", "deg2rad", ""),
+    "deg2rad_": ("numbers", "deg2rad", "in_place"),
+    "rad2deg": ("numbers", "rad2deg", ""),
+    "rad2deg_": ("numbers", "rad2deg", "in_place"),
+    "logit": ("numbers", "logit", ""),
+    "logit_": ("numbers", "logit", "in_place"),
+    "nan_to_num": ("numbers", "nan_to_num", ""),
+    "nan_to_num_": ("numbers", "nan_to_num", "in_place"),
+    "sinc": ("numbers", "sinc", ""),
+    "sinc_": ("numbers", "sinc", "in_place"),
+    "float_power": ("numbers", "float_power", ""),
+    "copysign": ("numbers", "copysign", ""),
+    "copysign_": ("numbers", "copysign", "in_place"),
+    "fmax": ("numbers", "fmax", ""),
+    "fmin": ("numbers", "fmin", ""),
+    "frac": ("numbers", "frac", ""),
+    "frac_": ("numbers", "frac", "in_place"),
+    "ldexp": ("numbers", "ldexp", ""),
+    "ldexp_": ("numbers", "ldexp", "in_place"),
+    "logaddexp2": ("numbers", "logaddexp2", ""),
+    "nextafter": ("numbers", "nextafter", ""),
+    "nextafter_": ("numbers", "nextafter", "in_place"),
+    "isclose": ("numbers", "isclose", ""),
+    "isposinf": ("numbers", "isposinf", ""),
+    "isneginf": ("numbers", "isneginf", ""),
+    "signbit": ("numbers", "signbit", ""),
+    "gcd": ("numbers", "gcd", ""),
+    "gcd_": ("numbers", "gcd", "in_place"),
+    "lcm": ("numbers", "lcm", ""),
+    "lcm_": ("numbers", "lcm", "in_place"),
+    "inner": ("distances", "inner", ""),
+    "lu_solve": ("factors", "lu_solve", ""),
 }
 """Where the function of each method of `Tensor` is, and what is made of it."""
 
@@ -963,21 +1302,37 @@ import_later(
         "linalg": "mm bmm mv dot outer addmm _broadcast_matmul matmul _rmatmul",
         "complex_numbers": "_conj conj _conj_physical conj_physical view_as_real view_as_complex real imag complex angle sgn",
         "fourier": "_fft_c2c _fft_r2c _fft_c2r _lengthened",
-        "indexing": "select select_backward slice slice_backward narrow index _index_backward index_select _index_select_backward gather _gather_backward scatter_add scatter masked_fill _index_clear index_put",
+        "indexing": "select select_backward slice slice_backward narrow index _index_backward index_select _index_select_backward gather _gather_backward scatter_add scatter _scatter_backward _corner _in_corner masked_fill _index_clear index_put",
         "nn": "relu _threshold_backward sigmoid _sigmoid_backward log_sigmoid silu gelu softplus softmax _softmax _softmax_backward_data log_softmax _log_softmax _log_softmax_backward_data linear",
         "loss": "_reduced _unreduced mse_loss _mse_loss l1_loss binary_cross_entropy_with_logits _binary_cross_entropy_with_logits nll_loss _nll_loss_nd _nll_loss _nll_loss2d _nll_loss_backward cross_entropy _cross_entropy_of_probabilities _times_class_weight _smoothed_cross_entropy",
-        "special": "erf erfc _normal_cdf _gelu_slope lgamma digamma polygamma",
+        "special": "erf erfc special_ndtr _gelu_slope lgamma digamma polygamma erfinv special_erfcx _erfcx_slope special_entr special_ndtri special_log_ndtr special_xlog1py i0 special_i0e special_i1 special_i1e",
         "layout": "split split_with_sizes diagonal diagonal_copy diagonal_backward diag_embed diag diagflat trace _trace_backward repeat _repeat_backward tile roll _unroll adjoint ravel unflatten fliplr flipud",
-        "sorting": "sort msort topk kthvalue argsort _nonzero",
-        "products": "prod cumprod _recurrence _delay",
+        "sorting": "sort msort topk kthvalue median nanmedian _shared_out mode quantile nanquantile _quantile _ordered_lines _quantile_ranks _quantile_points _number_like _positions _drop_last argsort _nonzero",
+        "products": "prod _other_products _slope_of_others cumprod _recurrence _delay",
         "norms": "linalg_vector_norm _norm_slope",
         "fused": "addcmul addcdiv lerp addmv addr baddbmm addbmm linalg_cross vdot linalg_vecdot linalg_diagonal",
-        "decompositions": "linalg_inv_ex linalg_inv inverse _mt linalg_det _cofactors det linalg_slogdet slogdet logdet linalg_solve_ex linalg_solve linalg_solve_triangular linalg_cholesky_ex _half_tril linalg_cholesky linalg_eigh _off_diagonal _differences _quotient linalg_eigvalsh linalg_svd _skew linalg_svdvals svd linalg_qr _computed_q linalg_pinv pinverse linalg_lu linalg_matrix_exp _matrix_exp_slope matrix_exp",
+        "decompositions": "linalg_inv_ex linalg_inv inverse _mt linalg_det _cofactors det linalg_slogdet slogdet logdet linalg_solve_ex linalg_solve linalg_solve_triangular linalg_cholesky_ex _cholesky_vjp _cholesky_jvp _half_tril linalg_cholesky cholesky linalg_eigh _off_diagonal _differences _quotient linalg_eigvalsh linalg_svd _skew linalg_svdvals svd linalg_qr _computed_q linalg_pinv _pinv_vjp _pinv_jvp pinverse linalg_lu _lu_vjp _lu_jvp_lower _lu_jvp_upper linalg_matrix_exp _matrix_exp_slope matrix_exp",
         "conv": "_convolution _convolution_input _convolution_weight _channel_sum _convolution_bias _per_channel convolution conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
-        "pooling": "avg_pool2d avg_pool3d _avg_pool_backward avg_pool1d _avg_pool1d_backward max_pool1d_with_indices max_pool1d max_pool2d_with_indices max_pool2d max_pool3d_with_indices max_pool3d _max_pool_backward _max_pool_take adaptive_avg_pool1d _adaptive_avg_pool2d adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool3d _adaptive_avg_pool_backward",
+        "pooling": "avg_pool2d avg_pool3d _avg_pool_backward avg_pool1d _avg_pool1d_backward max_pool1d_with_indices max_pool1d max_pool2d_with_indices max_pool2d max_pool3d_with_indices max_pool3d _max_pool_backward _max_pool_take adaptive_avg_pool1d _adaptive_avg_pool2d adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool3d _adaptive_avg_pool_backward _adaptive_max_pool2d _adaptive_max_pool3d _max_unpool2d _max_unpool3d",
         "padding": "constant_pad_nd _constant_unpad_nd _reflection_pad1d _reflection_pad2d _reflection_pad3d _replication_pad1d _replication_pad2d _replication_pad3d _pad_by_index _pad_by_index_backward _reflected _replicated pad",
-        "normalization": "_mean_to_size _over_count _recentred _standardized_pullback _bias_gradient _native_batch_norm _native_layer_norm layer_norm",
+        "normalization": "_mean_to_size _over_count _recentred _standardized_pullback _bias_gradient _native_batch_norm _native_layer_norm layer_norm _by_group _native_group_norm group_norm",
         "layers": "embedding embedding_dense_backward _embedding_padded one_hot _native_dropout _leaky_relu _leaky_relu_backward",
         "losses": "binary_cross_entropy _binary_cross_entropy smooth_l1_loss _smooth_l1_loss _smooth_l1_slope huber_loss _huber_loss kl_div",
+        "activations": "elu selu _elu _elu_backward celu hardtanh _hardtanh_backward relu6 hardsigmoid hardswish _hardswish_backward mish threshold _threshold hardshrink _hardshrink_backward softshrink _softshrink_backward prelu _along_channels _prelu_kernel glu",
+        "places": "take _take_backward put masked_select _masked_put _masked_take masked_scatter index_add index_copy index_fill _index_keep",
+        "parts": "select_scatter slice_scatter diagonal_scatter narrow_copy unfold _unfold_backward",
+        "arrangement": "rot90 _block_diag _block_diag_backward _repeat_index argwhere",
+        "scatter_reductions": "scatter_reduce _slope_of_self _slope_of_src _slope_of_used _product_of_others _flat_places _scatter_count index_reduce _index_along",
+        "rearranging": "pixel_shuffle pixel_unshuffle channel_shuffle _channel_unshuffle _im2col _col2im",
+        "recurrent": "rnn_tanh_cell rnn_relu_cell lstm_cell gru_cell",
+        "resampling": "_resample _resample_backward _upsample_nearest1d _upsample_nearest2d _upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d _upsample_nearest_exact3d _upsample_linear1d _upsample_bilinear2d _upsample_trilinear3d _upsample_bicubic2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa",
+        "grids": "affine_grid_generator _affine_grid_backward affine_grid _grid_places _grid_slopes _grid_neighbours _grid_neighbours_backward _neighbour_weights _neighbour_slopes _weights_along _slopes_along grid_sampler_2d grid_sampler_3d",
+        "statistics": "cummax cummin logcumsumexp _log_sum_growth nansum nanmean _count_numbers count_nonzero aminmax var_mean std_mean cov _variables _observation_weights corrcoef trapezoid trapz cumulative_trapezoid _widths _scaled _divided dist _dist renorm",
+        "counting": "histc bincount searchsorted bucketize _unique2 _unique_dim _unique_consecutive",
+        "numbers": "deg2rad rad2deg logit nan_to_num sinc _sinc_slope float_power _to_double copysign fmax fmin frac ldexp logaddexp2 nextafter fill polar isclose isposinf isneginf signbit gcd lcm",
+        "distances": "cdist _cdist_forward _distance_slope pdist _row_pairs pairwise_distance _norm cosine_similarity _over_norm normalize inner linalg_matmul",
+        "margin_losses": "_loss_reduction soft_margin_loss _soft_margin_loss margin_ranking_loss hinge_embedding_loss cosine_embedding_loss triplet_margin_loss _same_ndim _one_label_each _anchor gaussian_nll_loss _variance poisson_nll_loss multilabel_soft_margin_loss multi_margin_loss _multi_margin_loss _multi_margin_slope",
+        "factors": "linalg_lu_factor_ex linalg_lu_factor _lower_factor _unit_lower _upper_factor _row_order linalg_lu_solve lu_solve",
+        "least_squares": "linalg_lstsq _columns",
     },
 )

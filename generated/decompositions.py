@@ -34,6 +34,7 @@ from gradspec.types import Number, Primals, Tangents
 
 if TYPE_CHECKING:
     import gradspec.generated.arithmetic as arithmetic_ops
+    import gradspec.generated.complex_numbers as complex_numbers_ops
     import gradspec.generated.indexing as indexing_ops
     import gradspec.generated.layout as layout_ops
     import gradspec.generated.linalg as linalg_ops
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     import gradspec.generated.shape as shape_ops
 else:
     arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    complex_numbers_ops = Later(
+        "gradspec.generated.complex_numbers", globals(), "complex_numbers_ops"
+    )
     indexing_ops = Later("gradspec.generated.indexing", globals(), "indexing_ops")
     layout_ops = Later("gradspec.generated.layout", globals(), "layout_ops")
     linalg_ops = Later("gradspec.generated.linalg", globals(), "linalg_ops")
@@ -739,20 +743,12 @@ class LinalgCholeskyExBackward0(Node):
         if L is FREED:
             raise freed_graph()
         upper = node._saved_upper
-        lower = array__mt(L) if upper else L
-        back = linalg_ops.array_matmul(array__mt(lower), array__mt(grad) if upper else grad)
-        inner = kernels.solve_triangular(lower, array__half_tril(back), False, False, False)
-        whole = kernels.solve_triangular(array__mt(lower), inner, True, True, False)
-        return ((whole + array__mt(whole)) / 2,)
+        return (array__cholesky_vjp(grad, L, upper),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         L = output_of(node, node.kept_L)
         upper = node._saved_upper
-        lower = _mt(L) if upper else L
-        back = linalg_ops.matmul(_mt(lower), _mt(grad) if upper else grad)
-        inner = linalg_solve_triangular(lower, _half_tril(back), upper=False, left=False)
-        whole = linalg_solve_triangular(_mt(lower), inner, upper=True)
-        return ((whole + _mt(whole)) / 2,)
+        return (_cholesky_vjp(grad, L, upper),)
 
     def release(node) -> None:
         node.kept_L = FREED
@@ -763,12 +759,35 @@ def linalg_cholesky_ex_jvp(primals: Primals, tangents: Tangents, result: Any) ->
     self_t = tangents["self"]
     upper = primals["upper"]
     L, _ = result
-    lower = _mt(L) if upper else L
-    inner = linalg_solve_triangular(lower, (self_t + _mt(self_t)) / 2, upper=False)
+    L_t = _cholesky_jvp(self_t, L, upper)
+    return (L_t, None)
+
+
+def array__cholesky_vjp(self: Any, factor: Any, upper: Any) -> Any:
+    """`_cholesky_vjp` on arrays."""
+    lower = array__mt(factor) if upper else factor
+    back = linalg_ops.array_matmul(array__mt(lower), array__mt(self) if upper else self)
+    inner = kernels.solve_triangular(lower, array__half_tril(back), False, False, False)
+    whole = kernels.solve_triangular(array__mt(lower), inner, True, True, False)
+    return (whole + array__mt(whole)) / 2
+
+
+def _cholesky_vjp(input: Tensor, factor: Tensor, upper: bool) -> Tensor:
+    """The gradient of a positive definite matrix, given that of its triangular factor."""
+    lower = _mt(factor) if upper else factor
+    back = linalg_ops.matmul(_mt(lower), _mt(input) if upper else input)
+    inner = linalg_solve_triangular(lower, _half_tril(back), upper=False, left=False)
+    whole = linalg_solve_triangular(_mt(lower), inner, upper=True)
+    return (whole + _mt(whole)) / 2
+
+
+def _cholesky_jvp(input: Tensor, factor: Tensor, upper: bool) -> Tensor:
+    """The tangent of the triangular factor of a positive definite matrix, given that of the matrix."""
+    lower = _mt(factor) if upper else factor
+    inner = linalg_solve_triangular(lower, (input + _mt(input)) / 2, upper=False)
     whole = linalg_solve_triangular(_mt(lower), inner, upper=True, left=False)
     tangent = linalg_ops.matmul(lower, _half_tril(whole))
-    L_t = _mt(tangent) if upper else tangent
-    return (L_t, None)
+    return _mt(tangent) if upper else tangent
 
 
 def array__half_tril(self: Any) -> Any:
@@ -786,6 +805,66 @@ def _half_tril(input: Tensor) -> Tensor:
 def linalg_cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
     """Triangular `L` with `L L^T` the matrix; raises LinAlgError if it is not positive definite."""
     return linalg_cholesky_ex(input, upper=upper, check_errors=True)[0]
+
+
+def cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    """Triangular `L` with `L L^T` the matrix, or `L^T L` if `upper`; LinAlgError if it is not positive definite."""
+    if type(input) is not Tensor:
+        return dispatch(cholesky, input, upper)
+    input_array = input.array
+    try:
+        array = kernels.cholesky(input_array, upper)
+    except Exception as error:
+        raise failure("cholesky", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("cholesky", input)
+        node = CholeskyBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_result = out.array
+        node._saved_upper = upper
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class CholeskyBackward0(Node):
+    """Gradient of `cholesky`."""
+
+    __slots__ = (
+        "_saved_upper",
+        "kept_result",
+    )
+    _saved_upper: Any
+    kept_result: Any
+    op = "cholesky"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node.kept_result
+        if result is FREED:
+            raise freed_graph()
+        upper = node._saved_upper
+        return (array__cholesky_vjp(grad, result, upper),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node.kept_result)
+        upper = node._saved_upper
+        return (_cholesky_vjp(grad, result, upper),)
+
+    def release(node) -> None:
+        node.kept_result = FREED
+
+
+def cholesky_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `cholesky`."""
+    self_t = tangents["self"]
+    upper = primals["upper"]
+    return _cholesky_jvp(self_t, result, upper)
 
 
 class LinalgEighResult(Result):
@@ -944,8 +1023,6 @@ def _quotient(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     out.edge = out.alias = None
     flags = current_mode.flags
     if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_quotient", input, other)
         node = QuotientBackward0()
         node.edges = (input.edge, other.edge)
         node.sequence_nr = next_sequence_nr()
@@ -989,14 +1066,14 @@ class QuotientBackward0(Node):
         other = other.array
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = kernels.quotient(grad, other)
+            grad_self = kernels.quotient(grad, other.conjugate())
             if node._like_self is not None:
                 grad_self = reduce_to(grad_self, node._like_self)
         if needs[1]:
             result = node.kept_result
             if result is FREED:
                 raise freed_graph()
-            grad_other = -kernels.quotient(grad * result, other)
+            grad_other = -kernels.quotient(grad * result.conjugate(), other.conjugate())
             if node._like_other is not None:
                 grad_other = reduce_to(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -1007,12 +1084,14 @@ class QuotientBackward0(Node):
             check_version(node, "other", other, node._version_other)
         grad_self = grad_other = None
         if needs[0]:
-            grad_self = _quotient(grad, other)
+            grad_self = _quotient(grad, complex_numbers_ops.conj(other))
             if node._like_self is not None:
                 grad_self = reduce_to_differentiable(grad_self, node._like_self)
         if needs[1]:
             result = output_of(node, node.kept_result)
-            grad_other = -_quotient(grad * result, other)
+            grad_other = -_quotient(
+                grad * complex_numbers_ops.conj(result), complex_numbers_ops.conj(other)
+            )
             if node._like_other is not None:
                 grad_other = reduce_to_differentiable(grad_other, node._like_other)
         return (grad_self, grad_other)
@@ -1573,30 +1652,14 @@ class LinalgPinvBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         self = self.array
-        p, turned = (result, array__mt(grad))
-        back = -linalg_ops.array_matmul(array__mt(p), linalg_ops.array_matmul(grad, array__mt(p)))
-        rest = turned - linalg_ops.array_matmul(self, linalg_ops.array_matmul(p, turned))
-        other = turned - linalg_ops.array_matmul(linalg_ops.array_matmul(turned, p), self)
-        return (
-            back
-            + linalg_ops.array_matmul(linalg_ops.array_matmul(rest, p), array__mt(p))
-            + linalg_ops.array_matmul(array__mt(p), linalg_ops.array_matmul(p, other)),
-        )
+        return (array__pinv_vjp(grad, result, self),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         result = output_of(node, node.kept_result)
         self = node.kept_self
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
-        p, turned = (result, _mt(grad))
-        back = -linalg_ops.matmul(_mt(p), linalg_ops.matmul(grad, _mt(p)))
-        rest = turned - linalg_ops.matmul(self, linalg_ops.matmul(p, turned))
-        other = turned - linalg_ops.matmul(linalg_ops.matmul(turned, p), self)
-        return (
-            back
-            + linalg_ops.matmul(linalg_ops.matmul(rest, p), _mt(p))
-            + linalg_ops.matmul(_mt(p), linalg_ops.matmul(p, other)),
-        )
+        return (_pinv_vjp(grad, result, self),)
 
     def release(node) -> None:
         node.kept_result = node.kept_self = FREED
@@ -1606,11 +1669,42 @@ def linalg_pinv_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `linalg_pinv`."""
     self_p = primals["self"]
     self_t = tangents["self"]
-    p, turned = (result, _mt(self_t))
-    rest = turned - linalg_ops.matmul(turned, linalg_ops.matmul(self_p, p))
-    other = turned - linalg_ops.matmul(p, linalg_ops.matmul(self_p, turned))
+    return _pinv_jvp(self_t, result, self_p)
+
+
+def array__pinv_vjp(self: Any, inverse: Any, matrix: Any) -> Any:
+    """`_pinv_vjp` on arrays."""
+    p, turned = (inverse, array__mt(self))
+    back = -linalg_ops.array_matmul(array__mt(p), linalg_ops.array_matmul(self, array__mt(p)))
+    rest = turned - linalg_ops.array_matmul(matrix, linalg_ops.array_matmul(p, turned))
+    other = turned - linalg_ops.array_matmul(linalg_ops.array_matmul(turned, p), matrix)
+    return (
+        back
+        + linalg_ops.array_matmul(linalg_ops.array_matmul(rest, p), array__mt(p))
+        + linalg_ops.array_matmul(array__mt(p), linalg_ops.array_matmul(p, other))
+    )
+
+
+def _pinv_vjp(input: Tensor, inverse: Tensor, matrix: Tensor) -> Tensor:
+    """The gradient of a matrix, given that of its pseudoinverse."""
+    p, turned = (inverse, _mt(input))
+    back = -linalg_ops.matmul(_mt(p), linalg_ops.matmul(input, _mt(p)))
+    rest = turned - linalg_ops.matmul(matrix, linalg_ops.matmul(p, turned))
+    other = turned - linalg_ops.matmul(linalg_ops.matmul(turned, p), matrix)
+    return (
+        back
+        + linalg_ops.matmul(linalg_ops.matmul(rest, p), _mt(p))
+        + linalg_ops.matmul(_mt(p), linalg_ops.matmul(p, other))
+    )
+
+
+def _pinv_jvp(input: Tensor, inverse: Tensor, matrix: Tensor) -> Tensor:
+    """The tangent of the pseudoinverse of a matrix, given that of the matrix."""
+    p, turned = (inverse, _mt(input))
+    rest = turned - linalg_ops.matmul(turned, linalg_ops.matmul(matrix, p))
+    other = turned - linalg_ops.matmul(p, linalg_ops.matmul(matrix, turned))
     first = linalg_ops.matmul(p, linalg_ops.matmul(_mt(p), rest)) - linalg_ops.matmul(
-        p, linalg_ops.matmul(self_t, p)
+        p, linalg_ops.matmul(input, p)
     )
     return first + linalg_ops.matmul(linalg_ops.matmul(other, _mt(p)), p)
 
@@ -1651,7 +1745,6 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> LinalgLuResult:
         node.edges = (A.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
-        node._saved_A_shape = A.array.shape
         node.kept_L = L.array
         node.kept_P = P
         node._version_P = None
@@ -1665,7 +1758,6 @@ class LinalgLuBackward0(Node):
 
     __slots__ = (
         "_outputs",
-        "_saved_A_shape",
         "_version_P",
         "kept_L",
         "kept_P",
@@ -1673,7 +1765,6 @@ class LinalgLuBackward0(Node):
         "output_count",
     )
     _outputs: Any
-    _saved_A_shape: Any
     _version_P: Any
     kept_L: Any
     kept_P: Any
@@ -1688,7 +1779,6 @@ class LinalgLuBackward0(Node):
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_L, grad_U = materialize(grad, node._outputs)
-        A_shape = node._saved_A_shape
         L = node.kept_L
         if L is FREED:
             raise freed_graph()
@@ -1699,76 +1789,16 @@ class LinalgLuBackward0(Node):
         U = node.kept_U
         if U is FREED:
             raise freed_graph()
-        k = A_shape[-1] if A_shape[-1] < A_shape[-2] else A_shape[-2]
-        low, up = (
-            kernels.slice_view(L, -2, 0, k, 1, False),
-            kernels.slice_view(U, -1, 0, k, 1, False),
-        )
-        below = linalg_ops.array_matmul(
-            array__mt(low), kernels.slice_view(grad_L, -2, 0, k, 1, False)
-        )
-        above = linalg_ops.array_matmul(
-            kernels.slice_view(grad_U, -1, 0, k, 1, False), array__mt(up)
-        )
-        if A_shape[-1] > k:
-            below = below - linalg_ops.array_matmul(
-                kernels.slice_view(grad_U, -1, k, None, 1, False),
-                array__mt(kernels.slice_view(U, -1, k, None, 1, False)),
-            )
-        if A_shape[-2] > k:
-            above = above - linalg_ops.array_matmul(
-                array__mt(kernels.slice_view(L, -2, k, None, 1, False)),
-                kernels.slice_view(grad_L, -2, k, None, 1, False),
-            )
-        inner = kernels.solve_triangular(
-            array__mt(up), kernels.tril(below, -1) + kernels.triu(above, 0), False, False, False
-        )
-        if A_shape[-1] > k:
-            inner = kernels.cat((inner, kernels.slice_view(grad_U, -1, k, None, 1, False)), -1)
-        inner = kernels.solve_triangular(array__mt(low), inner, True, True, True)
-        if A_shape[-2] > k:
-            rest = kernels.solve_triangular(
-                array__mt(up),
-                kernels.slice_view(grad_L, -2, k, None, 1, False),
-                False,
-                False,
-                False,
-            )
-            inner = kernels.cat((inner, rest), -2)
-        return (linalg_ops.array_matmul(P, inner),)
+        return (array__lu_vjp(P, L, U, grad_L, grad_U),)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         grad_L, grad_U = materialize_tensors(grad, node._outputs)
-        A_shape = node._saved_A_shape
         L = output_of(OutputEdge(node, 0), node.kept_L)
         P = node.kept_P
         if P.alias is not None:
             check_version(node, "P", P, node._version_P)
         U = output_of(OutputEdge(node, 1), node.kept_U)
-        k = A_shape[-1] if A_shape[-1] < A_shape[-2] else A_shape[-2]
-        low, up = (indexing_ops.slice(L, -2, 0, k), indexing_ops.slice(U, -1, 0, k))
-        below = linalg_ops.matmul(_mt(low), indexing_ops.slice(grad_L, -2, 0, k))
-        above = linalg_ops.matmul(indexing_ops.slice(grad_U, -1, 0, k), _mt(up))
-        if A_shape[-1] > k:
-            below = below - linalg_ops.matmul(
-                indexing_ops.slice(grad_U, -1, k), _mt(indexing_ops.slice(U, -1, k))
-            )
-        if A_shape[-2] > k:
-            above = above - linalg_ops.matmul(
-                _mt(indexing_ops.slice(L, -2, k)), indexing_ops.slice(grad_L, -2, k)
-            )
-        inner = linalg_solve_triangular(
-            _mt(up), shape_ops.tril(below, -1) + shape_ops.triu(above), upper=False, left=False
-        )
-        if A_shape[-1] > k:
-            inner = shape_ops.cat((inner, indexing_ops.slice(grad_U, -1, k)), -1)
-        inner = linalg_solve_triangular(_mt(low), inner, upper=True, unitriangular=True)
-        if A_shape[-2] > k:
-            rest = linalg_solve_triangular(
-                _mt(up), indexing_ops.slice(grad_L, -2, k), upper=False, left=False
-            )
-            inner = shape_ops.cat((inner, rest), -2)
-        return (linalg_ops.matmul(P, inner),)
+        return (_lu_vjp(P, L, U, grad_L, grad_U),)
 
     def release(node) -> None:
         node.kept_L = node.kept_P = node.kept_U = FREED
@@ -1776,42 +1806,109 @@ class LinalgLuBackward0(Node):
 
 def linalg_lu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     """The tangent of `linalg_lu`."""
-    A_p = primals["A"]
     A_t = tangents["A"]
     P, L, U = result
-    k = A_p.shape[-1] if A_p.shape[-1] < A_p.shape[-2] else A_p.shape[-2]
+    L_t = _lu_jvp_lower(P, L, U, A_t)
+    U_t = _lu_jvp_upper(P, L, U, A_t)
+    return (None, L_t, U_t)
+
+
+def array__lu_vjp(P: Any, L: Any, U: Any, grad_L: Any, grad_U: Any) -> Any:
+    """`_lu_vjp` on arrays."""
+    k, rows, columns = (L.shape[-1], L.shape[-2], U.shape[-1])
+    low, up = (kernels.slice_view(L, -2, 0, k, 1, False), kernels.slice_view(U, -1, 0, k, 1, False))
+    below = linalg_ops.array_matmul(array__mt(low), kernels.slice_view(grad_L, -2, 0, k, 1, False))
+    above = linalg_ops.array_matmul(kernels.slice_view(grad_U, -1, 0, k, 1, False), array__mt(up))
+    if columns > k:
+        below = below - linalg_ops.array_matmul(
+            kernels.slice_view(grad_U, -1, k, None, 1, False),
+            array__mt(kernels.slice_view(U, -1, k, None, 1, False)),
+        )
+    if rows > k:
+        above = above - linalg_ops.array_matmul(
+            array__mt(kernels.slice_view(L, -2, k, None, 1, False)),
+            kernels.slice_view(grad_L, -2, k, None, 1, False),
+        )
+    inner = kernels.solve_triangular(
+        array__mt(up), kernels.tril(below, -1) + kernels.triu(above, 0), False, False, False
+    )
+    if columns > k:
+        inner = kernels.cat((inner, kernels.slice_view(grad_U, -1, k, None, 1, False)), -1)
+    inner = kernels.solve_triangular(array__mt(low), inner, True, True, True)
+    if rows > k:
+        rest = kernels.solve_triangular(
+            array__mt(up), kernels.slice_view(grad_L, -2, k, None, 1, False), False, False, False
+        )
+        inner = kernels.cat((inner, rest), -2)
+    return linalg_ops.array_matmul(P, inner)
+
+
+def _lu_vjp(P: Tensor, L: Tensor, U: Tensor, grad_L: Tensor, grad_U: Tensor) -> Tensor:
+    """The gradient of a matrix, given those of its triangles, of which only their halves are read."""
+    k, rows, columns = (L.shape[-1], L.shape[-2], U.shape[-1])
+    low, up = (indexing_ops.slice(L, -2, 0, k), indexing_ops.slice(U, -1, 0, k))
+    below = linalg_ops.matmul(_mt(low), indexing_ops.slice(grad_L, -2, 0, k))
+    above = linalg_ops.matmul(indexing_ops.slice(grad_U, -1, 0, k), _mt(up))
+    if columns > k:
+        below = below - linalg_ops.matmul(
+            indexing_ops.slice(grad_U, -1, k), _mt(indexing_ops.slice(U, -1, k))
+        )
+    if rows > k:
+        above = above - linalg_ops.matmul(
+            _mt(indexing_ops.slice(L, -2, k)), indexing_ops.slice(grad_L, -2, k)
+        )
+    inner = linalg_solve_triangular(
+        _mt(up), shape_ops.tril(below, -1) + shape_ops.triu(above), upper=False, left=False
+    )
+    if columns > k:
+        inner = shape_ops.cat((inner, indexing_ops.slice(grad_U, -1, k)), -1)
+    inner = linalg_solve_triangular(_mt(low), inner, upper=True, unitriangular=True)
+    if rows > k:
+        rest = linalg_solve_triangular(
+            _mt(up), indexing_ops.slice(grad_L, -2, k), upper=False, left=False
+        )
+        inner = shape_ops.cat((inner, rest), -2)
+    return linalg_ops.matmul(P, inner)
+
+
+def _lu_jvp_lower(P: Tensor, L: Tensor, U: Tensor, tangent: Tensor) -> Tensor:
+    """The tangent of the lower triangle of a matrix, given that of the matrix."""
+    k = L.shape[-1]
     low, up, moved = (
         indexing_ops.slice(L, -2, 0, k),
         indexing_ops.slice(U, -1, 0, k),
-        indexing_ops.slice(linalg_ops.matmul(_mt(P), A_t), -1, 0, k),
+        indexing_ops.slice(linalg_ops.matmul(_mt(P), tangent), -1, 0, k),
     )
     right = linalg_solve_triangular(up, moved, upper=True, left=False)
     inner = linalg_solve_triangular(
         low, indexing_ops.slice(right, -2, 0, k), upper=False, unitriangular=True
     )
-    if A_p.shape[-2] > k:
+    if L.shape[-2] > k:
         rest = indexing_ops.slice(right, -2, k) - linalg_ops.matmul(
             indexing_ops.slice(L, -2, k), shape_ops.triu(inner)
         )
-        L_t = shape_ops.cat((linalg_ops.matmul(low, shape_ops.tril(inner, -1)), rest), -2)
+        return shape_ops.cat((linalg_ops.matmul(low, shape_ops.tril(inner, -1)), rest), -2)
     else:
-        L_t = linalg_ops.matmul(low, shape_ops.tril(inner, -1))
-    k = A_p.shape[-1] if A_p.shape[-1] < A_p.shape[-2] else A_p.shape[-2]
+        return linalg_ops.matmul(low, shape_ops.tril(inner, -1))
+
+
+def _lu_jvp_upper(P: Tensor, L: Tensor, U: Tensor, tangent: Tensor) -> Tensor:
+    """The tangent of the upper triangle of a matrix, given that of the matrix."""
+    k = L.shape[-1]
     low, up, moved = (
         indexing_ops.slice(L, -2, 0, k),
         indexing_ops.slice(U, -1, 0, k),
-        indexing_ops.slice(linalg_ops.matmul(_mt(P), A_t), -2, 0, k),
+        indexing_ops.slice(linalg_ops.matmul(_mt(P), tangent), -2, 0, k),
     )
     left = linalg_solve_triangular(low, moved, upper=False, unitriangular=True)
     inner = linalg_solve_triangular(up, indexing_ops.slice(left, -1, 0, k), upper=True, left=False)
-    if A_p.shape[-1] > k:
+    if U.shape[-1] > k:
         rest = indexing_ops.slice(left, -1, k) - linalg_ops.matmul(
             shape_ops.tril(inner, -1), indexing_ops.slice(U, -1, k)
         )
-        U_t = shape_ops.cat((linalg_ops.matmul(shape_ops.triu(inner), up), rest), -1)
+        return shape_ops.cat((linalg_ops.matmul(shape_ops.triu(inner), up), rest), -1)
     else:
-        U_t = linalg_ops.matmul(shape_ops.triu(inner), up)
-    return (None, L_t, U_t)
+        return linalg_ops.matmul(shape_ops.triu(inner), up)
 
 
 def linalg_matrix_exp(input: Tensor) -> Tensor:
@@ -1930,8 +2027,11 @@ register(
         "Tensor input, *, bool upper=..., bool check_errors=...",
         jvp=linalg_cholesky_ex_jvp,
     ),
+    Op("_cholesky_vjp", _cholesky_vjp, "Tensor input, Tensor factor, bool upper"),
+    Op("_cholesky_jvp", _cholesky_jvp, "Tensor input, Tensor factor, bool upper"),
     Op("_half_tril", _half_tril, "Tensor input"),
     Op("linalg_cholesky", linalg_cholesky, "Tensor input, *, bool upper=..."),
+    Op("cholesky", cholesky, "Tensor input, bool upper=...", jvp=cholesky_jvp),
     Op("linalg_eigh", linalg_eigh, "Tensor input, str UPLO=...", jvp=linalg_eigh_jvp),
     Op("_off_diagonal", _off_diagonal, "Tensor input"),
     Op("_differences", _differences, "Tensor input"),
@@ -1963,8 +2063,13 @@ register(
         "Tensor input, float? rcond=..., bool hermitian=..., *, float? atol=..., float? rtol=...",
         jvp=linalg_pinv_jvp,
     ),
+    Op("_pinv_vjp", _pinv_vjp, "Tensor input, Tensor inverse, Tensor matrix"),
+    Op("_pinv_jvp", _pinv_jvp, "Tensor input, Tensor inverse, Tensor matrix"),
     Op("pinverse", pinverse, "Tensor input, float rcond=..."),
     Op("linalg_lu", linalg_lu, "Tensor A, *, bool pivot=...", jvp=linalg_lu_jvp),
+    Op("_lu_vjp", _lu_vjp, "Tensor P, Tensor L, Tensor U, Tensor grad_L, Tensor grad_U"),
+    Op("_lu_jvp_lower", _lu_jvp_lower, "Tensor P, Tensor L, Tensor U, Tensor tangent"),
+    Op("_lu_jvp_upper", _lu_jvp_upper, "Tensor P, Tensor L, Tensor U, Tensor tangent"),
     Op("linalg_matrix_exp", linalg_matrix_exp, "Tensor input", jvp=linalg_matrix_exp_jvp),
     Op("_matrix_exp_slope", _matrix_exp_slope, "Tensor input, Tensor direction"),
     Op("matrix_exp", matrix_exp, "Tensor input"),

@@ -302,6 +302,12 @@ def slice_backward_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any
     )
 
 
+def array_narrow(self: Any, dim: Any, start: Any, length: Any) -> Any:
+    """`narrow` on arrays."""
+    first = start + self.shape[dim] if start < 0 else start
+    return kernels.slice_view(self, dim, first, first + length, 1, True)
+
+
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """A view of `length` neighbouring slices of a dimension."""
     first = start + input.shape[dim] if start < 0 else start
@@ -730,6 +736,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
             node._saved_dim = dim
             node.kept_index = index
             node._version_index = index.alias and index.alias.version
+            node._saved_src_shape = src.array.shape
         out.edge = node
     return finish(out) if flags else out
 
@@ -739,10 +746,12 @@ class ScatterAddBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
+        "_saved_src_shape",
         "_version_index",
         "kept_index",
     )
     _saved_dim: Any
+    _saved_src_shape: Any
     _version_index: Any
     kept_index: Any
     op = "scatter_add"
@@ -757,7 +766,8 @@ class ScatterAddBackward0(Node):
             if index.alias is not None:
                 check_version(node, "index", index, node._version_index)
             index = index.array
-            grad_src = kernels.gather(grad, dim, index)
+            src_shape = node._saved_src_shape
+            grad_src = array__scatter_backward(grad, dim, index, src_shape)
         return (grad_self, grad_src)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -769,7 +779,8 @@ class ScatterAddBackward0(Node):
             index = node.kept_index
             if index.alias is not None:
                 check_version(node, "index", index, node._version_index)
-            grad_src = gather(grad, dim, index)
+            src_shape = node._saved_src_shape
+            grad_src = _scatter_backward(grad, dim, index, src_shape)
         return (grad_self, grad_src)
 
     def release(node) -> None:
@@ -808,6 +819,8 @@ def scatter_src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
         node._saved_dim = dim
         node.kept_index = index
         node._version_index = index.alias and index.alias.version
+        if src.edge is not None:
+            node._saved_src_shape = src.array.shape
         out.edge = node
     return finish(out) if flags else out
 
@@ -817,10 +830,12 @@ class ScatterBackward0(Node):
 
     __slots__ = (
         "_saved_dim",
+        "_saved_src_shape",
         "_version_index",
         "kept_index",
     )
     _saved_dim: Any
+    _saved_src_shape: Any
     _version_index: Any
     kept_index: Any
     op = "scatter.src"
@@ -835,7 +850,8 @@ class ScatterBackward0(Node):
         if needs[0]:
             grad_self = kernels.scatter(grad, dim, index, 0)
         if needs[1]:
-            grad_src = kernels.gather(grad, dim, index)
+            src_shape = node._saved_src_shape
+            grad_src = array__scatter_backward(grad, dim, index, src_shape)
         return (grad_self, grad_src)
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -847,7 +863,8 @@ class ScatterBackward0(Node):
         if needs[0]:
             grad_self = scatter_value(grad, dim, index, 0)
         if needs[1]:
-            grad_src = gather(grad, dim, index)
+            src_shape = node._saved_src_shape
+            grad_src = _scatter_backward(grad, dim, index, src_shape)
         return (grad_self, grad_src)
 
     def release(node) -> None:
@@ -927,6 +944,107 @@ def scatter_value_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     dim = primals["dim"]
     index = primals["index"]
     return scatter_value(self_t, dim, index, 0)
+
+
+def array__scatter_backward(self: Any, dim: Any, index: Any, size: Any) -> Any:
+    """`_scatter_backward` on arrays."""
+    used = kernels.gather(self, dim, index)
+    return used if tuple(size) == index.shape else kernels.in_corner(used, size)
+
+
+def _scatter_backward(input: Tensor, dim: int, index: Tensor, size: Sequence[int]) -> Tensor:
+    """The gradient of a `src` of the given shape, of which `index` may have used a part."""
+    used = gather(input, dim, index)
+    return used if tuple(size) == index.shape else _in_corner(used, size)
+
+
+def _corner(input: Tensor, size: Sequence[int]) -> Tensor:
+    """A view of the first slices of every dimension; what `index` leaves of a larger `src`."""
+    if type(input) is not Tensor:
+        return dispatch(_corner, input, size)
+    input_array = input.array
+    try:
+        array = kernels.corner(input_array, size)
+    except Exception as error:
+        raise failure("corner", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    share_alias(input, out)
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = CornerBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class CornerBackward0(Node):
+    """Gradient of `_corner`."""
+
+    __slots__ = ("_saved_self_shape",)
+    _saved_self_shape: Any
+    op = "_corner"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (kernels.in_corner(grad, self_shape),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (_in_corner(grad, self_shape),)
+
+
+def _corner_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_corner`."""
+    return _corner(tangents["self"], primals["size"])
+
+
+def _in_corner(input: Tensor, size: Sequence[int]) -> Tensor:
+    """Zeros of the given shape with `self` in the first slices of every dimension."""
+    if type(input) is not Tensor:
+        return dispatch(_in_corner, input, size)
+    input_array = input.array
+    try:
+        array = kernels.in_corner(input_array, size)
+    except Exception as error:
+        raise failure("in_corner", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = InCornerBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class InCornerBackward0(Node):
+    """Gradient of `_in_corner`."""
+
+    __slots__ = ("_saved_self_shape",)
+    _saved_self_shape: Any
+    op = "_in_corner"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (kernels.corner(grad, self_shape),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (_corner(grad, self_shape),)
+
+
+def _in_corner_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_in_corner`."""
+    return _in_corner(tangents["self"], primals["size"])
 
 
 def masked_fill_scalar(input: Tensor | Number, mask: Tensor, value: Number) -> Tensor:
@@ -1304,6 +1422,9 @@ register(
         "Tensor input, int dim, Tensor index, Scalar value",
         jvp=scatter_value_jvp,
     ),
+    Op("_scatter_backward", _scatter_backward, "Tensor input, int dim, Tensor index, int[] size"),
+    Op("_corner", _corner, "Tensor input, int[] size", jvp=_corner_jvp),
+    Op("_in_corner", _in_corner, "Tensor input, int[] size", jvp=_in_corner_jvp),
     Op(
         "masked_fill.Scalar",
         masked_fill_scalar,

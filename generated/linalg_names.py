@@ -22,9 +22,14 @@ from gradspec.generated.decompositions import linalg_solve_ex as solve_ex
 from gradspec.generated.decompositions import linalg_solve_triangular as solve_triangular
 from gradspec.generated.decompositions import linalg_svd as svd
 from gradspec.generated.decompositions import linalg_svdvals as svdvals
+from gradspec.generated.distances import linalg_matmul as matmul
+from gradspec.generated.factors import linalg_lu_factor as lu_factor
+from gradspec.generated.factors import linalg_lu_factor_ex as lu_factor_ex
+from gradspec.generated.factors import linalg_lu_solve as lu_solve
 from gradspec.generated.fused import linalg_cross as cross
 from gradspec.generated.fused import linalg_diagonal as diagonal
 from gradspec.generated.fused import linalg_vecdot as vecdot
+from gradspec.generated.least_squares import linalg_lstsq as lstsq
 from gradspec.generated.norms import linalg_vector_norm as vector_norm
 
 __all__ = [
@@ -37,7 +42,12 @@ __all__ = [
     "eigvalsh",
     "inv",
     "inv_ex",
+    "lstsq",
     "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
+    "matmul",
     "matrix_exp",
     "pinv",
     "qr",

@@ -16,21 +16,31 @@ if TYPE_CHECKING:
     from gradspec.tensor import Tensor
 
 from . import (
+    activations,
     arithmetic,
+    arrangement,
     comparison,
     complex_numbers,
+    counting,
     decompositions,
+    distances,
     exp_log,
+    factors,
     fused,
     indexing,
     layout,
     linalg,
     nn,
+    numbers,
+    parts,
+    places,
     products,
     reduction,
+    scatter_reductions,
     shape,
     sorting,
     special,
+    statistics,
     trig,
 )
 
@@ -286,6 +296,10 @@ class TensorMethods:
     erfc = special.erfc
     lgamma = special.lgamma
     digamma = special.digamma
+    erfinv = special.erfinv
+    erfinv_ = in_place(special.erfinv, "erfinv_")
+    i0 = special.i0
+    i0_ = in_place(special.i0, "i0_")
     split = layout.split
     split_with_sizes = layout.split_with_sizes
     diagonal = layout.diagonal
@@ -305,6 +319,11 @@ class TensorMethods:
     msort = sorting.msort
     topk = sorting.topk
     kthvalue = sorting.kthvalue
+    median = sorting.median
+    nanmedian = sorting.nanmedian
+    mode = sorting.mode
+    quantile = sorting.quantile
+    nanquantile = sorting.nanquantile
     argsort = sorting.argsort
     prod = products.prod
     cumprod = products.cumprod
@@ -328,9 +347,81 @@ class TensorMethods:
     det = decompositions.det
     slogdet = decompositions.slogdet
     logdet = decompositions.logdet
+    cholesky = decompositions.cholesky
     svd = decompositions.svd
     pinverse = decompositions.pinverse
     matrix_exp = decompositions.matrix_exp
+    hardshrink = activations.hardshrink
+    prelu = activations.prelu
+    take = places.take
+    put = places.put
+    put_ = in_place(places.put, "put_")
+    masked_select = places.masked_select
+    masked_scatter = places.masked_scatter
+    masked_scatter_ = in_place(places.masked_scatter, "masked_scatter_")
+    index_add = places.index_add
+    index_add_ = in_place(places.index_add, "index_add_")
+    index_copy = places.index_copy
+    index_copy_ = in_place(places.index_copy, "index_copy_")
+    index_fill = places.index_fill
+    index_fill_ = in_place(places.index_fill, "index_fill_")
+    select_scatter = parts.select_scatter
+    slice_scatter = parts.slice_scatter
+    diagonal_scatter = parts.diagonal_scatter
+    narrow_copy = parts.narrow_copy
+    unfold = parts.unfold
+    rot90 = arrangement.rot90
+    argwhere = arrangement.argwhere
+    scatter_reduce = scatter_reductions.scatter_reduce
+    scatter_reduce_ = in_place(scatter_reductions.scatter_reduce, "scatter_reduce_")
+    index_reduce = scatter_reductions.index_reduce
+    index_reduce_ = in_place(scatter_reductions.index_reduce, "index_reduce_")
+    cummax = statistics.cummax
+    cummin = statistics.cummin
+    logcumsumexp = statistics.logcumsumexp
+    nansum = statistics.nansum
+    nanmean = statistics.nanmean
+    count_nonzero = statistics.count_nonzero
+    aminmax = statistics.aminmax
+    cov = statistics.cov
+    corrcoef = statistics.corrcoef
+    dist = statistics.dist
+    renorm = statistics.renorm
+    renorm_ = in_place(statistics.renorm, "renorm_")
+    histc = counting.histc
+    bincount = counting.bincount
+    deg2rad = numbers.deg2rad
+    deg2rad_ = in_place(numbers.deg2rad, "deg2rad_")
+    rad2deg = numbers.rad2deg
+    rad2deg_ = in_place(numbers.rad2deg, "rad2deg_")
+    logit = numbers.logit
+    logit_ = in_place(numbers.logit, "logit_")
+    nan_to_num = numbers.nan_to_num
+    nan_to_num_ = in_place(numbers.nan_to_num, "nan_to_num_")
+    sinc = numbers.sinc
+    sinc_ = in_place(numbers.sinc, "sinc_")
+    float_power = numbers.float_power
+    copysign = numbers.copysign
+    copysign_ = in_place(numbers.copysign, "copysign_")
+    fmax = numbers.fmax
+    fmin = numbers.fmin
+    frac = numbers.frac
+    frac_ = in_place(numbers.frac, "frac_")
+    ldexp = numbers.ldexp
+    ldexp_ = in_place(numbers.ldexp, "ldexp_")
+    logaddexp2 = numbers.logaddexp2
+    nextafter = numbers.nextafter
+    nextafter_ = in_place(numbers.nextafter, "nextafter_")
+    isclose = numbers.isclose
+    isposinf = numbers.isposinf
+    isneginf = numbers.isneginf
+    signbit = numbers.signbit
+    gcd = numbers.gcd
+    gcd_ = in_place(numbers.gcd, "gcd_")
+    lcm = numbers.lcm
+    lcm_ = in_place(numbers.lcm, "lcm_")
+    inner = distances.inner
+    lu_solve = factors.lu_solve
     if TYPE_CHECKING:  # these answer tensors, where `object` promises a bool
 
         def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]

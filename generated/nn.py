@@ -665,7 +665,7 @@ class GeluBackward0(Node):
         if self.alias is not None:
             check_version(node, "self", self, node._version_self)
         share = (
-            special_ops._normal_cdf(self)
+            special_ops.special_ndtr(self)
             if approximate == "none"
             else sigmoid(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
         )
@@ -687,7 +687,7 @@ def gelu_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     self_t = tangents["self"]
     approximate = primals["approximate"]
     share = (
-        special_ops._normal_cdf(self)
+        special_ops.special_ndtr(self)
         if approximate == "none"
         else sigmoid(_2_TIMES_SQRT_2_OVER_PI * (self + 0.044715 * (self * self * self)))
     )

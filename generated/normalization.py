@@ -31,9 +31,11 @@ from gradspec.types import Primals, Tangents
 
 if TYPE_CHECKING:
     import gradspec.generated.arithmetic as arithmetic_ops
+    import gradspec.generated.conv as conv_ops
     import gradspec.generated.shape as shape_ops
 else:
     arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    conv_ops = Later("gradspec.generated.conv", globals(), "conv_ops")
     shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
 
 
@@ -753,6 +755,257 @@ def layer_norm(
     return _native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
 
 
+def array__by_group(self: Any, num_groups: Any) -> Any:
+    """`_by_group` on arrays."""
+    return kernels.view(
+        self, (self.shape[0], num_groups, self.shape[1] // num_groups, *self.shape[2:]), True
+    )
+
+
+def _by_group(input: Tensor, num_groups: int) -> Tensor:
+    """The channels, which are dimension 1, divided into groups along a dimension of their own."""
+    return shape_ops.view(
+        input,
+        (input.shape[0], num_groups, input.shape[1] // num_groups, *input.shape[2:]),
+        copy=True,
+    )
+
+
+class NativeGroupNormResult(Result):
+    """What `_native_group_norm` returns."""
+
+    __slots__ = ()
+    result: Tensor
+    mean: Tensor
+    invstd: Tensor
+
+
+def _native_group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> NativeGroupNormResult:
+    """Each group of channels with mean 0 and variance 1; also the statistics it had."""
+    if (
+        type(input) is not Tensor
+        or (weight is not None and type(weight) is not Tensor)
+        or (bias is not None and type(bias) is not Tensor)
+    ):
+        return dispatch(_native_group_norm, input, num_groups, weight, bias, eps)
+    if type(eps) is not float:
+        eps = plain_number(eps)
+    input_array = input.array
+    weight_array = None if weight is None else weight.array
+    bias_array = None if bias is None else bias.array
+    try:
+        result_array, mean_array, invstd_array = kernels.group_norm(
+            input_array, num_groups, weight_array, bias_array, eps
+        )
+    except Exception as error:
+        raise failure("native_group_norm", error, input, weight, bias) from None
+    result = wrap(result_array)
+    mean = wrap(mean_array)
+    invstd = wrap(invstd_array)
+    flags = current_mode.flags
+    if (
+        input.edge is not None
+        or (weight is not None and weight.edge is not None)
+        or (bias is not None and bias.edge is not None)
+    ) and (not flags or is_recording()):
+        if (
+            FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX
+            or (
+                weight_array is not None and FIRST_COMPLEX <= weight_array.dtype.num <= LAST_COMPLEX
+            )
+            or (bias_array is not None and FIRST_COMPLEX <= bias_array.dtype.num <= LAST_COMPLEX)
+        ):
+            raise complex_gradient("_native_group_norm", input, weight, bias)
+        node = NativeGroupNormBackward0()
+        node.edges = (
+            input.edge,
+            None if weight is None else weight.edge,
+            None if bias is None else bias.edge,
+        )
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        if input.edge is not None or (weight is not None and weight.edge is not None):
+            node.kept_invstd = invstd.array
+            node.kept_mean = mean.array
+            node._saved_num_groups = num_groups
+            node.kept_self = input
+            node._version_self = input.alias and input.alias.version
+        if input.edge is not None:
+            node.kept_weight = weight
+            node._version_weight = None if weight is None else weight.alias and weight.alias.version
+        attach_outputs(node, (result, mean, invstd))
+    return (
+        finish(NativeGroupNormResult(result, mean, invstd))
+        if flags
+        else NativeGroupNormResult(result, mean, invstd)
+    )
+
+
+class NativeGroupNormBackward0(Node):
+    """Gradient of `_native_group_norm`."""
+
+    __slots__ = (
+        "_outputs",
+        "_saved_num_groups",
+        "_version_self",
+        "_version_weight",
+        "kept_invstd",
+        "kept_mean",
+        "kept_self",
+        "kept_weight",
+        "output_count",
+    )
+    _outputs: Any
+    _saved_num_groups: Any
+    _version_self: Any
+    _version_weight: Any
+    kept_invstd: Any
+    kept_mean: Any
+    kept_self: Any
+    kept_weight: Any
+    output_count: Any
+    op = "_native_group_norm"
+    has_several_outputs = True
+    output_nrs = (
+        ("kept_invstd", 2),
+        ("kept_mean", 1),
+    )
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_result, grad_mean, grad_invstd = materialize(grad, node._outputs)
+        grad_self = grad_weight = grad_bias = None
+        if needs[0]:
+            invstd = node.kept_invstd
+            if invstd is FREED:
+                raise freed_graph()
+            mean = node.kept_mean
+            if mean is FREED:
+                raise freed_graph()
+            num_groups = node._saved_num_groups
+            self = node.kept_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            self = self.array
+            weight = node.kept_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+                weight = weight.array
+            share = (
+                grad_result
+                if weight is None
+                else grad_result * kernels.per_channel(weight, self.shape)
+            )
+            normalized = (array__by_group(self, num_groups) - mean) * invstd
+            grouped = array__by_group(share, num_groups)
+            pulled = array__standardized_pullback(
+                grouped, grad_mean, grad_invstd, normalized, invstd
+            )
+            grad_self = kernels.view(pulled, self.shape, True)
+        if needs[1]:
+            invstd = node.kept_invstd
+            if invstd is FREED:
+                raise freed_graph()
+            mean = node.kept_mean
+            if mean is FREED:
+                raise freed_graph()
+            num_groups = node._saved_num_groups
+            self = node.kept_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            self = self.array
+            if not needs[0]:
+                normalized = (array__by_group(self, num_groups) - mean) * invstd
+            grad_weight = kernels.channel_sum(
+                grad_result * kernels.view(normalized, self.shape, True)
+            )
+        if needs[2]:
+            grad_bias = kernels.channel_sum(grad_result)
+        return (grad_self, grad_weight, grad_bias)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        grad_result, grad_mean, grad_invstd = materialize_tensors(grad, node._outputs)
+        grad_self = grad_weight = grad_bias = None
+        if needs[0]:
+            invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
+            mean = output_of(OutputEdge(node, 1), node.kept_mean)
+            num_groups = node._saved_num_groups
+            self = node.kept_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            weight = node.kept_weight
+            if weight is not None:
+                check_version(node, "weight", weight, node._version_weight)
+            share = (
+                grad_result
+                if weight is None
+                else grad_result * conv_ops._per_channel(weight, self.shape)
+            )
+            normalized = (_by_group(self, num_groups) - mean) * invstd
+            grouped = _by_group(share, num_groups)
+            pulled = _standardized_pullback(grouped, grad_mean, grad_invstd, normalized, invstd)
+            grad_self = shape_ops.view(pulled, self.shape, copy=True)
+        if needs[1]:
+            invstd = output_of(OutputEdge(node, 2), node.kept_invstd)
+            mean = output_of(OutputEdge(node, 1), node.kept_mean)
+            num_groups = node._saved_num_groups
+            self = node.kept_self
+            if self.alias is not None:
+                check_version(node, "self", self, node._version_self)
+            if not needs[0]:
+                normalized = (_by_group(self, num_groups) - mean) * invstd
+            grad_weight = conv_ops._channel_sum(
+                grad_result * shape_ops.view(normalized, self.shape, copy=True)
+            )
+        if needs[2]:
+            grad_bias = conv_ops._channel_sum(grad_result)
+        return (grad_self, grad_weight, grad_bias)
+
+    def release(node) -> None:
+        node.kept_invstd = node.kept_mean = node.kept_self = node.kept_weight = FREED
+
+
+def _native_group_norm_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_native_group_norm`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    num_groups = primals["num_groups"]
+    weight = primals["weight"]
+    weight_p = primals["weight"]
+    weight_t = tangents["weight"]
+    bias = primals["bias"]
+    bias_t = tangents["bias"]
+    _, mean, invstd = result
+    normalized = (_by_group(self_p, num_groups) - mean) * invstd
+    moved = _recentred(_by_group(self_t, num_groups), normalized, invstd)
+    change = shape_ops.view(moved, self_p.shape, copy=True)
+    if weight is not None:
+        units = shape_ops.view(normalized, self_p.shape, copy=True)
+        factor = conv_ops._per_channel(weight_p, self_p.shape)
+        change = change * factor + units * conv_ops._per_channel(weight_t, self_p.shape)
+    result_t = change if bias is None else change + conv_ops._per_channel(bias_t, self_p.shape)
+    _, mean, _ = result
+    mean_t = _mean_to_size(_by_group(self_t, num_groups), mean.shape)
+    normalized = (_by_group(self_p, num_groups) - mean) * invstd
+    slope = _mean_to_size(_by_group(self_t, num_groups) * normalized, mean.shape)
+    invstd_t = -slope * invstd * invstd
+    return (result_t, mean_t, invstd_t)
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-05,
+) -> Tensor:
+    """Each group of channels with mean 0 and variance 1; then each channel scaled and shifted."""
+    if type(eps) is not float:
+        eps = plain_number(eps)
+    return _native_group_norm(input, num_groups, weight, bias, eps)[0]
+
+
 register(
     Op("_mean_to_size", _mean_to_size, "Tensor input, int[] size", jvp=_mean_to_size_jvp),
     Op("_over_count", _over_count, "Tensor input, int[] shape", jvp=_over_count_jvp),
@@ -784,5 +1037,17 @@ register(
         "layer_norm",
         layer_norm,
         "Tensor input, int[] normalized_shape, Tensor? weight=..., Tensor? bias=..., float eps=...",
+    ),
+    Op("_by_group", _by_group, "Tensor input, int num_groups"),
+    Op(
+        "_native_group_norm",
+        _native_group_norm,
+        "Tensor input, int num_groups, Tensor? weight, Tensor? bias, float eps",
+        jvp=_native_group_norm_jvp,
+    ),
+    Op(
+        "group_norm",
+        group_norm,
+        "Tensor input, int num_groups, Tensor? weight=..., Tensor? bias=..., float eps=...",
     ),
 )

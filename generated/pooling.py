@@ -1515,6 +1515,302 @@ def _adaptive_avg_pool_backward_jvp(primals: Primals, tangents: Tangents, result
     return _adaptive_avg_pool_backward(self_t, x_p, spatial)
 
 
+class AdaptiveMaxPool2dResult(Result):
+    """What `_adaptive_max_pool2d` returns."""
+
+    __slots__ = ()
+    result: Tensor
+    indices: Tensor
+
+
+def _adaptive_max_pool2d(
+    input: Tensor, output_size: int | Sequence[int]
+) -> AdaptiveMaxPool2dResult:
+    """Largest elements of so many windows in each of the last two dimensions, and their places."""
+    if type(input) is not Tensor:
+        return dispatch(_adaptive_max_pool2d, input, output_size)
+    input_array = input.array
+    try:
+        result_array, indices_array = kernels.adaptive_max_pool(input_array, output_size, 2)
+    except Exception as error:
+        raise failure("adaptive_max_pool2d", error, input) from None
+    result = wrap(result_array)
+    indices = wrap(indices_array)
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_adaptive_max_pool2d", input)
+        node = AdaptiveMaxPool2DBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_indices = indices
+        node._version_indices = None
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        result.edge = node
+    return (
+        finish(AdaptiveMaxPool2dResult(result, indices))
+        if flags
+        else AdaptiveMaxPool2dResult(result, indices)
+    )
+
+
+class AdaptiveMaxPool2DBackward0(Node):
+    """Gradient of `_adaptive_max_pool2d`."""
+
+    __slots__ = (
+        "_version_indices",
+        "_version_self",
+        "kept_indices",
+        "kept_self",
+    )
+    _version_indices: Any
+    _version_self: Any
+    kept_indices: Any
+    kept_self: Any
+    op = "_adaptive_max_pool2d"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.max_pool_backward(grad, self.shape, indices, 2),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_max_pool_backward(grad, self, indices, 2),)
+
+    def release(node) -> None:
+        node.kept_indices = node.kept_self = FREED
+
+
+def _adaptive_max_pool2d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_adaptive_max_pool2d`."""
+    self_t = tangents["self"]
+    _, indices = result
+    result_t = _max_pool_take(self_t, indices, 2)
+    return (result_t, None)
+
+
+class AdaptiveMaxPool3dResult(Result):
+    """What `_adaptive_max_pool3d` returns."""
+
+    __slots__ = ()
+    result: Tensor
+    indices: Tensor
+
+
+def _adaptive_max_pool3d(
+    input: Tensor, output_size: int | Sequence[int]
+) -> AdaptiveMaxPool3dResult:
+    """Largest elements of so many windows in each of the last three dimensions, and their places."""
+    if type(input) is not Tensor:
+        return dispatch(_adaptive_max_pool3d, input, output_size)
+    input_array = input.array
+    try:
+        result_array, indices_array = kernels.adaptive_max_pool(input_array, output_size, 3)
+    except Exception as error:
+        raise failure("adaptive_max_pool3d", error, input) from None
+    result = wrap(result_array)
+    indices = wrap(indices_array)
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_adaptive_max_pool3d", input)
+        node = AdaptiveMaxPool3DBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_indices = indices
+        node._version_indices = None
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        result.edge = node
+    return (
+        finish(AdaptiveMaxPool3dResult(result, indices))
+        if flags
+        else AdaptiveMaxPool3dResult(result, indices)
+    )
+
+
+class AdaptiveMaxPool3DBackward0(Node):
+    """Gradient of `_adaptive_max_pool3d`."""
+
+    __slots__ = (
+        "_version_indices",
+        "_version_self",
+        "kept_indices",
+        "kept_self",
+    )
+    _version_indices: Any
+    _version_self: Any
+    kept_indices: Any
+    kept_self: Any
+    op = "_adaptive_max_pool3d"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (kernels.max_pool_backward(grad, self.shape, indices, 3),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_max_pool_backward(grad, self, indices, 3),)
+
+    def release(node) -> None:
+        node.kept_indices = node.kept_self = FREED
+
+
+def _adaptive_max_pool3d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_adaptive_max_pool3d`."""
+    self_t = tangents["self"]
+    _, indices = result
+    result_t = _max_pool_take(self_t, indices, 3)
+    return (result_t, None)
+
+
+def _max_unpool2d(input: Tensor, indices: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """Zeros, with the elements at their places in flattened images of two dimensions."""
+    if type(input) is not Tensor or type(indices) is not Tensor:
+        return dispatch(_max_unpool2d, input, indices, output_size)
+    input_array = input.array
+    indices_array = indices.array
+    try:
+        array = kernels.max_unpool(input_array, indices_array, output_size)
+    except Exception as error:
+        raise failure("max_unpool2d", error, input, indices) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_max_unpool2d", input, indices)
+        node = MaxUnpool2DBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_indices = indices
+        node._version_indices = indices.alias and indices.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class MaxUnpool2DBackward0(Node):
+    """Gradient of `_max_unpool2d`."""
+
+    __slots__ = (
+        "_version_indices",
+        "kept_indices",
+    )
+    _version_indices: Any
+    kept_indices: Any
+    op = "_max_unpool2d"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
+        return (kernels.max_pool_take(grad, indices, 2),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        return (_max_pool_take(grad, indices, 2),)
+
+    def release(node) -> None:
+        node.kept_indices = FREED
+
+
+def _max_unpool2d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_max_unpool2d`."""
+    return _max_unpool2d(tangents["self"], primals["indices"], primals["output_size"])
+
+
+def _max_unpool3d(input: Tensor, indices: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """Zeros, with the elements at their places in flattened images of three dimensions."""
+    if type(input) is not Tensor or type(indices) is not Tensor:
+        return dispatch(_max_unpool3d, input, indices, output_size)
+    input_array = input.array
+    indices_array = indices.array
+    try:
+        array = kernels.max_unpool(input_array, indices_array, output_size)
+    except Exception as error:
+        raise failure("max_unpool3d", error, input, indices) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_max_unpool3d", input, indices)
+        node = MaxUnpool3DBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_indices = indices
+        node._version_indices = indices.alias and indices.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class MaxUnpool3DBackward0(Node):
+    """Gradient of `_max_unpool3d`."""
+
+    __slots__ = (
+        "_version_indices",
+        "kept_indices",
+    )
+    _version_indices: Any
+    kept_indices: Any
+    op = "_max_unpool3d"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
+        return (kernels.max_pool_take(grad, indices, 3),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        return (_max_pool_take(grad, indices, 3),)
+
+    def release(node) -> None:
+        node.kept_indices = FREED
+
+
+def _max_unpool3d_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_max_unpool3d`."""
+    return _max_unpool3d(tangents["self"], primals["indices"], primals["output_size"])
+
+
 register(
     Op(
         "avg_pool2d",
@@ -1616,5 +1912,29 @@ register(
         _adaptive_avg_pool_backward,
         "Tensor input, Tensor x, int spatial",
         jvp=_adaptive_avg_pool_backward_jvp,
+    ),
+    Op(
+        "_adaptive_max_pool2d",
+        _adaptive_max_pool2d,
+        "Tensor input, int[2] output_size",
+        jvp=_adaptive_max_pool2d_jvp,
+    ),
+    Op(
+        "_adaptive_max_pool3d",
+        _adaptive_max_pool3d,
+        "Tensor input, int[3] output_size",
+        jvp=_adaptive_max_pool3d_jvp,
+    ),
+    Op(
+        "_max_unpool2d",
+        _max_unpool2d,
+        "Tensor input, Tensor indices, int[2] output_size",
+        jvp=_max_unpool2d_jvp,
+    ),
+    Op(
+        "_max_unpool3d",
+        _max_unpool3d,
+        "Tensor input, Tensor indices, int[3] output_size",
+        jvp=_max_unpool3d_jvp,
     ),
 )

@@ -85,11 +85,12 @@ class ProdBackward0(Node):
             flat = kernels.view(
                 self if dtype is None else kernels.to_copy(self, dtype, None), (-1,), True
             )
-            others = kernels.delay(kernels.cumprod(flat, 0, None), 0, 1, 1) * kernels.delay(
-                kernels.flip(kernels.cumprod(kernels.flip(flat, 0), 0, None), 0), 0, -1, 1
-            )
             return (
-                kernels.to_copy(kernels.view(grad * others, self.shape, False), self.dtype, None),
+                kernels.to_copy(
+                    kernels.view(grad * kernels.other_products(flat, 0), self.shape, False),
+                    self.dtype,
+                    None,
+                ),
             )
 
     def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
@@ -105,12 +106,9 @@ class ProdBackward0(Node):
                 (-1,),
                 copy=True,
             )
-            others = _delay(cumprod(flat, 0), 0, 1, 1) * _delay(
-                shape_ops.flip(cumprod(shape_ops.flip(flat, 0), 0), 0), 0, -1, 1
-            )
             return (
                 arithmetic_ops._to_copy(
-                    shape_ops.view(grad * others, self.shape), dtype=self.dtype
+                    shape_ops.view(grad * _other_products(flat, 0), self.shape), dtype=self.dtype
                 ),
             )
 
@@ -126,12 +124,9 @@ def prod_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     flat = shape_ops.view(
         self_p if dtype is None else arithmetic_ops._to_copy(self_p, dtype=dtype), (-1,), copy=True
     )
-    others = _delay(cumprod(flat, 0), 0, 1, 1) * _delay(
-        shape_ops.flip(cumprod(shape_ops.flip(flat, 0), 0), 0), 0, -1, 1
-    )
     return reduction_ops.sum_default(
         shape_ops.view(arithmetic_ops._to_copy(self_t, dtype=result.dtype), (-1,), copy=True)
-        * others
+        * _other_products(flat, 0)
     )
 
 
@@ -194,19 +189,12 @@ class ProdBackward1(Node):
         if self.ndim == 0:
             return (kernels.to_copy(grad, self.dtype, None),)
         else:
-            factors = self if dtype is None else kernels.to_copy(self, dtype, None)
-            before = kernels.delay(kernels.cumprod(factors, dim, None), dim, 1, 1)
-            after = kernels.delay(
-                kernels.flip(kernels.cumprod(kernels.flip(factors, dim), dim, None), dim),
-                dim,
-                -1,
-                1,
+            others = kernels.other_products(
+                self if dtype is None else kernels.to_copy(self, dtype, None), dim
             )
             return (
                 kernels.to_copy(
-                    kernels.unreduce(grad, self.shape, dim, keepdim) * before * after,
-                    self.dtype,
-                    None,
+                    kernels.unreduce(grad, self.shape, dim, keepdim) * others, self.dtype, None
                 ),
             )
 
@@ -220,14 +208,12 @@ class ProdBackward1(Node):
         if self.ndim == 0:
             return (arithmetic_ops._to_copy(grad, dtype=self.dtype),)
         else:
-            factors = self if dtype is None else arithmetic_ops._to_copy(self, dtype=dtype)
-            before = _delay(cumprod(factors, dim), dim, 1, 1)
-            after = _delay(
-                shape_ops.flip(cumprod(shape_ops.flip(factors, dim), dim), dim), dim, -1, 1
+            others = _other_products(
+                self if dtype is None else arithmetic_ops._to_copy(self, dtype=dtype), dim
             )
             return (
                 arithmetic_ops._to_copy(
-                    reduction_ops._unreduce(grad, self.shape, dim, keepdim) * before * after,
+                    reduction_ops._unreduce(grad, self.shape, dim, keepdim) * others,
                     dtype=self.dtype,
                 ),
             )
@@ -243,12 +229,106 @@ def prod_dim_int_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     dim = primals["dim"]
     keepdim = primals["keepdim"]
     dtype = primals["dtype"]
-    factors = self_p if dtype is None else arithmetic_ops._to_copy(self_p, dtype=dtype)
-    before = _delay(cumprod(factors, dim), dim, 1, 1)
-    after = _delay(shape_ops.flip(cumprod(shape_ops.flip(factors, dim), dim), dim), dim, -1, 1)
-    return reduction_ops.sum_dim_intlist(
-        arithmetic_ops._to_copy(self_t, dtype=result.dtype) * before * after, dim, keepdim
+    tangent = arithmetic_ops._to_copy(self_t, dtype=result.dtype)
+    if self_p.ndim == 0:
+        result_t = tangent
+    else:
+        others = _other_products(
+            self_p if dtype is None else arithmetic_ops._to_copy(self_p, dtype=dtype), dim
+        )
+        result_t = reduction_ops.sum_dim_intlist(tangent * others, dim, keepdim)
+    return result_t
+
+
+def _other_products(input: Tensor, dim: int) -> Tensor:
+    """For each element the product of all the others along a dimension."""
+    if type(input) is not Tensor:
+        return dispatch(_other_products, input, dim)
+    input_array = input.array
+    try:
+        array = kernels.other_products(input_array, dim)
+    except Exception as error:
+        raise failure("other_products", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_other_products", input)
+        node = OtherProductsBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class OtherProductsBackward0(Node):
+    """Gradient of `_other_products`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_version_self",
+        "kept_self",
     )
+    _saved_dim: Any
+    _version_self: Any
+    kept_self: Any
+    op = "_other_products"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (array__slope_of_others(grad, self, dim),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_slope_of_others(grad, self, dim),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def _other_products_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_other_products`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    return _slope_of_others(self_t, self_p, dim)
+
+
+def array__slope_of_others(self: Any, x: Any, dim: Any) -> Any:
+    """`_slope_of_others` on arrays."""
+    mirrored = kernels.flip(x, dim)
+    before = kernels.delay(kernels.cumprod(x, dim, None), dim, 1, 1)
+    after = kernels.delay(kernels.cumprod(mirrored, dim, None), dim, 1, 1)
+    from_before = kernels.delay(kernels.recurrence(self * before, x, dim, False), dim, 1, 0)
+    from_after = kernels.delay(
+        kernels.recurrence(kernels.flip(self, dim) * after, mirrored, dim, False), dim, 1, 0
+    )
+    return from_before * kernels.flip(after, dim) + before * kernels.flip(from_after, dim)
+
+
+def _slope_of_others(input: Tensor, x: Tensor, dim: int) -> Tensor:
+    """The change of the products of all other elements of `x` where these change by `self`."""
+    mirrored = shape_ops.flip(x, dim)
+    before = _delay(cumprod(x, dim), dim, 1, 1)
+    after = _delay(cumprod(mirrored, dim), dim, 1, 1)
+    from_before = _delay(_recurrence(input * before, x, dim, False), dim, 1, 0)
+    from_after = _delay(
+        _recurrence(shape_ops.flip(input, dim) * after, mirrored, dim, False), dim, 1, 0
+    )
+    return from_before * shape_ops.flip(after, dim) + before * shape_ops.flip(from_after, dim)
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: DTypeLike | None = None) -> Tensor:
@@ -525,6 +605,8 @@ register(
         "Tensor input, int dim, bool keepdim=..., *, ScalarType? dtype=...",
         jvp=prod_dim_int_jvp,
     ),
+    Op("_other_products", _other_products, "Tensor input, int dim", jvp=_other_products_jvp),
+    Op("_slope_of_others", _slope_of_others, "Tensor input, Tensor x, int dim"),
     Op("cumprod", cumprod, "Tensor input, int dim, *, ScalarType? dtype=...", jvp=cumprod_jvp),
     Op(
         "_recurrence",

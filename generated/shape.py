@@ -158,6 +158,19 @@ def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     return view(input, shape, copy=True)
 
 
+def array_flatten(self: Any, start_dim: Any, end_dim: Any) -> Any:
+    """`flatten.using_ints` on arrays."""
+    if self.ndim == 0:
+        return kernels.view(self, (1,), False)
+    else:
+        first = start_dim + self.ndim if start_dim < 0 else start_dim
+        last = end_dim + self.ndim if end_dim < 0 else end_dim
+        if first == last:
+            return self
+        else:
+            return kernels.view(self, (*self.shape[:first], -1, *self.shape[last + 1 :]), True)
+
+
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Joins neighbouring dimensions into one."""
     if input.ndim == 0:

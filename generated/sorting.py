@@ -9,25 +9,37 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy import asanyarray, ndarray
+from numpy import full_like as np_full_like
+from numpy import isnan as np_isnan
 
 from gradspec import kernels
 from gradspec.dispatch import dispatch
-from gradspec.errors import complex_refused, failure
+from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
-from gradspec.node import FREED, Node, next_sequence_nr
+from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
 from gradspec.overloads import overloaded
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
+from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, plain_number
 from gradspec.registry import Op, register
 from gradspec.result import Result
-from gradspec.saved import check_version
+from gradspec.saved import check_version, output_of
 from gradspec.tensor import Tensor, wrap
 from gradspec.types import Primals, Tangents
 
 if TYPE_CHECKING:
+    import gradspec.generated.arithmetic as arithmetic_ops
+    import gradspec.generated.comparison as comparison_ops
+    import gradspec.generated.fused as fused_ops
+    import gradspec.generated.indexing as indexing_ops
     import gradspec.generated.reduction as reduction_ops
+    import gradspec.generated.shape as shape_ops
 else:
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    comparison_ops = Later("gradspec.generated.comparison", globals(), "comparison_ops")
+    fused_ops = Later("gradspec.generated.fused", globals(), "fused_ops")
+    indexing_ops = Later("gradspec.generated.indexing", globals(), "indexing_ops")
     reduction_ops = Later("gradspec.generated.reduction", globals(), "reduction_ops")
+    shape_ops = Later("gradspec.generated.shape", globals(), "shape_ops")
 
 
 class SortResult(Result):
@@ -365,6 +377,670 @@ def kthvalue_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return (values_t, None)
 
 
+def median_default(input: Tensor) -> Tensor:
+    """The lower of the middle elements; equal ones share the gradient."""
+    if type(input) is not Tensor:
+        return dispatch(median_default, input)
+    input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "median", input)
+    try:
+        array = kernels.median(input_array, False)
+    except Exception as error:
+        raise failure("median", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = MedianBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_result = out.array
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class MedianBackward0(Node):
+    """Gradient of `median`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_result",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_result: Any
+    kept_self: Any
+    op = "median"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node.kept_result
+        if result is FREED:
+            raise freed_graph()
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (array__shared_out(grad, self, result),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_shared_out(grad, self, result),)
+
+    def release(node) -> None:
+        node.kept_result = node.kept_self = FREED
+
+
+def median_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `median`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    equal = (self_p == result) | comparison_ops.isnan(self_p) & comparison_ops.isnan(result)
+    return reduction_ops.sum_default(
+        arithmetic_ops.where_self(equal, self_t, 0)
+    ) / reduction_ops.sum_default(equal, dtype=self_t.dtype)
+
+
+class MedianDimResult(Result):
+    """What `median.dim` returns."""
+
+    __slots__ = ()
+    values: Tensor
+    indices: Tensor
+
+
+def median_dim(input: Tensor, dim: int, keepdim: bool = False) -> MedianDimResult:
+    """The lower of the middle elements along a dimension, and where it stands."""
+    if type(input) is not Tensor:
+        return dispatch(median_dim, input, dim, keepdim)
+    input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "median", input)
+    try:
+        values_array, indices_array = kernels.median_with_indices(input_array, dim, keepdim, False)
+    except Exception as error:
+        raise failure("median", error, input) from None
+    values = wrap(values_array)
+    indices = wrap(indices_array)
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = MedianBackward1()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node.kept_indices = indices
+        node._version_indices = None
+        node._saved_keepdim = keepdim
+        node._saved_self_shape = input.array.shape
+        values.edge = node
+    return finish(MedianDimResult(values, indices)) if flags else MedianDimResult(values, indices)
+
+
+class MedianBackward1(Node):
+    """Gradient of `median.dim`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_keepdim",
+        "_saved_self_shape",
+        "_version_indices",
+        "kept_indices",
+    )
+    _saved_dim: Any
+    _saved_keepdim: Any
+    _saved_self_shape: Any
+    _version_indices: Any
+    kept_indices: Any
+    op = "median.dim"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
+        keepdim = node._saved_keepdim
+        self_shape = node._saved_self_shape
+        return (kernels.put_along_dim(grad, self_shape, dim, indices, keepdim),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        keepdim = node._saved_keepdim
+        self_shape = node._saved_self_shape
+        return (reduction_ops._put_along_dim(grad, self_shape, dim, indices, keepdim),)
+
+    def release(node) -> None:
+        node.kept_indices = FREED
+
+
+def median_dim_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `median.dim`."""
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    keepdim = primals["keepdim"]
+    _, indices = result
+    values_t = reduction_ops._take_along_dim(self_t, dim, indices, keepdim)
+    return (values_t, None)
+
+
+def nanmedian_default(input: Tensor) -> Tensor:
+    """The lower of the middle elements that are not nan; equal ones share the gradient."""
+    if type(input) is not Tensor:
+        return dispatch(nanmedian_default, input)
+    input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "nanmedian", input)
+    try:
+        array = kernels.median(input_array, True)
+    except Exception as error:
+        raise failure("nanmedian", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = NanmedianBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_result = out.array
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class NanmedianBackward0(Node):
+    """Gradient of `nanmedian`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_result",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_result: Any
+    kept_self: Any
+    op = "nanmedian"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node.kept_result
+        if result is FREED:
+            raise freed_graph()
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (array__shared_out(grad, self, result),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (_shared_out(grad, self, result),)
+
+    def release(node) -> None:
+        node.kept_result = node.kept_self = FREED
+
+
+def nanmedian_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `nanmedian`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    equal = (self_p == result) | comparison_ops.isnan(self_p) & comparison_ops.isnan(result)
+    return reduction_ops.sum_default(
+        arithmetic_ops.where_self(equal, self_t, 0)
+    ) / reduction_ops.sum_default(equal, dtype=self_t.dtype)
+
+
+class NanmedianDimResult(Result):
+    """What `nanmedian.dim` returns."""
+
+    __slots__ = ()
+    values: Tensor
+    indices: Tensor
+
+
+def nanmedian_dim(input: Tensor, dim: int, keepdim: bool = False) -> NanmedianDimResult:
+    """The lower of the middle elements along a dimension that are not nan, and where it stands."""
+    if type(input) is not Tensor:
+        return dispatch(nanmedian_dim, input, dim, keepdim)
+    input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "nanmedian", input)
+    try:
+        values_array, indices_array = kernels.median_with_indices(input_array, dim, keepdim, True)
+    except Exception as error:
+        raise failure("nanmedian", error, input) from None
+    values = wrap(values_array)
+    indices = wrap(indices_array)
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = NanmedianBackward1()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node.kept_indices = indices
+        node._version_indices = None
+        node._saved_keepdim = keepdim
+        node._saved_self_shape = input.array.shape
+        values.edge = node
+    return (
+        finish(NanmedianDimResult(values, indices))
+        if flags
+        else NanmedianDimResult(values, indices)
+    )
+
+
+class NanmedianBackward1(Node):
+    """Gradient of `nanmedian.dim`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_keepdim",
+        "_saved_self_shape",
+        "_version_indices",
+        "kept_indices",
+    )
+    _saved_dim: Any
+    _saved_keepdim: Any
+    _saved_self_shape: Any
+    _version_indices: Any
+    kept_indices: Any
+    op = "nanmedian.dim"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
+        keepdim = node._saved_keepdim
+        self_shape = node._saved_self_shape
+        return (kernels.put_along_dim(grad, self_shape, dim, indices, keepdim),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        keepdim = node._saved_keepdim
+        self_shape = node._saved_self_shape
+        return (reduction_ops._put_along_dim(grad, self_shape, dim, indices, keepdim),)
+
+    def release(node) -> None:
+        node.kept_indices = FREED
+
+
+def nanmedian_dim_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `nanmedian.dim`."""
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    keepdim = primals["keepdim"]
+    _, indices = result
+    values_t = reduction_ops._take_along_dim(self_t, dim, indices, keepdim)
+    return (values_t, None)
+
+
+def array__shared_out(self: Any, x: Any, value: Any) -> Any:
+    """`_shared_out` on arrays."""
+    equal = (x == value) | np_isnan(x) & np_isnan(value)
+    return kernels.where(equal, self / kernels.sum(equal, None, False, self.dtype), 0)
+
+
+def _shared_out(input: Tensor, x: Tensor, value: Tensor) -> Tensor:
+    """The gradient of a value to the elements of `x` that are equal to it, the same share to each."""
+    equal = (x == value) | comparison_ops.isnan(x) & comparison_ops.isnan(value)
+    return arithmetic_ops.where_self(
+        equal, input / reduction_ops.sum_default(equal, dtype=input.dtype), 0
+    )
+
+
+class ModeResult(Result):
+    """What `mode` returns."""
+
+    __slots__ = ()
+    values: Tensor
+    indices: Tensor
+
+
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ModeResult:
+    """The most frequent element along a dimension, the smallest of several, and its last place."""
+    if type(input) is not Tensor:
+        return dispatch(mode, input, dim, keepdim)
+    input_array = input.array
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "mode", input)
+    try:
+        values_array, indices_array = kernels.mode(input_array, dim, keepdim)
+    except Exception as error:
+        raise failure("mode", error, input) from None
+    values = wrap(values_array)
+    indices = wrap(indices_array)
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = ModeBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_dim = dim
+        node.kept_indices = indices
+        node._version_indices = None
+        node._saved_keepdim = keepdim
+        node._saved_self_shape = input.array.shape
+        values.edge = node
+    return finish(ModeResult(values, indices)) if flags else ModeResult(values, indices)
+
+
+class ModeBackward0(Node):
+    """Gradient of `mode`."""
+
+    __slots__ = (
+        "_saved_dim",
+        "_saved_keepdim",
+        "_saved_self_shape",
+        "_version_indices",
+        "kept_indices",
+    )
+    _saved_dim: Any
+    _saved_keepdim: Any
+    _saved_self_shape: Any
+    _version_indices: Any
+    kept_indices: Any
+    op = "mode"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        indices = indices.array
+        keepdim = node._saved_keepdim
+        self_shape = node._saved_self_shape
+        return (kernels.put_along_dim(grad, self_shape, dim, indices, keepdim),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        dim = node._saved_dim
+        indices = node.kept_indices
+        if indices.alias is not None:
+            check_version(node, "indices", indices, node._version_indices)
+        keepdim = node._saved_keepdim
+        self_shape = node._saved_self_shape
+        return (reduction_ops._put_along_dim(grad, self_shape, dim, indices, keepdim),)
+
+    def release(node) -> None:
+        node.kept_indices = FREED
+
+
+def mode_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `mode`."""
+    self_t = tangents["self"]
+    dim = primals["dim"]
+    keepdim = primals["keepdim"]
+    _, indices = result
+    values_t = reduction_ops._take_along_dim(self_t, dim, indices, keepdim)
+    return (values_t, None)
+
+
+def quantile_scalar(
+    input: Tensor,
+    q: float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """What a share `q` of the elements along a dimension, or of all, is smaller than."""
+    return _quantile(input, _number_like(input, q), dim, keepdim, interpolation, False)
+
+
+def quantile_default(
+    input: Tensor,
+    q: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """What shares `q` of the elements along a dimension, or of all, are smaller than."""
+    return _quantile(input, q, dim, keepdim, interpolation, False)
+
+
+def nanquantile_scalar(
+    input: Tensor,
+    q: float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """What a share `q` of the elements that are not nan is smaller than."""
+    return _quantile(input, _number_like(input, q), dim, keepdim, interpolation, True)
+
+
+def nanquantile_default(
+    input: Tensor,
+    q: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """What shares `q` of the elements that are not nan are smaller than."""
+    return _quantile(input, q, dim, keepdim, interpolation, True)
+
+
+def _quantile(
+    input: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str, ignores_nan: bool
+) -> Tensor:
+    """Quantiles; where one falls between two elements the interpolation says what it is."""
+    points = _quantile_points(q, input, interpolation)
+    lines = _ordered_lines(input, dim, keepdim)
+    ranks = _quantile_ranks(lines, points, ignores_nan)
+    if interpolation == "lower":
+        found = indexing_ops.gather(lines, -1, _positions(arithmetic_ops.floor(ranks)))
+    else:
+        if interpolation == "higher":
+            found = indexing_ops.gather(lines, -1, _positions(arithmetic_ops.ceil(ranks)))
+        else:
+            if interpolation == "nearest":
+                found = indexing_ops.gather(
+                    lines, -1, _positions(arithmetic_ops.round_default(ranks))
+                )
+            else:
+                below, above = (
+                    _positions(arithmetic_ops.floor(ranks)),
+                    _positions(arithmetic_ops.ceil(ranks)),
+                )
+                weight = (
+                    arithmetic_ops._zero(ranks) + 0.5
+                    if interpolation == "midpoint"
+                    else ranks - below
+                )
+                found = fused_ops.lerp_tensor(
+                    indexing_ops.gather(lines, -1, below),
+                    indexing_ops.gather(lines, -1, above),
+                    weight,
+                )
+    if q.ndim == 0:
+        return _drop_last(found)
+    else:
+        return _drop_last(shape_ops.transpose(shape_ops.unsqueeze(found, 0), 0, -1))
+
+
+def _ordered_lines(input: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+    """The elements along a dimension, or all, in order along one more dimension at the end."""
+    if dim is None:
+        ordered = sort_default(shape_ops.flatten(input))[0]
+        return shape_ops.view(ordered, ((1,) * input.ndim if keepdim else ()) + ordered.shape)
+    else:
+        place = dim + input.ndim if dim < 0 else dim
+        if input.ndim > 0 and place == input.ndim - 1:
+            ordered = sort_default(input)[0]
+        else:
+            ordered = sort_default(shape_ops.transpose(shape_ops.unsqueeze(input, -1), place, -1))[
+                0
+            ]
+        kept = (1,) if keepdim and input.ndim > 0 else ()
+        return shape_ops.view(
+            ordered, input.shape[:place] + kept + input.shape[place + 1 :] + ordered.shape[-1:]
+        )
+
+
+def _quantile_ranks(input: Tensor, points: Tensor, ignores_nan: bool) -> Tensor:
+    """Where in ordered lines quantiles stand; in a line with nan, at its end."""
+    if ignores_nan:
+        ranks = points * (
+            reduction_ops.sum_dim_intlist(
+                comparison_ops.logical_not(comparison_ops.isnan(input)), -1, True
+            )
+            - 1
+        )
+        return indexing_ops.masked_fill_scalar(ranks, ranks < 0, 0)
+    else:
+        last = input.shape[-1] - 1
+        return indexing_ops.masked_fill_scalar(
+            points * last, comparison_ops.any_dim(comparison_ops.isnan(input), -1, True), last
+        )
+
+
+def _quantile_points(input: Tensor, x: Tensor, interpolation: str) -> Tensor:
+    """Where in the order quantiles of `x` are asked for, as a vector."""
+    if type(input) is not Tensor or type(x) is not Tensor:
+        return dispatch(_quantile_points, input, x, interpolation)
+    input_array = input.array
+    x_array = x.array
+    try:
+        array = kernels.quantile_points(input_array, x_array, interpolation)
+    except Exception as error:
+        raise failure("quantile_points", error, input, x) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_quantile_points", input, x)
+        node = QuantilePointsBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_self_shape = input.array.shape
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class QuantilePointsBackward0(Node):
+    """Gradient of `_quantile_points`."""
+
+    __slots__ = ("_saved_self_shape",)
+    _saved_self_shape: Any
+    op = "_quantile_points"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (kernels.view(grad, self_shape, False),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self_shape = node._saved_self_shape
+        return (shape_ops.view(grad, self_shape),)
+
+
+def _quantile_points_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_quantile_points`."""
+    self_t = tangents["self"]
+    return shape_ops.view(self_t, result.shape)
+
+
+def _number_like(input: Tensor, value: float) -> Tensor:
+    """A number as a tensor of the dtype of another."""
+    if type(input) is not Tensor:
+        return dispatch(_number_like, input, value)
+    if type(value) is not float:
+        value = plain_number(value)
+    input_array = input.array
+    try:
+        array = np_full_like(input_array, value, shape=())
+    except Exception as error:
+        raise failure("number_like", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    return finish(out) if flags else out
+
+
+def _positions(input: Tensor) -> Tensor:
+    """Whole numbers as indices."""
+    if type(input) is not Tensor:
+        return dispatch(_positions, input)
+    input_array = input.array
+    try:
+        array = kernels.positions(input_array)
+    except Exception as error:
+        raise failure("positions", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    return finish(out) if flags else out
+
+
+def _drop_last(input: Tensor) -> Tensor:
+    """The same elements without the last dimension, of a tensor that nobody else sees."""
+    if type(input) is not Tensor:
+        return dispatch(_drop_last, input)
+    input_array = input.array
+    try:
+        array = kernels.squeeze(input_array, -1)
+    except Exception as error:
+        raise failure("drop_last", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_drop_last", input)
+        node = SqueezeBackward4()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class SqueezeBackward4(Node):
+    """Gradient of `_drop_last`."""
+
+    __slots__ = ()
+    op = "_drop_last"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (kernels.unsqueeze(grad, -1),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        return (shape_ops.unsqueeze(grad, -1),)
+
+
+def _drop_last_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_drop_last`."""
+    return _drop_last(tangents["self"])
+
+
 def argsort_default(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
     """Where the elements along a dimension come from when they are put in order."""
     if type(input) is not Tensor:
@@ -421,6 +1097,14 @@ def _nonzero(input: Tensor) -> Tensor:
 
 sort = overloaded("sort", sort_default, sort_stable)
 
+median = overloaded("median", median_default, median_dim)
+
+nanmedian = overloaded("nanmedian", nanmedian_default, nanmedian_dim)
+
+quantile = overloaded("quantile", quantile_scalar, quantile_default)
+
+nanquantile = overloaded("nanquantile", nanquantile_scalar, nanquantile_default)
+
 argsort = overloaded("argsort", argsort_default, argsort_stable)
 
 register(
@@ -443,6 +1127,53 @@ register(
     Op(
         "kthvalue", kthvalue, "Tensor input, int k, int dim=..., bool keepdim=...", jvp=kthvalue_jvp
     ),
+    Op("median", median_default, "Tensor input", jvp=median_default_jvp),
+    Op("median.dim", median_dim, "Tensor input, int dim, bool keepdim=...", jvp=median_dim_jvp),
+    Op("nanmedian", nanmedian_default, "Tensor input", jvp=nanmedian_default_jvp),
+    Op(
+        "nanmedian.dim",
+        nanmedian_dim,
+        "Tensor input, int dim, bool keepdim=...",
+        jvp=nanmedian_dim_jvp,
+    ),
+    Op("_shared_out", _shared_out, "Tensor input, Tensor x, Tensor value"),
+    Op("mode", mode, "Tensor input, int dim=..., bool keepdim=...", jvp=mode_jvp),
+    Op(
+        "quantile.scalar",
+        quantile_scalar,
+        "Tensor input, float q, int? dim=..., bool keepdim=..., *, str interpolation=...",
+    ),
+    Op(
+        "quantile",
+        quantile_default,
+        "Tensor input, Tensor q, int? dim=..., bool keepdim=..., *, str interpolation=...",
+    ),
+    Op(
+        "nanquantile.scalar",
+        nanquantile_scalar,
+        "Tensor input, float q, int? dim=..., bool keepdim=..., *, str interpolation=...",
+    ),
+    Op(
+        "nanquantile",
+        nanquantile_default,
+        "Tensor input, Tensor q, int? dim=..., bool keepdim=..., *, str interpolation=...",
+    ),
+    Op(
+        "_quantile",
+        _quantile,
+        "Tensor input, Tensor q, int? dim, bool keepdim, str interpolation, bool ignores_nan",
+    ),
+    Op("_ordered_lines", _ordered_lines, "Tensor input, int? dim, bool keepdim"),
+    Op("_quantile_ranks", _quantile_ranks, "Tensor input, Tensor points, bool ignores_nan"),
+    Op(
+        "_quantile_points",
+        _quantile_points,
+        "Tensor input, Tensor x, str interpolation",
+        jvp=_quantile_points_jvp,
+    ),
+    Op("_number_like", _number_like, "Tensor input, float value", differentiable=False),
+    Op("_positions", _positions, "Tensor input", differentiable=False),
+    Op("_drop_last", _drop_last, "Tensor input", jvp=_drop_last_jvp),
     Op(
         "argsort",
         argsort_default,

@@ -9,29 +9,46 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy import asanyarray, ndarray
+from numpy import divide as np_divide
 from numpy import exp as np_exp
+from numpy import log as np_log
+from numpy import log1p as np_log1p
 from numpy import multiply as np_multiply
 
 from gradspec import constants, kernels
 from gradspec import scipy_special as sp
-from gradspec.dispatch import dispatch
+from gradspec.broadcast import reduce_to, reduce_to_differentiable
+from gradspec.dispatch import dispatch, lift_number
 from gradspec.errors import complex_gradient, complex_refused, failure
 from gradspec.later import Later
 from gradspec.modes import current_mode, finish, is_recording
-from gradspec.node import FREED, Node, next_sequence_nr
+from gradspec.node import FREED, Node, freed_graph, next_sequence_nr
+from gradspec.overloads import overloaded
 from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX, LAST_INTEGER, promote_to_float
 from gradspec.registry import Op, register
-from gradspec.saved import check_version
+from gradspec.saved import check_version, likeness, output_of
 from gradspec.tensor import Tensor
-from gradspec.threads import ENOUGH, in_threads
+from gradspec.threads import ENOUGH, PLENTY, in_threads
 from gradspec.types import Number, Primals, Tangents
 
 if TYPE_CHECKING:
+    import gradspec.generated.arithmetic as arithmetic_ops
+    import gradspec.generated.comparison as comparison_ops
+    import gradspec.generated.complex_numbers as complex_numbers_ops
     import gradspec.generated.exp_log as exp_log_ops
 else:
+    arithmetic_ops = Later("gradspec.generated.arithmetic", globals(), "arithmetic_ops")
+    comparison_ops = Later("gradspec.generated.comparison", globals(), "comparison_ops")
+    complex_numbers_ops = Later(
+        "gradspec.generated.complex_numbers", globals(), "complex_numbers_ops"
+    )
     exp_log_ops = Later("gradspec.generated.exp_log", globals(), "exp_log_ops")
 
 MINUS_2_OVER_SQRT_PI = -2 / constants.sqrt(constants.pi)
+MINUS_SQRT_0_5 = -constants.sqrt(0.5)
+SQRT_2_OVER_PI = constants.sqrt(2 / constants.pi)
+SQRT_2_TIMES_PI = constants.sqrt(2 * constants.pi)
+SQRT_PI_OVER_2 = constants.sqrt(constants.pi) / 2
 _1_OVER_SQRT_2_TIMES_PI = 1 / constants.sqrt(2 * constants.pi)
 _2_OVER_SQRT_PI = 2 / constants.sqrt(constants.pi)
 
@@ -188,25 +205,25 @@ def erfc_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return self_t * MINUS_2_OVER_SQRT_PI * exp_log_ops.exp(-(self * self))
 
 
-def _normal_cdf(input: Tensor | Number) -> Tensor:
+def special_ndtr(input: Tensor | Number) -> Tensor:
     """Share of the standard normal distribution below each element, exact in both tails."""
     if type(input) is not Tensor:
-        return dispatch(_normal_cdf, input)
+        return dispatch(special_ndtr, input)
     input_array = input.array
     if input_array.dtype.num <= LAST_INTEGER:
         (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "special_ndtr", input)
     try:
         array = kernels.normal_cdf(input_array)
     except Exception as error:
-        raise failure("normal_cdf", error, input) from None
+        raise failure("special_ndtr", error, input) from None
     out = Tensor()
     out.array = array if type(array) is ndarray else asanyarray(array)
     out.edge = out.alias = None
     flags = current_mode.flags
     if input.edge is not None and (not flags or is_recording()):
-        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
-            raise complex_gradient("_normal_cdf", input)
-        node = NormalCdfBackward0()
+        node = SpecialNdtrBackward0()
         node.edges = (input.edge,)
         node.sequence_nr = next_sequence_nr()
         node.hooks = None
@@ -216,8 +233,8 @@ def _normal_cdf(input: Tensor | Number) -> Tensor:
     return finish(out) if flags else out
 
 
-class NormalCdfBackward0(Node):
-    """Gradient of `_normal_cdf`."""
+class SpecialNdtrBackward0(Node):
+    """Gradient of `special_ndtr`."""
 
     __slots__ = (
         "_version_self",
@@ -225,7 +242,7 @@ class NormalCdfBackward0(Node):
     )
     _version_self: Any
     kept_self: Any
-    op = "_normal_cdf"
+    op = "special_ndtr"
 
     def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         self = node.kept_self
@@ -244,8 +261,8 @@ class NormalCdfBackward0(Node):
         node.kept_self = FREED
 
 
-def _normal_cdf_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
-    """The tangent of `_normal_cdf`."""
+def special_ndtr_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `special_ndtr`."""
     self = primals["self"]
     self_t = tangents["self"]
     return self_t * (exp_log_ops.exp(self * self * -0.5) * _1_OVER_SQRT_2_TIMES_PI)
@@ -547,12 +564,1156 @@ def polygamma_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
     return self_t * polygamma(n + 1, self)
 
 
+def erfinv(input: Tensor | Number) -> Tensor:
+    """The inverse of the error function."""
+    if type(input) is not Tensor:
+        return dispatch(erfinv, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "erfinv", input)
+    try:
+        array = (
+            sp.erfinv(input_array)
+            if input_array.size < ENOUGH
+            else in_threads(sp.erfinv, input_array)
+        )
+    except Exception as error:
+        raise failure("erfinv", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = ErfinvBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_result = out.array
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class ErfinvBackward0(Node):
+    """Gradient of `erfinv`."""
+
+    __slots__ = ("kept_result",)
+    kept_result: Any
+    op = "erfinv"
+    is_pointwise = True
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node.kept_result
+        if result is FREED:
+            raise freed_graph()
+        return (
+            grad * SQRT_PI_OVER_2 * np_exp(result * result)
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, result, out=None: np_multiply(
+                    grad * SQRT_PI_OVER_2, np_exp(result * result), out
+                ),
+                grad,
+                result,
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node.kept_result)
+        return (grad * SQRT_PI_OVER_2 * exp_log_ops.exp(result * result),)
+
+    def release(node) -> None:
+        node.kept_result = FREED
+
+
+def erfinv_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `erfinv`."""
+    self_t = tangents["self"]
+    return self_t * SQRT_PI_OVER_2 * exp_log_ops.exp(result * result)
+
+
+def special_erfcx(input: Tensor | Number) -> Tensor:
+    """`erfc` scaled by exp(x ** 2), which does not underflow."""
+    if type(input) is not Tensor:
+        return dispatch(special_erfcx, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "special_erfcx", input)
+    try:
+        array = (
+            sp.erfcx(input_array)
+            if input_array.size < ENOUGH
+            else in_threads(sp.erfcx, input_array)
+        )
+    except Exception as error:
+        raise failure("special_erfcx", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = SpecialErfcxBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class SpecialErfcxBackward0(Node):
+    """Gradient of `special_erfcx`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_self: Any
+    op = "special_erfcx"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (grad * kernels.erfcx_slope(self, _2_OVER_SQRT_PI),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * _erfcx_slope(self),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def special_erfcx_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `special_erfcx`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * _erfcx_slope(self)
+
+
+def _erfcx_slope(input: Tensor) -> Tensor:
+    """The derivative of `erfcx`, 2 x erfcx(x) - 2 / sqrt(pi), exact also for large elements."""
+    if type(input) is not Tensor:
+        return dispatch(_erfcx_slope, input)
+    input_array = input.array
+    try:
+        array = kernels.erfcx_slope(input_array, _2_OVER_SQRT_PI)
+    except Exception as error:
+        raise failure("erfcx_slope", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+            raise complex_gradient("_erfcx_slope", input)
+        node = ErfcxSlopeBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_result = out.array
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class ErfcxSlopeBackward0(Node):
+    """Gradient of `_erfcx_slope`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_result",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_result: Any
+    kept_self: Any
+    op = "_erfcx_slope"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node.kept_result
+        if result is FREED:
+            raise freed_graph()
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            grad
+            * 2
+            * (
+                (sp.erfcx(self) if self.size < ENOUGH else in_threads(sp.erfcx, self))
+                + self * result
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * 2 * (special_erfcx(self) + self * result),)
+
+    def release(node) -> None:
+        node.kept_result = node.kept_self = FREED
+
+
+def _erfcx_slope_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `_erfcx_slope`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * 2 * (special_erfcx(self) + self * result)
+
+
+def special_entr(input: Tensor | Number) -> Tensor:
+    """Entropy, -x log(x): zero at zero, -inf for negative elements."""
+    if type(input) is not Tensor:
+        return dispatch(special_entr, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "special_entr", input)
+    try:
+        array = (
+            sp.entr(input_array) if input_array.size < ENOUGH else in_threads(sp.entr, input_array)
+        )
+    except Exception as error:
+        raise failure("special_entr", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = SpecialEntrBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class SpecialEntrBackward0(Node):
+    """Gradient of `special_entr`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_self: Any
+    op = "special_entr"
+    is_pointwise = True
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            -grad * (np_log(self) + 1)
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(-grad, np_log(self) + 1, out), grad, self
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (-grad * (exp_log_ops.log(self) + 1),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def special_entr_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `special_entr`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return -self_t * (exp_log_ops.log(self) + 1)
+
+
+def special_ndtri(input: Tensor | Number) -> Tensor:
+    """The inverse of `ndtr`, quantiles of the standard normal distribution."""
+    if type(input) is not Tensor:
+        return dispatch(special_ndtri, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "special_ndtri", input)
+    try:
+        array = (
+            sp.ndtri(input_array)
+            if input_array.size < ENOUGH
+            else in_threads(sp.ndtri, input_array)
+        )
+    except Exception as error:
+        raise failure("special_ndtri", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = SpecialNdtriBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_result = out.array
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class SpecialNdtriBackward0(Node):
+    """Gradient of `special_ndtri`."""
+
+    __slots__ = ("kept_result",)
+    kept_result: Any
+    op = "special_ndtri"
+    is_pointwise = True
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node.kept_result
+        if result is FREED:
+            raise freed_graph()
+        return (
+            grad * SQRT_2_TIMES_PI * np_exp(result * result * 0.5)
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, result, out=None: np_multiply(
+                    grad * SQRT_2_TIMES_PI, np_exp(result * result * 0.5), out
+                ),
+                grad,
+                result,
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node.kept_result)
+        return (grad * SQRT_2_TIMES_PI * exp_log_ops.exp(result * result * 0.5),)
+
+    def release(node) -> None:
+        node.kept_result = FREED
+
+
+def special_ndtri_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `special_ndtri`."""
+    self_t = tangents["self"]
+    return self_t * SQRT_2_TIMES_PI * exp_log_ops.exp(result * result * 0.5)
+
+
+def special_log_ndtr(input: Tensor | Number) -> Tensor:
+    """Logarithm of `ndtr`, without underflow in the lower tail."""
+    if type(input) is not Tensor:
+        return dispatch(special_log_ndtr, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "special_log_ndtr", input)
+    try:
+        array = (
+            sp.log_ndtr(input_array)
+            if input_array.size < ENOUGH
+            else in_threads(sp.log_ndtr, input_array)
+        )
+    except Exception as error:
+        raise failure("special_log_ndtr", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = SpecialLogNdtrBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class SpecialLogNdtrBackward0(Node):
+    """Gradient of `special_log_ndtr`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_self: Any
+    op = "special_log_ndtr"
+    is_pointwise = True
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            grad * SQRT_2_OVER_PI / sp.erfcx(self * MINUS_SQRT_0_5)
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_divide(
+                    grad * SQRT_2_OVER_PI, sp.erfcx(self * MINUS_SQRT_0_5), out
+                ),
+                grad,
+                self,
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * SQRT_2_OVER_PI / special_erfcx(self * MINUS_SQRT_0_5),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def special_log_ndtr_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `special_log_ndtr`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * SQRT_2_OVER_PI / special_erfcx(self * MINUS_SQRT_0_5)
+
+
+def special_xlog1py_default(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """`self * log1p(other)`, zero where `self` is zero."""
+    if type(input) is not Tensor or type(other) is not Tensor:
+        lifted = lift_number(other, input)
+        if lifted is None or type(input) is not Tensor:
+            return dispatch(special_xlog1py_default, input, other)
+        other = lifted
+    input_array = input.array
+    other_array = other.array
+    if (
+        is_cast := input_array.dtype is not other_array.dtype
+        or input_array.dtype.num <= LAST_INTEGER
+    ):
+        input_array, other_array = promote_to_float(input_array, other_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "special_xlog1py", input, other)
+    try:
+        array = in_threads(sp.xlog1py, input_array, other_array)
+    except Exception as error:
+        raise failure("special_xlog1py", error, input, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if (input.edge is not None or other.edge is not None) and (not flags or is_recording()):
+        node = SpecialXlog1PyBackward0()
+        node.edges = (input.edge, other.edge)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_other = other
+        node._version_other = other.alias and other.alias.version
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        if input.edge is not None:
+            node._like_self = (
+                None if not is_cast and input_array.shape == array.shape else likeness(input)
+            )
+        if other.edge is not None:
+            node._like_other = (
+                None if not is_cast and other_array.shape == array.shape else likeness(other)
+            )
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class SpecialXlog1PyBackward0(Node):
+    """Gradient of `special_xlog1py`."""
+
+    __slots__ = (
+        "_like_other",
+        "_like_self",
+        "_version_other",
+        "_version_self",
+        "kept_other",
+        "kept_self",
+    )
+    _like_other: Any
+    _like_self: Any
+    _version_other: Any
+    _version_self: Any
+    kept_other: Any
+    kept_self: Any
+    op = "special_xlog1py"
+    is_pointwise = True
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node.kept_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        other = other.array
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = (
+                grad * np_log1p(kernels.where((self == 0) & (other <= -1), 0, other))
+                if grad.size < ENOUGH
+                else in_threads(
+                    lambda grad, self, other, out=None: np_multiply(
+                        grad, np_log1p(kernels.where((self == 0) & (other <= -1), 0, other)), out
+                    ),
+                    grad,
+                    self,
+                    other,
+                )
+            )
+            if node._like_self is not None:
+                grad_self = reduce_to(grad_self, node._like_self)
+        if needs[1]:
+            grad_other = (
+                grad * self / (other + 1)
+                if grad.size < PLENTY
+                else in_threads(
+                    lambda grad, self, other, out=None: np_divide(grad * self, other + 1, out),
+                    grad,
+                    self,
+                    other,
+                )
+            )
+            if node._like_other is not None:
+                grad_other = reduce_to(grad_other, node._like_other)
+        return (grad_self, grad_other)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node.kept_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        grad_self = grad_other = None
+        if needs[0]:
+            grad_self = grad * exp_log_ops.log1p(
+                arithmetic_ops.where_self(comparison_ops.eq(self, 0) & (other <= -1), 0, other)
+            )
+            if node._like_self is not None:
+                grad_self = reduce_to_differentiable(grad_self, node._like_self)
+        if needs[1]:
+            grad_other = grad * self / (other + 1)
+            if node._like_other is not None:
+                grad_other = reduce_to_differentiable(grad_other, node._like_other)
+        return (grad_self, grad_other)
+
+    def release(node) -> None:
+        node.kept_other = node.kept_self = FREED
+
+
+def special_xlog1py_default_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `special_xlog1py`."""
+    self_p = primals["self"]
+    self_t = tangents["self"]
+    other_p = primals["other"]
+    other_t = tangents["other"]
+    logarithm = exp_log_ops.log1p(
+        arithmetic_ops.where_self(comparison_ops.eq(self_p, 0) & (other_p <= -1), 0, other_p)
+    )
+    return arithmetic_ops._to_copy(
+        self_t * logarithm + other_t * self_p / (other_p + 1), dtype=result.dtype
+    )
+
+
+def special_xlog1py_self_scalar(input: float, other: Tensor | Number) -> Tensor:
+    """A number times `log1p` of each element, zero if the number is."""
+    if type(other) is not Tensor:
+        return dispatch(special_xlog1py_self_scalar, input, other)
+    other_array = other.array
+    if other_array.dtype.num <= LAST_INTEGER:
+        (other_array,) = promote_to_float(other_array)
+    if FIRST_COMPLEX <= other_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "special_xlog1py", other)
+    try:
+        array = kernels.xlog1py(input, other_array)
+    except Exception as error:
+        raise failure("special_xlog1py", error, other) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if other.edge is not None and (not flags or is_recording()):
+        node = SpecialXlog1PyBackward1()
+        node.edges = (other.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_other = other
+        node._version_other = other.alias and other.alias.version
+        node._saved_self = input
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class SpecialXlog1PyBackward1(Node):
+    """Gradient of `special_xlog1py.self_scalar`."""
+
+    __slots__ = (
+        "_saved_self",
+        "_version_other",
+        "kept_other",
+    )
+    _saved_self: Any
+    _version_other: Any
+    kept_other: Any
+    op = "special_xlog1py.self_scalar"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node.kept_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        other = other.array
+        self = node._saved_self
+        return (grad * self / (other + 1),)
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node.kept_other
+        if other.alias is not None:
+            check_version(node, "other", other, node._version_other)
+        self = node._saved_self
+        return (grad * self / (other + 1),)
+
+    def release(node) -> None:
+        node.kept_other = FREED
+
+
+def special_xlog1py_self_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `special_xlog1py.self_scalar`."""
+    self = primals["self"]
+    other = primals["other"]
+    other_t = tangents["other"]
+    return other_t * self / (other + 1)
+
+
+def special_xlog1py_other_scalar(input: Tensor | Number, other: float) -> Tensor:
+    """Each element times `log1p` of a number, zero where the element is."""
+    if type(input) is not Tensor:
+        return dispatch(special_xlog1py_other_scalar, input, other)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "special_xlog1py", input)
+    try:
+        array = kernels.xlog1py(input_array, other)
+    except Exception as error:
+        raise failure("special_xlog1py", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = SpecialXlog1PyBackward2()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node._saved_other = other
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class SpecialXlog1PyBackward2(Node):
+    """Gradient of `special_xlog1py.other_scalar`."""
+
+    __slots__ = (
+        "_saved_other",
+        "_version_self",
+        "kept_self",
+    )
+    _saved_other: Any
+    _version_self: Any
+    kept_self: Any
+    op = "special_xlog1py.other_scalar"
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node._saved_other
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            kernels.where(self == 0, 0, kernels.xlog1py(grad, other))
+            if other <= -1
+            else kernels.xlog1py(grad, other),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        other = node._saved_other
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (
+            arithmetic_ops.where_self(
+                comparison_ops.eq(self, 0), 0, special_xlog1py_other_scalar(grad, other)
+            )
+            if other <= -1
+            else special_xlog1py_other_scalar(grad, other),
+        )
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def special_xlog1py_other_scalar_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `special_xlog1py.other_scalar`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    other = primals["other"]
+    return (
+        arithmetic_ops.where_self(
+            comparison_ops.eq(self, 0), 0, special_xlog1py_other_scalar(self_t, other)
+        )
+        if other <= -1
+        else special_xlog1py_other_scalar(self_t, other)
+    )
+
+
+def i0(input: Tensor | Number) -> Tensor:
+    """Modified Bessel function of the first kind, of order zero."""
+    if type(input) is not Tensor:
+        return dispatch(i0, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "i0", input)
+    try:
+        array = sp.i0(input_array) if input_array.size < ENOUGH else in_threads(sp.i0, input_array)
+    except Exception as error:
+        raise failure("i0", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = I0Backward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class I0Backward0(Node):
+    """Gradient of `i0`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_self: Any
+    op = "i0"
+    is_pointwise = True
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            grad * sp.i1(self)
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, out=None: np_multiply(grad, sp.i1(self), out), grad, self
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * special_i1(self),)
+
+    def release(node) -> None:
+        node.kept_self = FREED
+
+
+def i0_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `i0`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * special_i1(self)
+
+
+def special_i0e(input: Tensor | Number) -> Tensor:
+    """`i0` scaled by exp(-abs(x)), which does not overflow.
+
+    The gradient at its kinks, by convention:
+        0 * grad where input == 0
+    """
+    if type(input) is not Tensor:
+        return dispatch(special_i0e, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "special_i0e", input)
+    try:
+        array = (
+            sp.i0e(input_array) if input_array.size < ENOUGH else in_threads(sp.i0e, input_array)
+        )
+    except Exception as error:
+        raise failure("special_i0e", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = SpecialI0EBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_result = out.array
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class SpecialI0EBackward0(Node):
+    """Gradient of `special_i0e`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_result",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_result: Any
+    kept_self: Any
+    op = "special_i0e"
+    is_pointwise = True
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node.kept_result
+        if result is FREED:
+            raise freed_graph()
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            grad * (sp.i1e(self) - kernels.sgn(self) * result)
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, result, out=None: np_multiply(
+                    grad, sp.i1e(self) - kernels.sgn(self) * result, out
+                ),
+                grad,
+                self,
+                result,
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (grad * (special_i1e(self) - complex_numbers_ops.sgn(self) * result),)
+
+    def release(node) -> None:
+        node.kept_result = node.kept_self = FREED
+
+
+def special_i0e_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `special_i0e`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * (special_i1e(self) - complex_numbers_ops.sgn(self) * result)
+
+
+def special_i1(input: Tensor | Number) -> Tensor:
+    """Modified Bessel function of the first kind, of order one."""
+    if type(input) is not Tensor:
+        return dispatch(special_i1, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "special_i1", input)
+    try:
+        array = sp.i1(input_array) if input_array.size < ENOUGH else in_threads(sp.i1, input_array)
+    except Exception as error:
+        raise failure("special_i1", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = SpecialI1Backward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_result = out.array
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class SpecialI1Backward0(Node):
+    """Gradient of `special_i1`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_result",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_result: Any
+    kept_self: Any
+    op = "special_i1"
+    is_pointwise = True
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node.kept_result
+        if result is FREED:
+            raise freed_graph()
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        return (
+            grad
+            * (
+                sp.i0(self)
+                - kernels.where(self == 0, 0.5, result / kernels.where(self == 0, 1, self))
+            )
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, result, out=None: np_multiply(
+                    grad,
+                    sp.i0(self)
+                    - kernels.where(self == 0, 0.5, result / kernels.where(self == 0, 1, self)),
+                    out,
+                ),
+                grad,
+                self,
+                result,
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        return (
+            grad
+            * (
+                i0(self)
+                - arithmetic_ops.where_self(
+                    comparison_ops.eq(self, 0),
+                    0.5,
+                    result / arithmetic_ops.where_self(comparison_ops.eq(self, 0), 1, self),
+                )
+            ),
+        )
+
+    def release(node) -> None:
+        node.kept_result = node.kept_self = FREED
+
+
+def special_i1_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `special_i1`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    return self_t * (
+        i0(self)
+        - arithmetic_ops.where_self(
+            comparison_ops.eq(self, 0),
+            0.5,
+            result / arithmetic_ops.where_self(comparison_ops.eq(self, 0), 1, self),
+        )
+    )
+
+
+def special_i1e(input: Tensor | Number) -> Tensor:
+    """`i1` scaled by exp(-abs(x)), which does not overflow."""
+    if type(input) is not Tensor:
+        return dispatch(special_i1e, input)
+    input_array = input.array
+    if input_array.dtype.num <= LAST_INTEGER:
+        (input_array,) = promote_to_float(input_array)
+    if FIRST_COMPLEX <= input_array.dtype.num <= LAST_COMPLEX:
+        raise complex_refused(NotImplementedError, "special_i1e", input)
+    try:
+        array = (
+            sp.i1e(input_array) if input_array.size < ENOUGH else in_threads(sp.i1e, input_array)
+        )
+    except Exception as error:
+        raise failure("special_i1e", error, input) from None
+    out = Tensor()
+    out.array = array if type(array) is ndarray else asanyarray(array)
+    out.edge = out.alias = None
+    flags = current_mode.flags
+    if input.edge is not None and (not flags or is_recording()):
+        node = SpecialI1EBackward0()
+        node.edges = (input.edge,)
+        node.sequence_nr = next_sequence_nr()
+        node.hooks = None
+        node.kept_result = out.array
+        node.kept_self = input
+        node._version_self = input.alias and input.alias.version
+        out.edge = node
+    return finish(out) if flags else out
+
+
+class SpecialI1EBackward0(Node):
+    """Gradient of `special_i1e`."""
+
+    __slots__ = (
+        "_version_self",
+        "kept_result",
+        "kept_self",
+    )
+    _version_self: Any
+    kept_result: Any
+    kept_self: Any
+    op = "special_i1e"
+    is_pointwise = True
+
+    def apply(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = node.kept_result
+        if result is FREED:
+            raise freed_graph()
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        self = self.array
+        quotient = (
+            kernels.where(self == 0, 0.5, result / kernels.where(self == 0, 1, self))
+            if self.size < PLENTY
+            else in_threads(
+                lambda self, result, out=None: kernels.where(
+                    self == 0, 0.5, result / kernels.where(self == 0, 1, self), out
+                ),
+                self,
+                result,
+            )
+        )
+        return (
+            grad * (sp.i0e(self) - kernels.sgn(self) * result - quotient)
+            if grad.size < ENOUGH
+            else in_threads(
+                lambda grad, self, result, quotient, out=None: np_multiply(
+                    grad, sp.i0e(self) - kernels.sgn(self) * result - quotient, out
+                ),
+                grad,
+                self,
+                result,
+                quotient,
+            ),
+        )
+
+    def apply_differentiable(node, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        result = output_of(node, node.kept_result)
+        self = node.kept_self
+        if self.alias is not None:
+            check_version(node, "self", self, node._version_self)
+        quotient = arithmetic_ops.where_self(
+            comparison_ops.eq(self, 0),
+            0.5,
+            result / arithmetic_ops.where_self(comparison_ops.eq(self, 0), 1, self),
+        )
+        return (grad * (special_i0e(self) - complex_numbers_ops.sgn(self) * result - quotient),)
+
+    def release(node) -> None:
+        node.kept_result = node.kept_self = FREED
+
+
+def special_i1e_jvp(primals: Primals, tangents: Tangents, result: Any) -> Any:
+    """The tangent of `special_i1e`."""
+    self = primals["self"]
+    self_t = tangents["self"]
+    quotient = arithmetic_ops.where_self(
+        comparison_ops.eq(self, 0),
+        0.5,
+        result / arithmetic_ops.where_self(comparison_ops.eq(self, 0), 1, self),
+    )
+    return self_t * (special_i0e(self) - complex_numbers_ops.sgn(self) * result - quotient)
+
+
+special_xlog1py = overloaded(
+    "special_xlog1py",
+    special_xlog1py_default,
+    special_xlog1py_self_scalar,
+    special_xlog1py_other_scalar,
+)
+
 register(
     Op("erf", erf, "Tensor input", promotes=("input",), jvp=erf_jvp),
     Op("erfc", erfc, "Tensor input", promotes=("input",), jvp=erfc_jvp),
-    Op("_normal_cdf", _normal_cdf, "Tensor input", promotes=("input",), jvp=_normal_cdf_jvp),
+    Op("special_ndtr", special_ndtr, "Tensor input", promotes=("input",), jvp=special_ndtr_jvp),
     Op("_gelu_slope", _gelu_slope, "Tensor input, Tensor share", jvp=_gelu_slope_jvp),
     Op("lgamma", lgamma, "Tensor input", promotes=("input",), jvp=lgamma_jvp),
     Op("digamma", digamma, "Tensor input", promotes=("input",), jvp=digamma_jvp),
     Op("polygamma", polygamma, "int n, Tensor input", promotes=("input",), jvp=polygamma_jvp),
+    Op("erfinv", erfinv, "Tensor input", promotes=("input",), jvp=erfinv_jvp),
+    Op("special_erfcx", special_erfcx, "Tensor input", promotes=("input",), jvp=special_erfcx_jvp),
+    Op("_erfcx_slope", _erfcx_slope, "Tensor input", jvp=_erfcx_slope_jvp),
+    Op("special_entr", special_entr, "Tensor input", promotes=("input",), jvp=special_entr_jvp),
+    Op("special_ndtri", special_ndtri, "Tensor input", promotes=("input",), jvp=special_ndtri_jvp),
+    Op(
+        "special_log_ndtr",
+        special_log_ndtr,
+        "Tensor input",
+        promotes=("input",),
+        jvp=special_log_ndtr_jvp,
+    ),
+    Op(
+        "special_xlog1py",
+        special_xlog1py_default,
+        "Tensor input, Tensor other",
+        promotes=(
+            "input",
+            "other",
+        ),
+        jvp=special_xlog1py_default_jvp,
+    ),
+    Op(
+        "special_xlog1py.self_scalar",
+        special_xlog1py_self_scalar,
+        "float input, Tensor other",
+        promotes=("other",),
+        jvp=special_xlog1py_self_scalar_jvp,
+    ),
+    Op(
+        "special_xlog1py.other_scalar",
+        special_xlog1py_other_scalar,
+        "Tensor input, float other",
+        promotes=("input",),
+        jvp=special_xlog1py_other_scalar_jvp,
+    ),
+    Op("i0", i0, "Tensor input", promotes=("input",), jvp=i0_jvp),
+    Op("special_i0e", special_i0e, "Tensor input", promotes=("input",), jvp=special_i0e_jvp),
+    Op("special_i1", special_i1, "Tensor input", promotes=("input",), jvp=special_i1_jvp),
+    Op("special_i1e", special_i1e, "Tensor input", promotes=("input",), jvp=special_i1e_jvp),
 )

@@ -12,23 +12,49 @@ from gradspec.generated.exp_log import log1p as log1p
 from gradspec.generated.exp_log import xlogy as xlogy
 from gradspec.generated.nn import log_softmax as log_softmax
 from gradspec.generated.nn import softmax as softmax
+from gradspec.generated.numbers import logit as logit
+from gradspec.generated.numbers import sinc as sinc
 from gradspec.generated.reduction import logsumexp as logsumexp
 from gradspec.generated.special import digamma as digamma
 from gradspec.generated.special import erf as erf
 from gradspec.generated.special import erfc as erfc
+from gradspec.generated.special import erfinv as erfinv
+from gradspec.generated.special import i0 as i0
 from gradspec.generated.special import polygamma as polygamma
+from gradspec.generated.special import special_entr as entr
+from gradspec.generated.special import special_erfcx as erfcx
+from gradspec.generated.special import special_i0e as i0e
+from gradspec.generated.special import special_i1 as i1
+from gradspec.generated.special import special_i1e as i1e
+from gradspec.generated.special import special_log_ndtr as log_ndtr
+from gradspec.generated.special import special_ndtr as ndtr
+from gradspec.generated.special import special_ndtri as ndtri
+from gradspec.generated.special import special_xlog1py as xlog1py
 
 __all__ = [
     "digamma",
+    "entr",
     "erf",
     "erfc",
+    "erfcx",
+    "erfinv",
     "exp2",
     "expm1",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
     "log1p",
+    "log_ndtr",
     "log_softmax",
+    "logit",
     "logsumexp",
+    "ndtr",
+    "ndtri",
     "polygamma",
     "round",
+    "sinc",
     "softmax",
+    "xlog1py",
     "xlogy",
 ]

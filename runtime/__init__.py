@@ -21,14 +21,30 @@ from . import autograd as autograd
 from . import overrides as overrides
 from .anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .anomaly import is_anomaly_enabled as is_anomaly_enabled
+from .arrangement import ArrangementMethods as _ArrangementMethods
+from .arrangement import block_diag as block_diag
+from .arrangement import broadcast_shapes as broadcast_shapes
+from .arrangement import broadcast_tensors as broadcast_tensors
+from .arrangement import cartesian_prod as cartesian_prod
+from .arrangement import combinations as combinations
+from .arrangement import dsplit as dsplit
+from .arrangement import hsplit as hsplit
+from .arrangement import meshgrid as meshgrid
+from .arrangement import repeat_interleave as repeat_interleave
+from .arrangement import take_along_dim as take_along_dim
+from .arrangement import vsplit as vsplit
 from .autograd.backward import BackwardMethods as _BackwardMethods
 from .composites import atleast_1d as atleast_1d
 from .composites import atleast_2d as atleast_2d
 from .composites import atleast_3d as atleast_3d
+from .composites import chain_matmul as chain_matmul
 from .composites import chunk as chunk
 from .composites import column_stack as column_stack
+from .composites import cross as cross
 from .composites import dstack as dstack
 from .composites import hstack as hstack
+from .composites import kron as kron
+from .composites import matrix_power as matrix_power
 from .composites import moveaxis as moveaxis
 from .composites import movedim as movedim
 from .composites import nonzero as nonzero
@@ -53,6 +69,12 @@ from .creation import ones_like as ones_like
 from .creation import tensor as tensor
 from .creation import zeros as zeros
 from .creation import zeros_like as zeros_like
+from .differences import DifferenceMethods as _DifferenceMethods
+from .differences import diff as diff
+from .differences import gradient as gradient
+from .distinct import DistinctMethods as _DistinctMethods
+from .distinct import unique as unique
+from .distinct import unique_consecutive as unique_consecutive
 from .dtypes import bool as bool
 from .dtypes import cdouble as cdouble
 from .dtypes import cfloat as cfloat
@@ -92,6 +114,9 @@ from .modes import is_grad_enabled as is_grad_enabled
 from .modes import is_inference_mode_enabled as is_inference_mode_enabled
 from .modes import no_grad as no_grad
 from .modes import set_grad_enabled as set_grad_enabled
+from .new_tensors import NewTensorMethods as _NewTensorMethods
+from .new_tensors import tril_indices as tril_indices
+from .new_tensors import triu_indices as triu_indices
 from .overrides import OverrideMethods as _OverrideMethods
 from .overwrite import OverwriteMethods as _OverwriteMethods
 from .promotion import get_default_dtype as get_default_dtype
@@ -134,6 +159,7 @@ if _TYPE_CHECKING:
     from .nn.composed import native_batch_norm as native_batch_norm
     from .nn.composed import native_dropout as native_dropout
     from .nn.composed import native_layer_norm as native_layer_norm
+    from .nn.normalization_functions import rms_norm as rms_norm
     from .printing import set_printoptions as set_printoptions
 
 _install(_BackwardMethods)
@@ -142,6 +168,10 @@ _install(_OverwriteMethods)
 _install(_ViewInPlaceMethods)
 _install(_OverrideMethods)
 _install(_QueryMethods)
+_install(_ArrangementMethods)
+_install(_NewTensorMethods)
+_install(_DifferenceMethods)
+_install(_DistinctMethods)
 Tensor.__getitem__ = _getitem  # type: ignore[method-assign]
 Tensor.__setitem__ = _setitem  # type: ignore[method-assign]
 _keep_freed_memory()
@@ -159,6 +189,7 @@ _LATER = {
     "native_batch_norm": (".nn.composed", "native_batch_norm"),
     "native_dropout": (".nn.composed", "native_dropout"),
     "native_layer_norm": (".nn.composed", "native_layer_norm"),
+    "rms_norm": (".nn.normalization_functions", "rms_norm"),
     "set_printoptions": (".printing", "set_printoptions"),
 }
 __getattr__, __dir__ = _attach(globals(), _LATER)

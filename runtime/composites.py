@@ -146,6 +146,53 @@ def norm(
     return table_op("linalg_vector_norm")(input, order, dim, keepdim, dtype=dtype)
 
 
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """Cross products along `dim`, or along the first dimension of length three.
+
+    Raises RuntimeError where there is none.
+    """
+    if dim is None:
+        if 3 not in input.shape:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = tuple(input.shape).index(3)
+    return table_op("linalg_cross")(input, other, dim=dim)
+
+
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """The Kronecker product: every element of `input` times the whole of `other`, side by side."""
+    ndim = max(input.ndim, other.ndim)
+    first, second = ([1] * (ndim - a.ndim) + list(a.shape) for a in (input, other))
+    view = table_op("_unsafe_view")
+    product = view(input, [n for length in first for n in (length, 1)]) * view(
+        other, [n for length in second for n in (1, length)]
+    )
+    return view(product, [a * b for a, b in zip(first, second, strict=True)])
+
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """The product of matrices, in the order that takes the fewest multiplications.
+
+    Raises RuntimeError without a matrix, and for what is none.
+    """
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    for matrix in matrices:
+        if matrix.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {matrix.ndim}, expected 2 instead.")
+    if len(matrices) == 1:
+        return matrices[0].clone()
+    from .linalg import multi_dot
+
+    return multi_dot(matrices)
+
+
+def matrix_power(input: Tensor, n: int) -> Tensor:
+    """The `n`-th power of square matrices: see `linalg.matrix_power`."""
+    from .linalg import matrix_power as power
+
+    return power(input, n)
+
+
 def atleast_1d(*tensors: Any) -> Any:
     """Each tensor with one dimension at least."""
     return _each(lambda x: x if x.ndim else x.reshape(1), tensors)
@@ -206,6 +253,9 @@ class CompositeMethods:
     movedim = movedim
     moveaxis = moveaxis
     nonzero = nonzero
+    cross = cross
+    kron = kron
+    matrix_power = matrix_power
 
     def norm(
         self: Any,

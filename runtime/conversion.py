@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtypes
+from .devices import check_device
 from .memory_format import memory_format as MemoryFormat
 from .memory_format import wanted_order
 from .registry import table_op
@@ -57,9 +58,7 @@ def _wanted(
             "copy), (device, dtype, non_blocking, copy) or (other, non_blocking, copy)"
         )
     given |= kwargs
-    device = given.get("device")
-    if device is not None and not str(device).startswith("cpu"):
-        raise RuntimeError(f"to: there is no device {str(device)!r}, only 'cpu'")
+    check_device("to", given.get("device"))
     dtype = given["other"].dtype if "other" in given else given.get("dtype")
     return (None if dtype is None else np.dtype(dtype)), given.get("copy", False), memory_format
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from math import inf
+from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
+from .conditioning import cond as cond
+from .conditioning import matrix_rank as matrix_rank
 from .generated.linalg_names import *  # noqa: F403
 from .kernels.decompositions import LinAlgError as LinAlgError
 from .registry import table_op
@@ -156,3 +158,46 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     result = product(0, len(matrices))
     shape = zip(result.shape, (first, last), strict=True)
     return table_op("view")(result, [length for length, added in shape if not added])
+
+
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
+    """The inverse for `tensordot` over `ind` dimensions; the first `ind` of `A` are as large."""
+    if ind <= 0:
+        raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
+    first, last = tuple(A.shape[:ind]), tuple(A.shape[ind:])
+    if prod(first) != prod(last):
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            f"prod(self.shape[:ind]), but got {prod(last)} != {prod(first)}"
+        )
+    inverse = table_op("linalg_inv")(A.reshape([prod(last), prod(first)]))
+    return table_op("reshape")(inverse, [*last, *first])
+
+
+def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
+    """The solution `X` of `tensordot(A, X, X.ndim) = B`; `dims` of `A` are moved to its end."""
+    if dims is not None:
+        A = A.movedim(list(dims), list(range(-len(dims), 0)))
+    first, last = tuple(A.shape[: B.ndim]), tuple(A.shape[B.ndim :])
+    if prod(first) != prod(last):
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            f"prod(self.shape[:other.ndim]), but got {prod(last)} != {prod(first)}"
+        )
+    rows = A.reshape([prod(first), prod(last)])
+    return table_op("reshape")(table_op("linalg_solve")(rows, B.reshape([-1])), last)
+
+
+def vander(x: Tensor, N: int | None = None) -> Tensor:
+    """Matrices whose rows are powers of the elements: from 0 on, `N` or as many as these."""
+    if x.array.dtype.kind == "b":
+        raise RuntimeError(
+            "linalg.vander supports floating point, complex, and integer tensors, but got Bool"
+        )
+    x = x if x.ndim else x.reshape([1])
+    count = x.shape[-1] if N is None else N
+    if count <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    repeated = table_op("expand")(table_op("unsqueeze")(x, -1), [*x.shape, count - 1])
+    powers = table_op("cumprod")(repeated, -1)
+    return table_op("cat")([table_op("_zero")(powers[..., :1]) + 1, powers], -1)

@@ -16,6 +16,7 @@ from sympy.utilities.lambdify import implemented_function
 from gradspec_codegen.prove.kinks import declared
 from gradspec_codegen.render.to_sympy import NotSymbolic, SympyReader
 
+from .numbers import NUMBERS
 from .subjects import TABLE, Subject
 
 _DIGITS = (50, 130, 700, 1500)
@@ -38,6 +39,20 @@ def _clamp(x: Any, min: Any = None, max: Any = None) -> Any:
     if min is not None:
         x = sympy.Piecewise((x, x >= min), (min, True))
     return x if max is None else sympy.Piecewise((x, x <= max), (max, True))
+
+
+def _celu(x: Any, alpha: Any) -> Any:
+    return sympy.Piecewise((x, x > 0), (alpha * (sympy.exp(x / alpha) - 1), True))
+
+
+def _softshrink(x: Any, lambd: Any) -> Any:
+    return sympy.Piecewise((x - lambd, x > lambd), (x + lambd, x < -lambd), (0, True))
+
+
+def _mish(x: Any) -> Any:
+    """Without the logarithm, in which small exponentials get lost beside one at any digits."""
+    square = sympy.exp(x) * (sympy.exp(x) + 2)
+    return x * square / (square + 2)
 
 
 def _gelu(x: Any, approximate: str) -> Any:
@@ -78,15 +93,20 @@ _DEFINITIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "clamp": _clamp,
     "clamp_min": lambda x, min: _clamp(x, min),
     "clamp_max": lambda x, max: _clamp(x, None, max),
+    "celu": _celu,
     "gelu": _gelu,
+    "hardtanh": _clamp,
     "lerp.Scalar": lambda x, end, weight: x + weight * (end - x),
+    "mish": _mish,
     "polygamma": lambda n, x: sympy.polygamma(n, x),
     "add.Tensor": lambda x, other, alpha: x + alpha * other,
     "angle": lambda x: sympy.Piecewise((sympy.pi, x < 0), (0, True)),
     "sgn": sympy.sign,
+    "softshrink": _softshrink,
     "sub.Tensor": lambda x, other, alpha: x - alpha * other,
     "rsub.Tensor": lambda x, other, alpha: other - alpha * x,
     "rsub.Scalar": lambda x, other, alpha: other - alpha * x,
+    **NUMBERS,
 }
 """Definitions of the ops whose `forward` is no expression that sympy reads."""
 

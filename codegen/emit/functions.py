@@ -150,7 +150,7 @@ def _plain_numbers(op: OpSpec, context: ModuleContext) -> Iterator[str]:
     if len(context.resolver.table.overloads(op.signature.name)) > 1:
         return
     for param in op.signature.params:
-        if param.type.base not in ("Scalar", "float"):
+        if param.type.base not in ("Scalar", "float") or param.type.is_list:
             continue
         name = spelled(param.name)
         convert = f"{name} = plain_number({name})"

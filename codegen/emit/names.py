@@ -19,8 +19,11 @@ _ANNOTATIONS = {
 
 
 def spelled(param: str) -> str:
-    """What a parameter is called in Python: PyTorch's functions say `input` for `self`."""
-    return "input" if param == "self" else param
+    """What a parameter is called in Python: PyTorch's functions say `input` for `self`.
+
+    One that would hide a word of the formula language has an underscore in the table: `nan_`.
+    """
+    return "input" if param == "self" else param.removesuffix("_")
 
 
 def node_names(table: Table) -> dict[str, str]:

@@ -167,6 +167,7 @@ NUMBERS: dict[str, Twin] = {
     "clip": _clip,
     "copysign": _copysign,
     "heaviside": _heaviside,
+    "nextafter": lambda a, b: a,  # up to rounding, of which symbols know nothing
     "floor": _floor,
     "ceil": lambda a: -_floor(-a),
     "trunc": _trunc,
@@ -199,7 +200,7 @@ NUMBERS: dict[str, Twin] = {
     "entr": _entr,
     "erf": sympy.erf,
     "erfc": lambda a: 1 - sympy.erf(a),
-    "erfcx": lambda a: exp(a * a) * (1 - sympy.erf(a)),
+    "erfcx": lambda a: exp(a * a) * sympy.erfc(a),  # which has digits where it is small
     "erfinv": sympy.erfinv,
     "ndtr": _ndtr,
     "log_ndtr": lambda a: log(_ndtr(a)),
@@ -216,6 +217,10 @@ NUMBERS: dict[str, Twin] = {
     "i1": lambda a: sympy.besseli(1, a),
     "i0e": lambda a: exp(-_absolute(a)) * sympy.besseli(0, a),
     "i1e": lambda a: exp(-_absolute(a)) * sympy.besseli(1, a),
+    "j0": lambda a: sympy.besselj(0, a),
+    "j1": lambda a: sympy.besselj(1, a),
+    "gammainc": lambda a, x: sympy.lowergamma(a, x) * exp(-sympy.loggamma(a)),
+    "gammaincc": lambda a, x: sympy.uppergamma(a, x) * exp(-sympy.loggamma(a)),
     "exp10": lambda a: 10**a,
 }
 

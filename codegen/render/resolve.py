@@ -58,7 +58,7 @@ def _accepts(type_: Type, kind: Kind) -> bool:
         return kind in ("int", "bool")
     if wanted == "int":
         return kind == "bool"
-    return False
+    return wanted == "dtype" and kind == "str"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .checks import Array, same_dtype
+from .checks import Array, floating, same_dtype
 
 LinAlgError = type("LinAlgError", (RuntimeError,), {"__doc__": "A matrix without an answer."})
 
@@ -219,6 +219,12 @@ def cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Ar
     return (_mt(lower) if upper else lower), info
 
 
+def cholesky(self: Array, upper: bool) -> Array:
+    """The triangular factor; LinAlgError where the matrix is not positive definite."""
+    floating("cholesky_cpu", self)
+    return cholesky_ex(self, upper, True)[0]
+
+
 def eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
     """Eigenvalues in ascending order, and eigenvectors."""
     _check_matrices("linalg.eigh", self)
@@ -270,12 +276,23 @@ def lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
         symbols: Any = A
         order, lower, upper = symbols.lu()
         return order, lower, upper
+    if not A.size:
+        return _lu_of_nothing(A)
     try:
         from scipy.linalg import lu as factorized  # large: only who needs it waits for it
     except ImportError:
         raise RuntimeError("linalg.lu needs SciPy: pip install scipy") from None
     order, lower, upper = factorized(A)
     return order.astype(A.dtype, copy=False), lower, upper
+
+
+def _lu_of_nothing(A: Array) -> tuple[Array, Array, Array]:
+    """Rows that stay where they are, and triangles without elements."""
+    rows, columns = A.shape[-2:]
+    count = min(rows, columns)
+    order = np.zeros_like(A, shape=(*A.shape[:-2], rows, rows))
+    order[..., range(rows), range(rows)] = 1
+    return order, order[..., :count], np.zeros_like(A, shape=(*A.shape[:-2], count, columns))
 
 
 def computed_q(self: Array) -> Array:

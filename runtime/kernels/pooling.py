@@ -131,7 +131,8 @@ def max_pool_backward(self: Array, shape: Sequence[int], indices: Array, spatial
     """Zeros of the given shape with `self` added at the places that a pooling picked."""
     image = math.prod(shape[len(shape) - spatial :])
     planes = math.prod(shape[: len(shape) - spatial])
-    flat = indices.reshape(planes, -1) + np.arange(0, planes * image, max(image, 1))[:, None]
+    rows = indices.reshape(planes, math.prod(indices.shape[len(shape) - spatial :]))
+    flat = rows + np.arange(0, planes * image, max(image, 1))[:, None]
     out = np.zeros_like(self, shape=(planes * image,))
     add_at(out, (flat.reshape(-1),), self.reshape(-1))
     return out.reshape(shape)
@@ -140,8 +141,9 @@ def max_pool_backward(self: Array, shape: Sequence[int], indices: Array, spatial
 def max_pool_take(self: Array, indices: Array, spatial: int) -> Any:
     """The elements that a pooling picked."""
     planes = self.shape[: self.ndim - spatial]
-    flat = self.reshape(*planes, -1)
-    chosen = np.take_along_axis(flat, indices.reshape(*planes, -1), -1)
+    flat = self.reshape(*planes, math.prod(self.shape[self.ndim - spatial :]))
+    rows = indices.reshape(*planes, math.prod(indices.shape[self.ndim - spatial :]))
+    chosen = np.take_along_axis(flat, rows, -1)
     return chosen.reshape(indices.shape)
 
 

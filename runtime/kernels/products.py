@@ -19,6 +19,30 @@ def prod(self: Array, dim: int | None, keepdim: bool, dtype: Any) -> Any:
     return _multiply_reduce(self, dim, dtype, keepdims=keepdim)
 
 
+def other_products(self: Array, dim: int) -> Array:
+    """For each element the product of all the others along a dimension.
+
+    The first half is multiplied by the second, element by element. The others of an element are
+    then its partner and the others of the pair.
+    """
+    dim = normalize_dim(dim, self.ndim)
+    half = self.shape[dim] // 2
+    if not half:
+        return np.ones_like(self)
+    before = (slice(None),) * dim
+    first, second = (*before, slice(half)), (*before, slice(half, 2 * half))
+    middle, last = (*before, slice(half, None)), (*before, slice(2 * half, None))
+    pairs = np.empty_like(self[middle])
+    np.multiply(self[first], self[second], out=pairs[first])
+    pairs[middle] = self[last]  # of an odd number one has no partner
+    others = other_products(pairs, dim)
+    out = np.empty_like(self)
+    np.multiply(others[first], self[second], out=out[first])
+    np.multiply(others[first], self[first], out=out[second])
+    out[last] = others[middle]
+    return out
+
+
 def cumprod(self: Array, dim: int, dtype: Any) -> Any:
     """Running products; those of integers and bools are int64."""
     if dtype is None and self.dtype.kind in "iub":

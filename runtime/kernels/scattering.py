@@ -15,33 +15,33 @@ def gather(self: Array, dim: int, index: Array) -> Any:
     """For every place of `index`, the element at that position along a dimension."""
     if not index.size:  # of whatever shape and dtype
         return np.empty_like(self, shape=index.shape)
-    return np.atleast_1d(self)[_places(self.shape, dim, index)].reshape(index.shape)
+    return np.atleast_1d(self)[places_of(self.shape, dim, index)].reshape(index.shape)
 
 
 def gather_backward(self: Array, shape: Sequence[int], dim: int, index: Array) -> Array:
     """Zeros with `self` added at positions along a dimension."""
     out = np.zeros_like(self, shape=shape or (1,))
     if index.size:
-        add_at(out, _places(shape, dim, index), np.atleast_1d(self))
+        add_at(out, places_of(shape, dim, index), np.atleast_1d(self))
     return out.reshape(shape)
 
 
 def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
     """A copy with the elements of `src` added at positions along a dimension."""
     out = np.atleast_1d(self.copy())
-    add_at(out, _places(self.shape, dim, index), _corner(src, index, self))
+    add_at(out, places_of(self.shape, dim, index), values_for(index, src, self))
     return out.reshape(self.shape)
 
 
 def scatter(self: Array, dim: int, index: Array, src: Any) -> Array:
     """A copy with elements of an array, or with a number, at positions along a dimension."""
     out = np.atleast_1d(self.copy())
-    value = _corner(src, index, self) if isinstance(src, np.ndarray) else src
-    out[_places(self.shape, dim, index)] = value
+    value = values_for(index, src, self) if isinstance(src, np.ndarray) else src
+    out[places_of(self.shape, dim, index)] = value
     return out.reshape(self.shape)
 
 
-def _corner(src: Array, index: Array, self: Array) -> Array:
+def values_for(index: Array, src: Array, self: Array) -> Array:
     """The part of `src` that has a place in `index`."""
     if src.dtype != self.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
@@ -51,10 +51,23 @@ def _corner(src: Array, index: Array, self: Array) -> Array:
         raise RuntimeError(
             f"Expected index {list(index.shape)} to be no larger than src {list(src.shape)}"
         )
-    return np.atleast_1d(src[tuple(slice(length) for length in index.shape)])
+    return np.atleast_1d(corner(src, index.shape))
 
 
-def _places(shape: Sequence[int], dim: int, index: Array) -> tuple[Any, ...]:
+def corner(self: Array, size: Sequence[int]) -> Array:
+    """A view of the first slices of every dimension."""
+    part: tuple[Any, ...] = tuple(slice(length) for length in size)
+    return self[(*part, ...)]
+
+
+def in_corner(self: Array, size: Sequence[int]) -> Array:
+    """Zeros with an array in the first slices of every dimension."""
+    out = np.zeros_like(self, shape=size)
+    corner(out, self.shape)[...] = self
+    return out
+
+
+def places_of(shape: Sequence[int], dim: int, index: Array) -> tuple[Any, ...]:
     """The key under which NumPy finds what `index` means; positions must not be negative."""
     dim = normalize_dim(dim, len(shape))
     if index.dtype.kind not in "iu":

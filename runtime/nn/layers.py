@@ -1,4 +1,4 @@
-"""Modules of convolution, pooling, normalisation, embedding and dropout."""
+"""Modules of convolution, normalisation, embedding and dropout."""
 
 from __future__ import annotations
 
@@ -13,13 +13,9 @@ from ..tensor import Tensor, wrap
 from . import functional as F
 from . import init
 from .module import Module
-from .parameter import Parameter
+from .parameter import empty_parameter
 
 Sizes = int | Sequence[int]
-
-
-def _parameter(shape: Sequence[int], dtype: Any) -> Tensor:
-    return Parameter(wrap(np.empty(tuple(shape), float_dtype(dtype))))
 
 
 # ---- convolution
@@ -49,8 +45,8 @@ class _Conv(Module):
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size = tuple(kernel)
         self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
-        self.weight = _parameter((out_channels, in_channels // groups, *kernel), dtype)
-        self.register_parameter("bias", _parameter((out_channels,), dtype) if bias else None)
+        self.weight = empty_parameter((out_channels, in_channels // groups, *kernel), dtype)
+        self.register_parameter("bias", empty_parameter((out_channels,), dtype) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -95,96 +91,10 @@ class Conv3d(_Conv):
     spatial = 3
 
 
-# ---- pooling
-
-
-class MaxPool2d(Module):
-    """Largest elements of windows of two dimensions."""
-
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        dilation: Sizes = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> None:
-        super().__init__()
-        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
-        self.dilation, self.return_indices, self.ceil_mode = dilation, return_indices, ceil_mode
-
-    def forward(self, input: Tensor) -> Any:
-        """The maxima; with `return_indices` also their places."""
-        return F.max_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
-
-    def extra_repr(self) -> str:
-        """The windows."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class AvgPool2d(Module):
-    """Means over windows of two dimensions."""
-
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
-        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
-        self.divisor_override = divisor_override
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The means."""
-        return F.avg_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
-
-    def extra_repr(self) -> str:
-        """The windows."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class AdaptiveAvgPool2d(Module):
-    """Means over so many windows in each of the last two dimensions."""
-
-    def __init__(self, output_size: int | Sequence[int | None]) -> None:
-        super().__init__()
-        self.output_size = output_size
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The means, of the output size."""
-        return F.adaptive_avg_pool2d(input, self.output_size)
-
-    def extra_repr(self) -> str:
-        """The output size."""
-        return f"output_size={self.output_size}"
-
-
 # ---- normalisation
 
 
-class _BatchNorm(Module):
+class BatchNorm(Module):
     """Each channel with mean 0 and variance 1, then scaled and shifted."""
 
     ndims: tuple[int, ...]
@@ -202,7 +112,9 @@ class _BatchNorm(Module):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         for name in ("weight", "bias"):
-            self.register_parameter(name, _parameter((num_features,), dtype) if affine else None)
+            self.register_parameter(
+                name, empty_parameter((num_features,), dtype) if affine else None
+            )
         tracked = track_running_stats
         real = float_dtype(dtype)
         self.register_buffer(
@@ -242,16 +154,22 @@ class _BatchNorm(Module):
         )
 
 
-class BatchNorm1d(_BatchNorm):
+class BatchNorm1d(BatchNorm):
     """Batch normalisation of (batch, channels) or (batch, channels, length)."""
 
     ndims = (2, 3)
 
 
-class BatchNorm2d(_BatchNorm):
+class BatchNorm2d(BatchNorm):
     """Batch normalisation of (batch, channels, height, width)."""
 
     ndims = (4,)
+
+
+class BatchNorm3d(BatchNorm):
+    """Batch normalisation of (batch, channels, depth, height, width)."""
+
+    ndims = (5,)
 
 
 class LayerNorm(Module):
@@ -270,8 +188,8 @@ class LayerNorm(Module):
         self.normalized_shape = tuple(shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         affine = elementwise_affine
-        self.register_parameter("weight", _parameter(shape, dtype) if affine else None)
-        self.register_parameter("bias", _parameter(shape, dtype) if affine and bias else None)
+        self.register_parameter("weight", empty_parameter(shape, dtype) if affine else None)
+        self.register_parameter("bias", empty_parameter(shape, dtype) if affine and bias else None)
         if self.weight is not None:
             init.ones_(self.weight)
         if self.bias is not None:
@@ -329,7 +247,7 @@ class Embedding(Module):
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
-        self.weight = _parameter((num_embeddings, embedding_dim), dtype)
+        self.weight = empty_parameter((num_embeddings, embedding_dim), dtype)
         init.normal_(self.weight)
         if self.padding_idx is not None:
             self.weight.array[self.padding_idx] = 0

@@ -152,121 +152,22 @@ class Flatten(Module):
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
-# ---- activations
-
-
-class ReLU(Module):
-    """Positive elements, zero for the others."""
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        if inplace:
-            raise RuntimeError("ReLU(inplace=True) is not available: leave `inplace` out")
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
-        return F.relu(input)
-
-
-class Tanh(Module):
-    """Hyperbolic tangent."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
-        return F.tanh(input)
-
-
-class Sigmoid(Module):
-    """Logistic function."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
-        return F.sigmoid(input)
-
-
-class SiLU(Module):
-    """Each element times its logistic function."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
-        return F.silu(input)
-
-
-class GELU(Module):
-    """Each element times the normal distribution function."""
-
-    def __init__(self, approximate: str = "none") -> None:
-        super().__init__()
-        self.approximate = approximate
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
-        return F.gelu(input, approximate=self.approximate)
-
-    def extra_repr(self) -> str:
-        """The form."""
-        return f"approximate={self.approximate!r}"
-
-
-class Softplus(Module):
-    """A smooth relu, linear above the threshold."""
-
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__()
-        self.beta = beta
-        self.threshold = threshold
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
-        return F.softplus(input, self.beta, self.threshold)
-
-    def extra_repr(self) -> str:
-        """The parameters of the curve."""
-        return f"beta={self.beta}, threshold={self.threshold}"
-
-
-class _OverDim(Module):
-    """A function along one dimension."""
-
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def extra_repr(self) -> str:
-        """The dimension."""
-        return f"dim={self.dim}"
-
-
-class Softmax(_OverDim):
-    """Exponentials along a dimension, scaled to sum to one."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`."""
-        return F.softmax(input, self.dim, _stacklevel=5)
-
-
-class LogSoftmax(_OverDim):
-    """The logarithm of the softmax."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`."""
-        return F.log_softmax(input, self.dim, _stacklevel=5)
-
-
 # ---- losses
 
 
-class _Loss(Module):
+class Loss(Module):
     """A loss, whose elements are averaged, summed or left alone."""
+
+    reductions: tuple[str, ...] = ("mean", "sum", "none")
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
-        if reduction not in ("mean", "sum", "none"):
+        if reduction not in self.reductions:
             raise ValueError(f"{reduction} is not a valid value for reduction")
         self.reduction = reduction
 
 
-class MSELoss(_Loss):
+class MSELoss(Loss):
     """Squared differences."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -274,7 +175,7 @@ class MSELoss(_Loss):
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(Loss):
     """Cross entropy of two classes, given the logits of one of them."""
 
     def __init__(
@@ -294,7 +195,7 @@ class BCEWithLogitsLoss(_Loss):
         )
 
 
-class NLLLoss(_Loss):
+class NLLLoss(Loss):
     """Negative log likelihood of classes, given log-probabilities."""
 
     def __init__(
@@ -311,7 +212,7 @@ class NLLLoss(_Loss):
         )
 
 
-class CrossEntropyLoss(_Loss):
+class CrossEntropyLoss(Loss):
     """Cross entropy of classes or class probabilities, given logits."""
 
     def __init__(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..creation import float_dtype
 from ..node import AccumulateGrad
 from ..promotion import get_default_dtype
 from ..tensor import Tensor, wrap
@@ -33,6 +35,11 @@ class Parameter(Tensor, metaclass=_ParameterType):
         parameter = data.detach()
         parameter._is_parameter = True
         return parameter.requires_grad_(requires_grad)
+
+
+def empty_parameter(shape: Sequence[int], dtype: Any) -> Tensor:
+    """A parameter that is still to be written; the default dtype if `dtype` is None."""
+    return Parameter(wrap(np.empty(tuple(shape), float_dtype(dtype))))
 
 
 def set_array(tensor: Tensor, array: np.ndarray[Any, Any]) -> None:

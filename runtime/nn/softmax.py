@@ -1,12 +1,16 @@
-"""`nn.functional.softmax` and its kin, where the dimension may be left out."""
+"""`nn.functional.softmax` and its kin, most of which choose a dimension if none is given."""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any
 
+import numpy as np
+
+from ..creation import zeros_like
+from ..random import generator
 from ..registry import table_op
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 
 
 def softmax(
@@ -38,6 +42,23 @@ def softmin(
     if dim is None:
         dim = _implicit_dim("softmin", input, _stacklevel)
     return table_op("softmax")(-input, dim, dtype)
+
+
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """The softmax of noisy logits, by which classes are drawn; with `hard` one class for certain.
+
+    The gradient of `hard` samples is that of the soft ones. `eps` does nothing.
+    """
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    noise = np.asarray(generator().gumbel(size=logits.shape), logits.dtype)
+    soft: Tensor = table_op("softmax")((logits + wrap(noise)) / tau, dim)
+    if not hard:
+        return soft
+    drawn = soft.detach().argmax(dim, keepdim=True)
+    return zeros_like(soft).scatter(dim, drawn, 1.0) - soft.detach() + soft
 
 
 def _implicit_dim(name: str, input: Tensor, stacklevel: int) -> int:

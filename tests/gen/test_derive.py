@@ -28,10 +28,10 @@ def run() -> Callable[..., Result]:
 
 
 EXPRESSIONS = {
-    "mish": ("x * tanh(log1p(exp(x)))", {}),
+    "smooth_ramp": ("x * tanh(log1p(exp(x)))", {}),
     "softsign": ("x / (1 + abs(x))", {}),
     "log_ratio": ("log(x) / y", {}),
-    "elu": ("where(x > 0, x, exp(x) - 1)", {}),
+    "bent_ramp": ("where(x > 0, x, exp(x) - 1)", {}),
     "half_circle": ("sqrt(1 - x * x)", {}),
     "shifted_log": ("log(x - 1.5)", {}),
     "pole": ("1 / (x - 2)", {}),

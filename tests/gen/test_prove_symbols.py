@@ -52,6 +52,8 @@ ARGUMENTS = {
     "_zeta": [3, 1.75],
     "zeta": [3, 1.75],
     "gamma": [1.75],
+    "gammainc": [1.75, 0.5],
+    "gammaincc": [1.75, 0.5],
     "gammaln": [1.75],
     "psi": [1.75],
     "digamma": [1.75],

@@ -72,9 +72,14 @@ PUBLIC_NAMESPACES = (
     "gradspec.complex_parts",
     "gradspec.fft",
     "gradspec.linalg",
+    "gradspec.nn.activation_functions",
     "gradspec.nn.attention",
+    "gradspec.nn.cells",
     "gradspec.nn.composed",
     "gradspec.nn.functional",
+    "gradspec.nn.normalization_functions",
+    "gradspec.nn.resampling_functions",
+    "gradspec.nn.window_functions",
     "gradspec.special",
 )
 """The modules that show generated functions to users; the rest of the runtime knows none."""

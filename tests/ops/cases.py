@@ -17,7 +17,7 @@ from gradspec.tensor import Tensor, wrap
 from gradspec_codegen.prove import domain
 from gradspec_codegen.prove.inputs import examples_of
 from gradspec_codegen.spec.load import load_table
-from gradspec_codegen.spec.model import Example, OpSpec, Param
+from gradspec_codegen.spec.model import Example, NotImplementedYet, OpSpec, Param
 from gradspec_codegen.spec.vocabulary import FACTORIZATIONS
 
 TABLE = load_table(Path(gradspec_codegen.specs.__file__).with_name("derivatives.yaml"))
@@ -93,7 +93,7 @@ def cases() -> Iterator[Case]:
 def _is_complex(op: OpSpec, example: Example) -> bool:
     """Whether complex numbers go in or come out."""
     inputs = (isinstance(value, dict) and "complex" in value for _, value in example.args)
-    return any(inputs) or op.name in ("complex", "view_as_complex")
+    return any(inputs) or op.name in ("complex", "polar", "view_as_complex")
 
 
 CASES = list(cases())
@@ -110,15 +110,21 @@ def is_variable(op: OpSpec, name: str, value: Any) -> bool:
     """Whether an argument gets a gradient: floats do, but not the weights of classes."""
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
         return False
+    if op.composite is None and isinstance(op.rule(name), NotImplementedYet):
+        return False
     return name != "weight" or op.signature.name not in (
         "nll_loss",
         "cross_entropy",
         "binary_cross_entropy",
+        "multi_margin_loss",
     )
 
 
 WITHOUT_DERIVATIVE_IN_PYTORCH = ("floor_divide",)
 """Ops of which only the values can be compared."""
+
+WITHOUT_SECOND_DERIVATIVE_IN_PYTORCH = ("cdist", "hardsigmoid", "multi_margin_loss", "pdist")
+"""Ops of which values and gradients can be compared, but not the gradients of these."""
 
 
 def variables(op: OpSpec, arguments: Arguments) -> list[tuple[str, int | None]]:

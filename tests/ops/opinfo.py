@@ -48,8 +48,12 @@ _ADAPTED: Mapping[str, Callable[..., Any]] = {
         index, weight, **options
     ),
     "einsum": lambda tensors, equation: gs.einsum(equation, tensors),
+    "linalg.lstsq.grad_oriented": lambda a, b, driver: gs.linalg.lstsq(a, b, driver=driver)[:2],
 }
-"""Where the database calls an op with its arguments in another order than users do."""
+"""Where the database calls an op with its arguments in another order than users do.
+
+By the label, where it is a variant that takes a part of the answer.
+"""
 
 
 def public_function(name: str) -> Callable[..., Any]:
@@ -193,7 +197,8 @@ def difference(info: Any, sample: Any) -> str | None:
     Raises one of `UNSUPPORTED` if this library refuses it.
     """
     theirs = list(_as_far_as_they_go(answers(THEIRS, info.op, sample)))
-    ours = list(islice(answers(OURS, public_function(info.name), sample), len(theirs)))
+    function = _ADAPTED.get(label(info)) or public_function(info.name)
+    ours = list(islice(answers(OURS, function, sample), len(theirs)))
     parts = zip(("value", "gradient", "second gradient"), ours, theirs, strict=False)
     for what, mine, other in parts:
         if len(mine) != len(other):

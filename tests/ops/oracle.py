@@ -14,7 +14,17 @@ from torch.nn import functional
 import gradspec as gs
 from gradspec_codegen.spec.model import OpSpec
 
-from .cases import Arguments, at, call, call_gradspec, convert, leaf, outputs, variables
+from .cases import (
+    WITHOUT_SECOND_DERIVATIVE_IN_PYTORCH,
+    Arguments,
+    at,
+    call,
+    call_gradspec,
+    convert,
+    leaf,
+    outputs,
+    variables,
+)
 
 
 def _index(self: Any, indices: list[Any]) -> Any:
@@ -32,6 +42,10 @@ def _pinv(self: Any, rcond: float | None = None, hermitian: bool = False, **opti
     return torch.linalg.pinv(self, rcond, hermitian)
 
 
+def _lu_solve(LU: Any, pivots: Any, B: Any, **options: Any) -> Any:
+    return torch.linalg.lu_solve(LU, pivots.int(), B, **options)
+
+
 ONLY_IN_ATEN: dict[str, Callable[..., Any]] = {
     "alias": lambda self: torch.ops.aten.alias(self),
     "index.Tensor": _index,
@@ -40,6 +54,8 @@ ONLY_IN_ATEN: dict[str, Callable[..., Any]] = {
     "slice_backward": _slice_backward,
     "diagonal_backward": torch.ops.aten.diagonal_backward,
     "linalg_pinv": _pinv,
+    "linalg_lu_solve": _lu_solve,
+    "lu_solve": lambda self, LU_data, LU_pivots: torch.lu_solve(self, LU_data, LU_pivots.int()),
     "index_put": torch.ops.aten.index_put,
     "embedding_dense_backward": torch.ops.aten.embedding_dense_backward.default,
     "log_sigmoid": lambda self: functional.logsigmoid(self),
@@ -94,6 +110,8 @@ def answer(library: Library, op: OpSpec, arguments: Arguments) -> Answer:
     if not roots or not inputs:
         return Answer(results, [], [])
     first = _gradients(library, roots, inputs, create_graph=True)
+    if op.name in WITHOUT_SECOND_DERIVATIVE_IN_PYTORCH:
+        return Answer(results, first, [])
     squares = [item * item for item in first if item is not None and item.requires_grad]
     second = _gradients(library, squares, inputs) if squares else [None] * len(inputs)
     return Answer(results, first, second)

@@ -18,7 +18,7 @@ def _float32(array: Any, _: bool) -> Any:
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in CASES if case.op.signature.name != "to"],
+    [case for case in CASES if case.op.signature.name not in ("to", "float_power")],
     ids=lambda case: case.label,
 )
 def test_every_gradient_is_float32(case: Case) -> None:

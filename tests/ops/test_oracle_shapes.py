@@ -60,7 +60,7 @@ def _calls() -> Iterator[Any]:
     """`(op, arguments)`, each tensor as its shape in a tuple."""
     named = {op.name: op for op in TABLE.ops}
     for op in TABLE.ops:
-        if op.signature.name.startswith(("_", "bitwise")) or not _elementwise(op):
+        if op.signature.name.startswith(("_", "bitwise", "gcd", "lcm")) or not _elementwise(op):
             continue
         names = [p.name for p in op.signature.params if p.type.is_tensor]
         if len(names) == 1:
@@ -119,5 +119,5 @@ def test_shape(op: OpSpec, arguments: Arguments) -> None:
             return [filled(item) for item in value]
         return value
 
-    rtol = 1e-8 if op.name in ("lgamma", "digamma") else 1e-10
+    rtol = {"lgamma": 1e-8, "digamma": 1e-8, "hardsigmoid": 1e-7}.get(op.name, 1e-10)
     assert_same_answers(op, {name: filled(value) for name, value in arguments.items()}, rtol)

@@ -13,6 +13,8 @@ pytestmark = [
     pytest.mark.oracle,
     pytest.mark.filterwarnings("ignore:size_average"),
     pytest.mark.filterwarnings("ignore:reduction"),
+    pytest.mark.filterwarnings("ignore:.*non-contiguous, this will lower the performance"),
+    pytest.mark.filterwarnings("ignore:torch"),
 ]
 
 NOT_IN_TORCH = {
@@ -28,8 +30,8 @@ NOT_IN_TORCH = {
 
 NEED_CONTIGUOUS = {"view", "view_as"}
 
-LESS_EXACT = dict.fromkeys(("lgamma", "digamma", "polygamma"), 1e-8)
-"""PyTorch's series for these end early."""
+LESS_EXACT = {"lgamma": 1e-8, "digamma": 1e-8, "polygamma": 1e-8, "hardsigmoid": 1e-7}
+"""PyTorch's series for these end early; the sixth in the slope of `hardsigmoid` is of float32."""
 
 COMPARED = [case for case in CASES if case.label not in NOT_IN_TORCH]
 

@@ -1,0 +1,20 @@
+"""Variances and standard deviations, each with the mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .checks import Array
+from .reduction import Dims, mean, var
+
+
+def var_mean(self: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[Any, Any]:
+    """Variances and means."""
+    return var(self, dim, correction, keepdim), mean(self, dim, keepdim, None)
+
+
+def std_mean(self: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[Any, Any]:
+    """Standard deviations and means."""
+    return np.sqrt(var(self, dim, correction, keepdim)), mean(self, dim, keepdim, None)

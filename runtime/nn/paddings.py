@@ -1,0 +1,154 @@
+"""Modules of padding: a base for each kind and a class for each number of dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..tensor import Tensor
+from . import functional as F
+from .module import Module
+
+
+class _Pad(Module):
+    """Something around the last `spatial` dimensions, by `mode` of `nn.functional.pad`."""
+
+    spatial: int
+    mode: str
+
+    def __init__(self, padding: int | Sequence[int]) -> None:
+        super().__init__()
+        given = (padding,) * (2 * self.spatial) if isinstance(padding, int) else tuple(padding)
+        if len(given) != 2 * self.spatial:
+            raise ValueError(
+                f"{type(self).__name__} needs {2 * self.spatial} widths, two a dimension from the "
+                f"last one on, but got {len(given)}"
+            )
+        self.padding = given
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The padded tensor."""
+        return F.pad(input, self.padding, self.mode)
+
+    def extra_repr(self) -> str:
+        """The widths."""
+        return f"{self.padding}"
+
+
+class _ConstantPad(_Pad):
+    def __init__(self, padding: int | Sequence[int], value: float) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The padded tensor."""
+        return F.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self) -> str:
+        """The widths and the number."""
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPad):
+    """A number around the last dimension."""
+
+    spatial = 1
+
+
+class ConstantPad2d(_ConstantPad):
+    """A number around the last two dimensions."""
+
+    spatial = 2
+
+
+class ConstantPad3d(_ConstantPad):
+    """A number around the last three dimensions."""
+
+    spatial = 3
+
+
+class _ZeroPad(_Pad):
+    mode = "constant"
+
+
+class ZeroPad1d(_ZeroPad):
+    """Zeros around the last dimension."""
+
+    spatial = 1
+
+
+class ZeroPad2d(_ZeroPad):
+    """Zeros around the last two dimensions."""
+
+    spatial = 2
+
+
+class ZeroPad3d(_ZeroPad):
+    """Zeros around the last three dimensions."""
+
+    spatial = 3
+
+
+class _ReflectionPad(_Pad):
+    mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPad):
+    """The last dimension mirrored at the edges."""
+
+    spatial = 1
+
+
+class ReflectionPad2d(_ReflectionPad):
+    """The last two dimensions mirrored at the edges."""
+
+    spatial = 2
+
+
+class ReflectionPad3d(_ReflectionPad):
+    """The last three dimensions mirrored at the edges."""
+
+    spatial = 3
+
+
+class _ReplicationPad(_Pad):
+    mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPad):
+    """The last dimension continued by the outermost elements."""
+
+    spatial = 1
+
+
+class ReplicationPad2d(_ReplicationPad):
+    """The last two dimensions continued by the outermost elements."""
+
+    spatial = 2
+
+
+class ReplicationPad3d(_ReplicationPad):
+    """The last three dimensions continued by the outermost elements."""
+
+    spatial = 3
+
+
+class _CircularPad(_Pad):
+    mode = "circular"
+
+
+class CircularPad1d(_CircularPad):
+    """The last dimension continued from the opposite side."""
+
+    spatial = 1
+
+
+class CircularPad2d(_CircularPad):
+    """The last two dimensions continued from the opposite side."""
+
+    spatial = 2
+
+
+class CircularPad3d(_CircularPad):
+    """The last three dimensions continued from the opposite side."""
+
+    spatial = 3

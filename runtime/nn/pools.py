@@ -1,0 +1,291 @@
+"""Modules of pooling, one base for each kind and a class for each number of dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..tensor import Tensor
+from . import functional as F
+from .module import Module
+
+Sizes = int | Sequence[int]
+OptionalSizes = int | None | Sequence[int | None]
+
+
+class _Windows(Module):
+    """Something of windows of `spatial` dimensions; no stride means windows side by side."""
+
+    spatial: int
+
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None, padding: Sizes) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+
+    def extra_repr(self) -> str:
+        """The windows."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+# ---- maxima
+
+
+class _MaxPool(_Windows):
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__(kernel_size, stride, padding)
+        self.dilation, self.return_indices, self.ceil_mode = dilation, return_indices, ceil_mode
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima; with `return_indices` also their places."""
+        pool = (F.max_pool1d, F.max_pool2d, F.max_pool3d)[self.spatial - 1]
+        return pool(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
+
+    def extra_repr(self) -> str:
+        """The windows."""
+        return f"{super().extra_repr()}, dilation={self.dilation}, ceil_mode={self.ceil_mode}"
+
+
+class MaxPool1d(_MaxPool):
+    """Largest elements of windows of one dimension."""
+
+    spatial = 1
+
+
+class MaxPool2d(_MaxPool):
+    """Largest elements of windows of two dimensions."""
+
+    spatial = 2
+
+
+class MaxPool3d(_MaxPool):
+    """Largest elements of windows of three dimensions."""
+
+    spatial = 3
+
+
+class _MaxUnpool(_Windows):
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
+        super().__init__(kernel_size, stride, padding)
+
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        """The maxima at their places, with zeros elsewhere."""
+        unpool = (F.max_unpool1d, F.max_unpool2d, F.max_unpool3d)[self.spatial - 1]
+        return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """What `MaxPool1d` picked, back at its places."""
+
+    spatial = 1
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """What `MaxPool2d` picked, back at its places."""
+
+    spatial = 2
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """What `MaxPool3d` picked, back at its places."""
+
+    spatial = 3
+
+
+# ---- means
+
+
+class _AvgPool(_Windows):
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__(kernel_size, stride, padding)
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+        self.divisor_override = divisor_override
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The means."""
+        windows = (self.kernel_size, self.stride, self.padding)
+        options = (self.ceil_mode, self.count_include_pad)
+        if self.spatial == 1:
+            return F.avg_pool1d(input, *windows, *options)
+        pool = F.avg_pool2d if self.spatial == 2 else F.avg_pool3d
+        return pool(input, *windows, *options, self.divisor_override)
+
+
+class AvgPool1d(_AvgPool):
+    """Means over windows of one dimension."""
+
+    spatial = 1
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+class AvgPool2d(_AvgPool):
+    """Means over windows of two dimensions."""
+
+    spatial = 2
+
+
+class AvgPool3d(_AvgPool):
+    """Means over windows of three dimensions."""
+
+    spatial = 3
+
+
+# ---- norms
+
+
+class _LPPool(Module):
+    """The p-norms of windows."""
+
+    spatial: int
+
+    def __init__(
+        self,
+        norm_type: float,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.norm_type, self.kernel_size = norm_type, kernel_size
+        self.stride, self.ceil_mode = stride, ceil_mode
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The norms."""
+        pool: Any = (F.lp_pool1d, F.lp_pool2d, F.lp_pool3d)[self.spatial - 1]
+        norms: Tensor = pool(
+            input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
+        )
+        return norms
+
+    def extra_repr(self) -> str:
+        """The windows."""
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class LPPool1d(_LPPool):
+    """The p-norms of windows of one dimension."""
+
+    spatial = 1
+
+
+class LPPool2d(_LPPool):
+    """The p-norms of windows of two dimensions."""
+
+    spatial = 2
+
+
+class LPPool3d(_LPPool):
+    """The p-norms of windows of three dimensions."""
+
+    spatial = 3
+
+
+# ---- so many windows
+
+
+class _Adaptive(Module):
+    """Windows that divide each of the last dimensions into so many, nearly equal ones."""
+
+    spatial: int
+
+    def __init__(self, output_size: OptionalSizes) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def extra_repr(self) -> str:
+        """The output size."""
+        return f"output_size={self.output_size}"
+
+
+class _AdaptiveAvgPool(_Adaptive):
+    def forward(self, input: Tensor) -> Tensor:
+        """The means, of the output size."""
+        pools: Any = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)
+        means: Tensor = pools[self.spatial - 1](input, self.output_size)
+        return means
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+    """Means over so many windows in the last dimension."""
+
+    spatial = 1
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+    """Means over so many windows in each of the last two dimensions."""
+
+    spatial = 2
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+    """Means over so many windows in each of the last three dimensions."""
+
+    spatial = 3
+
+
+class _AdaptiveMaxPool(_Adaptive):
+    def __init__(self, output_size: OptionalSizes, return_indices: bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, of the output size; with `return_indices` also their places."""
+        pools: Any = (F.adaptive_max_pool1d, F.adaptive_max_pool2d, F.adaptive_max_pool3d)
+        return pools[self.spatial - 1](input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+    """Largest elements of so many windows in the last dimension."""
+
+    spatial = 1
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+    """Largest elements of so many windows in each of the last two dimensions."""
+
+    spatial = 2
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+    """Largest elements of so many windows in each of the last three dimensions."""
+
+    spatial = 3

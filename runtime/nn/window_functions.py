@@ -1,0 +1,211 @@
+"""Functions of windows whose answer, or whose size, depends on further arguments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..generated import pooling, rearranging
+from ..tensor import Tensor
+from .composed import max_pool1d, max_pool2d, max_pool3d
+
+Sizes = int | Sequence[int]
+
+# ---- patches
+
+
+def unfold(
+    input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
+) -> Tensor:
+    """The patches of (N, C, H, W) as columns, of shape (N, C times kernel, places)."""
+    return rearranging._im2col(input, kernel_size, dilation, padding, stride)
+
+
+def fold(
+    input: Tensor,
+    output_size: Sizes,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    padding: Sizes = 0,
+    stride: Sizes = 1,
+) -> Tensor:
+    """Columns of patches added up to images of shape (N, C, *output_size)."""
+    return rearranging._col2im(input, output_size, kernel_size, dilation, padding, stride)
+
+
+# ---- maxima
+
+
+def adaptive_max_pool1d(
+    input: Tensor, output_size: int | Sequence[int], return_indices: bool = False
+) -> Any:
+    """Largest elements of so many windows; also their places, with `return_indices`."""
+    size = _wanted(input, output_size, 1)
+    values, places = pooling._adaptive_max_pool2d(input.unsqueeze(-2), (1, *size))
+    return (values.squeeze(-2), places.squeeze(-2)) if return_indices else values.squeeze(-2)
+
+
+def adaptive_max_pool2d(
+    input: Tensor, output_size: int | Sequence[int | None], return_indices: bool = False
+) -> Any:
+    """Largest elements of so many windows in each dimension; with `return_indices` also places."""
+    both = pooling._adaptive_max_pool2d(input, _wanted(input, output_size, 2))
+    return both if return_indices else both[0]
+
+
+def adaptive_max_pool3d(
+    input: Tensor, output_size: int | Sequence[int | None], return_indices: bool = False
+) -> Any:
+    """Largest elements of so many windows in each dimension; with `return_indices` also places."""
+    both = pooling._adaptive_max_pool3d(input, _wanted(input, output_size, 3))
+    return both if return_indices else both[0]
+
+
+def _wanted(
+    input: Tensor, output_size: int | Sequence[int | None] | None, spatial: int
+) -> list[int]:
+    """How many windows each dimension gets; None stands for as many as there are elements."""
+    wanted = output_size if isinstance(output_size, Sequence) else (output_size,) * spatial
+    if input.ndim <= len(wanted):
+        raise ValueError(f"Input dimension should be at least {len(wanted) + 1}")
+    sizes = input.shape[-len(wanted) :]
+    return [size if count is None else count for count, size in zip(wanted, sizes, strict=True)]
+
+
+# ---- maxima back at their places
+
+
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """What `max_pool1d` picked, back at its places; zeros elsewhere."""
+    (length,) = _unpooled(input, kernel_size, stride, padding, output_size, 1)
+    lines = pooling._max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), (length, 1))
+    return lines.squeeze(-1)
+
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """What `max_pool2d` picked, back at its places; zeros elsewhere."""
+    sizes = _unpooled(input, kernel_size, stride, padding, output_size, 2)
+    return pooling._max_unpool2d(input, indices, sizes)
+
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """What `max_pool3d` picked, back at its places; zeros elsewhere."""
+    sizes = _unpooled(input, kernel_size, stride, padding, output_size, 3)
+    return pooling._max_unpool3d(input, indices, sizes)
+
+
+def _unpooled(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None,
+    padding: Sizes,
+    output_size: Sequence[int] | None,
+    spatial: int,
+) -> list[int]:
+    """The sizes before a pooling: those given, or the smallest that it could have been."""
+    kernel = _each(kernel_size, spatial)
+    steps = kernel if stride is None else _each(stride, spatial)
+    pads = _each(padding, spatial)
+    smallest = [
+        (count - 1) * step + length - 2 * pad
+        for count, step, length, pad in zip(
+            input.shape[-spatial:], steps, kernel, pads, strict=True
+        )
+    ]
+    if output_size is None:
+        return smallest
+    if len(output_size) not in (spatial, spatial + 2):
+        raise ValueError(
+            f"output_size should be a sequence containing {spatial} or {spatial + 2} elements, but "
+            f"it has a length of '{len(output_size)}'"
+        )
+    sizes = list(output_size)[-spatial:]
+    for dim, (size, least, step) in enumerate(zip(sizes, smallest, steps, strict=True)):
+        if not least - step < size < least + step:
+            raise ValueError(
+                f'invalid output_size "{sizes}" (dim {dim} must be between {least - step} and '
+                f"{least + step})"
+            )
+    return sizes
+
+
+def _each(value: Sizes, spatial: int) -> list[int]:
+    return [value] * spatial if isinstance(value, int) else list(value)
+
+
+# ---- norms
+
+
+def lp_pool1d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: int,
+    stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The p-norm of each window of one dimension."""
+    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 1)
+
+
+def lp_pool2d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The p-norm of each window of two dimensions."""
+    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 2)
+
+
+def lp_pool3d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The p-norm of each window of three dimensions."""
+    return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 3)
+
+
+def _lp_pool(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Sizes,
+    stride: Sizes | None,
+    ceil_mode: bool,
+    spatial: int,
+) -> Tensor:
+    """Powers are not taken of absolute values: of an odd one, negative sums have negative roots."""
+    if math.isinf(norm_type):
+        largest = (max_pool1d, max_pool2d, max_pool3d)[spatial - 1]
+        size = input.abs() if norm_type > 0 else -input.abs()
+        found: Tensor = largest(size, kernel_size, stride, 0, 1, ceil_mode)
+        return found if norm_type > 0 else -found
+    mean = (pooling.avg_pool1d, pooling.avg_pool2d, pooling.avg_pool3d)[spatial - 1]
+    out = mean(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    count = math.prod(_each(kernel_size, spatial))
+    return (out.sign() * out.abs().relu() * count).pow(1 / norm_type)
