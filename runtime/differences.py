@@ -6,12 +6,10 @@ Any number of calls of ops, as many as the arguments ask for. No function has a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .registry import table_op
-
-if TYPE_CHECKING:
-    from .tensor import Tensor
+from .tensor import Tensor, normalize_dim
 
 
 def diff(
@@ -25,8 +23,6 @@ def diff(
 
     `prepend` and `append` are joined to the two ends first. Raises RuntimeError for a scalar.
     """
-    from .tensor import normalize_dim  # which needs this module's methods
-
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     place = normalize_dim(dim, input.ndim)
@@ -73,8 +69,6 @@ def gradient(
     `spacing` is how far apart the samples are, for all dimensions or for each, or tells their
     coordinates along each. `edge_order` 2 takes three samples at the ends instead of two.
     """
-    from .tensor import normalize_dim  # which needs this module's methods
-
     dims = range(input.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
     places = [normalize_dim(each, input.ndim) for each in dims]
     if isinstance(spacing, list | tuple):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from ..promotion import type_name
+from .adding import add_at
 from .checks import Array
 from .scattering import places_of, values_for
 
-_REDUCTIONS: dict[str, np.ufunc] = {
-    "sum": np.add,
-    "mean": np.add,
-    "prod": np.multiply,
-    "amax": np.maximum,
-    "amin": np.minimum,
+_REDUCTIONS: dict[str, Callable[[Array, tuple[Any, ...], Array], None]] = {
+    "sum": add_at,
+    "mean": add_at,
+    "prod": np.multiply.at,
+    "amax": np.maximum.at,
+    "amin": np.minimum.at,
 }
 
 
@@ -32,7 +36,7 @@ def scatter_reduce(
     if not include_self:
         # The greatest and the smallest of some numbers may be compared with one of them again.
         out[places] = {"prod": 1, "sum": 0, "mean": 0}.get(reduce, values)
-    _REDUCTIONS[reduce].at(out, places, values)
+    _REDUCTIONS[reduce](out, places, values)
     if reduce == "mean":
         count = np.atleast_1d(scatter_count(self, dim, index, include_self))
         out = out / count if self.dtype.kind in "fcO" else out // count
