@@ -57,6 +57,10 @@ CODES = {
     "GS056": "a domain that is no condition on an argument",
     "GS057": "promotion of something that is no tensor argument",
     "GS058": "a kink that is no condition and factor",
+    "GS080": "a folder that nothing is generated into",
+    "GS081": "a package that could not be imported",
+    "GS082": "a file that cannot be kernels",
+    "GS083": "a setting in `pyproject.toml` that is not known, or leads nowhere",
 }
 """Every code of a spec mistake and what it is, for the documentation."""
 
@@ -96,6 +100,10 @@ class SpecError(Exception):
         self.diagnostics = sorted(diagnostics, key=lambda d: d.span)
 
 
+MAX_MISTAKES = 200
+"""More are not looked for: nobody reads them, and a hostile file has as many as it has lines."""
+
+
 class Report:
     """Collects the mistakes of a run, so that an author sees them all at once."""
 
@@ -103,8 +111,10 @@ class Report:
         self.diagnostics: list[Diagnostic] = []
 
     def error(self, code: str, span: Span, message: str, help: str = "") -> None:
-        """Note one mistake and go on."""
+        """Note one mistake and go on; raises SpecError where there are too many to go on."""
         self.diagnostics.append(Diagnostic(code, span, message, help))
+        if len(self.diagnostics) >= MAX_MISTAKES:
+            self.raise_if_any()
 
     def raise_if_any(self) -> None:
         """Raise SpecError if a mistake was noted."""

@@ -15,6 +15,7 @@ from .spec.model import (
     REQUIRED,
     AutoElementwise,
     AutoLinear,
+    Constant,
     Example,
     Formula,
     NonDifferentiable,
@@ -26,6 +27,7 @@ from .spec.model import (
     TangentRule,
     Type,
 )
+from .target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Explanation:
     aliases: tuple[str, ...]
     examples: tuple[str, ...]
     verdict: str
+    module: str
+    """The generated file."""
     source: str
     """The generated code."""
 
@@ -67,9 +71,12 @@ class Explanation:
         return asdict(self)
 
 
-def find_ops(table: Table, name: str) -> list[OpSpec]:
-    """The ops that go by a name: `mul`, `mul.Tensor`, `multiply`, `MulBackward0`, `linalg.inv`."""
-    nodes = node_names(table)
+def find_ops(table: Table, name: str, everything: Table | None = None) -> list[OpSpec]:
+    """The ops that go by a name: `mul`, `mul.Tensor`, `multiply`, `MulBackward0`, `linalg.inv`.
+
+    `everything` also has the ops that the table builds on: nodes are numbered with them.
+    """
+    nodes = node_names(everything or table)
     last = name.rpartition(".")[2]
     return (
         [op for op in table.ops if name == op.signature.name or name in op.aliases]
@@ -84,7 +91,7 @@ def suggestion(table: Table, name: str) -> str:
     return did_you_mean(name, known | set(node_names(table).values()))
 
 
-def explanation(op: OpSpec, planned: Plan) -> Explanation:
+def explanation(op: OpSpec, planned: Plan, target: Target) -> Explanation:
     """All about one op of a plan."""
     definition = op.forward or op.composite
     assert definition is not None
@@ -92,7 +99,7 @@ def explanation(op: OpSpec, planned: Plan) -> Explanation:
     fresh = proof is not None and proof.digest == planned.digests[op.name]
     return Explanation(
         name=op.name,
-        node=node_names(planned.table).get(op.name, ""),
+        node=node_names(planned.everything).get(op.name, ""),
         family=op.family,
         place=f"{op.span.path}:{op.span.line}",
         signature=spelled_signature(op.signature),
@@ -109,10 +116,18 @@ def explanation(op: OpSpec, planned: Plan) -> Explanation:
         verdict=(
             f"{proof.status}: {proof.identities} identities, {_counted(proof.chambers, 'chamber')}"
             if proof is not None and fresh
-            else "not proved as it stands now: run `gradspec codegen`"
+            else f"not proved as it stands now: run `{target.command}`"
+            if target.lock
+            else "not known: say where the package is with --out"
         ),
+        module=_module(op, target),
         source=format_source(planned.built.ops[op.name].source),
     )
+
+
+def _module(op: OpSpec, target: Target) -> str:
+    folder = target.out.name if target.out else "generated" if not target.is_extension else ""
+    return f"{folder}/{op.family}.py".lstrip("/")
 
 
 def _formula(of: str, rule: Rule | TangentRule) -> FormulaText:
@@ -127,6 +142,8 @@ def _formula(of: str, rule: Rule | TangentRule) -> FormulaText:
             return FormulaText(of, "non_differentiable")
         case NotImplementedYet(reason):
             return FormulaText(of, f"not_implemented: {reason}")
+        case Constant(reason):
+            return FormulaText(of, f"constant: {reason}")
     return FormulaText(of, "auto")
 
 

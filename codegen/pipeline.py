@@ -2,44 +2,60 @@
 
     load → derive what is `auto` → render → stage → prove what changed → replace → lock
 
-Nothing outside the staging directory is written before every proof has succeeded.
+Nothing outside a private directory is written before every proof has succeeded.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from importlib.resources import files
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import auto
 from .diagnostics import Diagnostic, SpecError
-from .emit.package import GENERATED_PACKAGE, GeneratedPackage, PackageBuilder
-from .emit.write import is_same, replace, staged
+from .emit.changes import changes
+from .emit.ownership import Refusal, signed
+from .emit.package import GeneratedPackage, PackageBuilder
+from .emit.views import OriginView
+from .emit.write import (
+    check_target,
+    contents,
+    remove_leftovers,
+    replace,
+    staged,
+    write_file,
+)
+from .failures import causes
 from .prove import lock, sources
-from .prove.verdict import OpVerdict, explain
+from .prove.verdict import OpVerdict
 from .spec.load import load_table
 from .spec.model import Formula, OpSpec, Table
+from .spec.own_kernels import MODULE, OwnKernels, read_own_kernels
+from .target import Target, builtin_spec, plain
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """Where a run reads and writes, and what the generated package is called."""
+class Known:
+    """What the formulas of a spec may call: its own ops, those it builds on, and its kernels."""
 
-    spec: Path
-    out: Path
-    package: str = GENERATED_PACKAGE
-
-    @property
-    def lock(self) -> Path:
-        """The proofs belong to the spec: one file beside it."""
-        return self.spec.with_name("proofs.lock")
+    table: Table
+    base: Table | None = None
+    kernels: OwnKernels | None = None
 
     @property
-    def is_extension(self) -> bool:
-        """Whether the package adds ops to gradspec's own table."""
-        return self.package != GENERATED_PACKAGE
+    def everything(self) -> Table:
+        """The ops of the table, and those it builds on."""
+        return Table((*(self.base.ops if self.base else ()), *self.table.ops))
+
+
+def known_ops(target: Target) -> Known:
+    """Load the spec of a target, and what it builds on. Raises SpecError for every mistake."""
+    base = load_table(builtin_spec()) if target.is_extension else None
+    kernels = read_own_kernels(target.kernels) if target.kernels else None
+    table = load_table(target.spec, base=base, kernels=kernels)
+    return Known(table, base, kernels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +70,14 @@ class Plan:
     """`(argument, formula)` of each op, for what the spec leaves to sympy."""
     base: Table | None = None
     """The ops that an extension builds on."""
+    kernels: OwnKernels | None = None
+    verbatim: dict[str, str] = field(default_factory=dict)
+    """Files of the package that are not rendered."""
+
+    @property
+    def everything(self) -> Table:
+        """The ops of the table, and those it builds on."""
+        return Table((*(self.base.ops if self.base else ()), *self.table.ops))
 
     def stale(self, *, everything: bool = False) -> list[OpSpec]:
         """The ops whose recorded proof does not fit what would be generated."""
@@ -80,93 +104,45 @@ class Outcome:
 class ProofFailure(Exception):
     """Some formulas are refuted; nothing was written."""
 
-    def __init__(
-        self, failures: list[tuple[OpSpec, OpVerdict]], table: Table, base: Table | None = None
-    ) -> None:
+    def __init__(self, failures: list[tuple[OpSpec, OpVerdict]], planned: Plan) -> None:
         super().__init__(f"{len(failures)} ops refuted")
         self.failures = failures
-        self.table = table
-        self.base = base
-
-    def as_spec_error(self) -> SpecError:
-        """The refutations as diagnostics at the formulas they are about.
-
-        Ops that fail for one and the same reason, such as a broken runtime, are told once.
-        """
-        alike: dict[object, list[str]] = {}
-        told: dict[object, list[Diagnostic]] = {}
-        for op, verdict in self.failures:
-            reason: object = verdict.counterexample or verdict.notes
-            if reason in told:
-                alike.setdefault(reason, []).append(op.name)
-            else:
-                told[reason] = explain(verdict, op)
-        for reason, names in alike.items():
-            others = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-            note = f"{len(names)} more fail in the same way: {others}"
-            told[reason] = [dataclasses.replace(d, help=note) for d in told[reason]]
-        return SpecError([diagnostic for found in told.values() for diagnostic in found])
-
-
-def causes(
-    failures: list[tuple[OpSpec, OpVerdict]], built: GeneratedPackage
-) -> list[tuple[OpSpec, OpVerdict]]:
-    """The failures without those that only pass on a failure of an op they call.
-
-    With a wrong `sin`, `cos` is wrong too, but only where its formula is differentiated again.
-    """
-    failed = {op.name for op, _ in failures}
-    own = [
-        (op, verdict)
-        for op, verdict in failures
-        if not (
-            verdict.counterexample is not None
-            and verdict.counterexample.label.startswith("double backward")
-            and built.ops[op.name].calls & (failed - {op.name})
-        )
-    ]
-    return own or failures
+        self.planned = planned
 
 
 def plan(target: Target) -> Plan:
-    """Load and render; nothing is written and nothing is proved. Leftovers are cleared away."""
-    base = load_table(builtin_spec()) if target.is_extension else None
-    lock.remove_leftovers(target.lock)
-    recorded = lock.read(target.lock)
+    """Load and render; nothing is written and nothing is proved."""
+    ops = known_ops(target)
+    recorded = lock.read(target.lock) if target.lock else {}
     known = {
         (entry.name, param): formula
         for entry in recorded.values()
         for param, formula in entry.derived
     }
-    written = load_table(target.spec, base=base)
-    planned = _render(target, written, base, recorded, known)
+    planned = _render(target, ops, recorded, known)
     outdated = {op.name for op in planned.stale()}
     remembered = {key: text for key, text in known.items() if key[0] not in outdated}
-    if any(op.name in outdated and auto.automatic_params(op) for op in written.ops):
+    if any(op.name in outdated and auto.automatic_params(op) for op in ops.table.ops):
         # What was derived for another forward is worth nothing: derive it anew.
-        planned = _render(target, written, base, recorded, remembered)
+        planned = _render(target, ops, recorded, remembered)
     return planned
 
 
-def builtin_spec() -> Path:
-    """gradspec's own table, which an extension builds on."""
-    return Path(str(files("gradspec_codegen.specs") / "derivatives.yaml"))
-
-
 def _render(
-    target: Target,
-    written: Table,
-    base: Table | None,
-    recorded: dict[str, lock.Entry],
-    known: auto.Derivations,
+    target: Target, ops: Known, recorded: dict[str, lock.Entry], known: auto.Derivations
 ) -> Plan:
-    everything = Table((*(base.ops if base else ()), *written.ops))
-    table = auto.fill_in(written, everything, known)
-    built = PackageBuilder(table, target.package, base).build()
+    table, base, kernels = auto.fill_in(ops.table, ops.everything, known), ops.base, ops.kernels
+    built = PackageBuilder(
+        table,
+        target.staged_as,
+        base,
+        origin=OriginView(target.command, target.source),
+        kernels=kernels,
+    ).build()
     digests = lock.digests(
         {name: op.source for name, op in built.ops.items()},
         {name: set(op.calls) for name, op in built.ops.items()},
-        {name: sources.kernel_sources(op.kernels) for name, op in built.ops.items()},
+        {name: sources.kernel_sources(op.kernels, kernels) for name, op in built.ops.items()},
         {op.name: sources.examples_of(op) for op in table.ops},
         sources.prover_digest(),
     )
@@ -176,9 +152,15 @@ def _render(
             for param in auto.automatic_params(op)
             if isinstance(rule := table.by_name(op.name).rule(param), Formula)
         )
-        for op in written.ops
+        for op in ops.table.ops
     }
-    return Plan(table, built, digests, recorded, derived, base)
+    verbatim = {"py.typed": ""} if target.is_extension else {}
+    if kernels is not None:
+        head = (
+            f"# Copied from {plain(kernels.file)} by `{target.command}`; change that, not this.\n"
+        )
+        verbatim[f"{MODULE}.py"] = head + kernels.text
+    return Plan(table, built, digests, recorded, derived, base, kernels, verbatim)
 
 
 def generate(
@@ -186,6 +168,7 @@ def generate(
     *,
     jobs: int,
     prove_all: bool = False,
+    discard_edits: bool = False,
     begin: Callable[[list[OpSpec]], None] = lambda stale: None,
     progress: Callable[[OpVerdict], None] = lambda verdict: None,
 ) -> Outcome:
@@ -194,25 +177,74 @@ def generate(
     Raises SpecError for mistakes in the spec and ProofFailure for refuted formulas; both leave
     every file as it was.
     """
+    with _located(target):
+        out = _checked(target, discard_edits)
+        remove_leftovers(out)
     planned = plan(target)
     stale = planned.stale(everything=prove_all)
     begin(stale)
-    with staged(target.out, planned.built.files) as staging:
-        verdicts = _prove(target, planned, stale, staging, jobs, progress)
-        entries = _entries(planned, verdicts)
-        wrote = not is_same(staging, target.out)
+    with _located(target):
+        with staged(planned.built.files, planned.verbatim) as staging:
+            verdicts = _prove(target, planned, stale, staging, jobs, progress)
+            entries = _entries(planned, verdicts)
+            files = _signed(target, staging, entries)
+        wrote = files != contents(out)
         if wrote:
-            replace(target.out, staging)
-    if entries != planned.recorded:
-        lock.write(target.lock, entries.values())
+            replace(out, files, target.source, discard_edits=discard_edits)
+        if not target.is_extension:
+            write_file(target.spec.with_name(lock.NAME), lock.text(entries.values()))
     return Outcome(verdicts, entries, wrote)
 
 
-def is_fresh(target: Target) -> bool:
-    """Whether the generated tree and the lock are what a run would leave behind."""
+def differences(target: Target) -> list[str]:
+    """What a run would change: files, and ops that it would prove; nothing of a fresh package."""
     planned = plan(target)
-    with staged(target.out, planned.built.files) as staging:
-        return is_same(staging, target.out) and not planned.stale()
+    assert target.out is not None
+    with _located(target), staged(planned.built.files, planned.verbatim) as staging:
+        stale = [op.name for op in planned.stale()]
+        entries = {} if stale else _entries(planned, ())
+        files = _signed(target, staging, entries)
+        there = contents(target.out)
+    if stale and lock.NAME in there:
+        files[lock.NAME] = there[lock.NAME]
+    return [*changes(there, files), *(f"{op}: not proved as it stands" for op in stale)]
+
+
+def _signed(target: Target, staging: Path, entries: dict[str, lock.Entry]) -> dict[str, str]:
+    """The files of the package, ready to be written."""
+    files = contents(staging)
+    if target.is_extension:
+        files[lock.NAME] = lock.text(entries.values())
+    return {name: signed(name, text, target.source) for name, text in files.items()}
+
+
+def _checked(target: Target, discard_edits: bool) -> Path:
+    """The folder to write to. Raises Refusal if anything would be lost there."""
+    assert target.out is not None
+    check_target(target.out, target.source, discard_edits=discard_edits)
+    if target.kernels is not None and target.kernels.resolve().is_relative_to(target.out):
+        raise Refusal(
+            f"{target.kernels.name} lies in the folder that is generated", "keep it elsewhere"
+        )
+    if not target.is_extension and not lock.is_lock(target.spec.with_name(lock.NAME)):
+        raise Refusal(
+            f"{lock.NAME} beside {target.spec.name} is not what the generator has written there",
+            "move it elsewhere",
+        )
+    return target.out
+
+
+@contextmanager
+def _located(target: Target) -> Iterator[None]:
+    """Refusals to write, and what the system refuses, as mistakes in the name of the folder."""
+    try:
+        yield
+    except Refusal as refusal:
+        found = Diagnostic("GS080", target.place, refusal.message, refusal.help)
+        raise SpecError([found]) from None
+    except OSError as error:
+        message = f"the package cannot be written: {error.strerror or error}"
+        raise SpecError([Diagnostic("GS080", target.place, message)]) from None
 
 
 def _prove(
@@ -227,10 +259,10 @@ def _prove(
         return []
     from .prove.workers import prove_ops  # joblib: only when there is something to prove
 
-    verdicts = prove_ops(stale, staging, target.package, jobs=jobs, progress=progress)
+    verdicts = prove_ops(stale, staging, target.staged_as, jobs=jobs, progress=progress)
     failures = [(planned.table.by_name(v.name), v) for v in verdicts if not v.holds]
     if failures:
-        raise ProofFailure(causes(failures, planned.built), planned.table, planned.base)
+        raise ProofFailure(causes(failures, planned.built), planned)
     return verdicts
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from ..diagnostics import SpecError
-from ..emit.package import GENERATED_PACKAGE
-from ..pipeline import ProofFailure
+from ..failures import refutations
+from ..pipeline import Known, known_ops
 from ..scratch import prove_beside
-from ..spec.load import load_table
-from ..spec.model import OpSpec, Table
-from .options import fail, interrupted, json_option, show_json, spec_option
+from ..spec.model import OpSpec
+from ..target import Target
+from .options import fail, interrupted, json_option, kernels_option, show_json, spec_option
+from .place import target_of
 
 
 def _scalars(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
@@ -43,9 +44,16 @@ def _scalars(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> d
 )
 @click.option("--prove/--no-prove", "proves", default=True, help="Prove the entry as well.")
 @spec_option
+@kernels_option
 @json_option
 def derive(
-    expression: str, name: str, scalars: dict[str, str], proves: bool, spec: Path, as_json: bool
+    expression: str,
+    name: str,
+    scalars: dict[str, str],
+    proves: bool,
+    spec: Path | None,
+    kernels: Path | None,
+    as_json: bool,
 ) -> None:
     """Print a ready entry for the elementwise op that EXPR defines.
 
@@ -56,11 +64,12 @@ def derive(
     from ..author.derived import ENTRY, TEXT, derive_entry  # sympy
 
     texts = {TEXT: expression}
+    target = target_of(spec, kernels=kernels, as_json=as_json)
     try:
-        table = load_table(spec)
-        entry = derive_entry(expression, table, name=name, scalars=scalars)
+        known = known_ops(target)
+        entry = derive_entry(expression, known.everything, name=name, scalars=scalars)
         texts[ENTRY] = entry.text
-        status = _proved(entry.op, table) if proves else "not proved"
+        status = _proved(entry.op, known, target) if proves else "not proved"
     except SpecError as error:
         fail(error, as_json=as_json, texts=texts)
     except KeyboardInterrupt:
@@ -75,11 +84,13 @@ def derive(
     click.echo(entry.text, nl=False)
 
 
-def _proved(op: OpSpec, table: Table) -> str:
+def _proved(op: OpSpec, known: Known, target: Target) -> str:
     """What the proof came to. Raises SpecError if the formula is refuted."""
-    (verdict,) = prove_beside([op], table, GENERATED_PACKAGE)
+    (verdict,) = prove_beside(
+        [op], known.table, target.staged_as, base=known.base, kernels=known.kernels
+    )
     if not verdict.holds:
         from ..author.derived import in_entry
 
-        raise in_entry(ProofFailure([(op, verdict)], table).as_spec_error())
+        raise in_entry(refutations([(op, verdict)]))
     return f"{verdict.status}: {verdict.identities} identities"

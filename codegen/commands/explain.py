@@ -15,7 +15,17 @@ from rich.text import Text
 from ..diagnostics import SpecError
 from ..explanation import Explanation, FormulaText, explanation, find_ops, suggestion
 from ..pipeline import plan
-from .options import fail, json_option, show_json, shown_path, spec_option, target_of
+from ..target import Target, builtin_spec
+from .options import (
+    fail,
+    json_option,
+    kernels_option,
+    out_option,
+    show_json,
+    shown_path,
+    spec_option,
+)
+from .place import target_of
 
 
 @click.command(
@@ -24,21 +34,38 @@ from .options import fail, json_option, show_json, shown_path, spec_option, targ
 )
 @click.argument("op")
 @spec_option
+@out_option
+@kernels_option
 @click.option("--code/--no-code", default=True, help="Show the generated code of the op.")
 @json_option
-def explain(op: str, spec: Path, code: bool, as_json: bool) -> None:
+def explain(
+    op: str,
+    spec: Path | None,
+    out: str | None,
+    kernels: Path | None,
+    code: bool,
+    as_json: bool,
+) -> None:
     """Show everything about OP: formulas, LaTeX, what is saved, its proof and its code.
 
     OP is a name (`mul`, then all overloads are shown), one overload (`mul.Tensor`), an alias, or
-    a node as printed in a graph (`MulBackward0`).
+    a node as printed in a graph (`MulBackward0`). With a spec of your own it may be an op of that
+    or one of gradspec's.
     """
+    target = target_of(spec, out, kernels=kernels, as_json=as_json)
     try:
-        planned = plan(target_of(spec))
+        planned = plan(target)
+        everything = planned.everything
+        ops = find_ops(planned.table, op, everything)
+        if not ops and target.is_extension:
+            target = Target(builtin_spec())
+            planned = plan(target)
+            ops = find_ops(planned.table, op)
+        found = [explanation(each, planned, target) for each in ops]
     except SpecError as error:
         fail(error, as_json=as_json)
-    found = [explanation(each, planned) for each in find_ops(planned.table, op)]
     if not found:
-        help = suggestion(planned.table, op)
+        help = suggestion(everything, op)
         click.echo(
             f"There is no op `{op}`." + (f" {help[0].upper()}{help[1:]}" if help else ""), err=True
         )
@@ -61,7 +88,7 @@ def _show(found: Explanation, console: Console, with_code: bool) -> None:
     _show_formulas(found, console)
     _show_lists(found, console)
     if with_code:
-        console.print(Text(f"generated/{found.family}.py", style="bold cyan"))
+        console.print(Text(found.module, style="bold cyan"))
         code = Syntax(
             found.source.rstrip(), "python", background_color="default", theme="ansi_dark"
         )

@@ -10,19 +10,25 @@ from pathlib import Path
 import click
 
 from ..diagnostics import SpecError
-from ..pipeline import Outcome, ProofFailure, Target, generate, is_fresh
+from ..pipeline import Outcome, ProofFailure, differences, generate
 from ..progress import ProofProgress
+from ..target import Target
 from .options import (
     fail,
     interrupted,
     jobs_option,
     json_option,
+    kernels_option,
     out_option,
     package_option,
     show_json,
     shown_path,
     spec_argument,
-    target_of,
+)
+from .place import target_of
+
+discard_option = click.option(
+    "--discard-edits", is_flag=True, help="Overwrite generated files that were edited since."
 )
 
 _EPILOG = "Exit status: 0 every formula holds; 1 a mistake or a refuted formula; 2 usage."
@@ -36,38 +42,59 @@ _EPILOG = "Exit status: 0 every formula holds; 1 a mistake or a refuted formula;
 @spec_argument
 @out_option
 @package_option
+@kernels_option
 @jobs_option
 @click.option("--check", is_flag=True, help="Write nothing; fail if the generated code is stale.")
+@discard_option
 @json_option
 def codegen(
-    spec: Path, out: Path | None, package: str | None, jobs: int, check: bool, as_json: bool
+    spec: Path | None,
+    out: str | None,
+    package: str | None,
+    kernels: Path | None,
+    jobs: int,
+    check: bool,
+    discard_edits: bool,
+    as_json: bool,
 ) -> None:
     """Prove the formulas of SPEC that changed, and write the library.
 
-    SPEC is specs/derivatives.yaml unless given. Nothing is written unless every formula holds.
+    SPEC is that of the project unless given: `spec` under [tool.gradspec] in pyproject.toml, where
+    `out`, `package` and `kernels` may stand too. Nothing is written unless every formula holds, and
+    only into a folder that is absent, empty or was generated before.
     """
-    target = target_of(spec, out, package)
+    target = target_of(spec, out, package, kernels, writes=True, as_json=as_json)
     if check:
         _check(target, as_json)
         return
-    _run(target, jobs, prove_all=False, as_json=as_json)
+    _run(target, jobs, prove_all=False, discard_edits=discard_edits, as_json=as_json)
 
 
 @click.command(short_help="Prove the formulas; with --all from nothing.", epilog=_EPILOG)
 @spec_argument
 @out_option
 @package_option
+@kernels_option
 @jobs_option
 @click.option("--all", "everything", is_flag=True, help="Prove every op, also unchanged ones.")
+@discard_option
 @json_option
 def prove(
-    spec: Path, out: Path | None, package: str | None, jobs: int, everything: bool, as_json: bool
+    spec: Path | None,
+    out: str | None,
+    package: str | None,
+    kernels: Path | None,
+    jobs: int,
+    everything: bool,
+    discard_edits: bool,
+    as_json: bool,
 ) -> None:
     """Prove the formulas of SPEC; with --all from nothing, whatever the lock says."""
-    _run(target_of(spec, out, package), jobs, prove_all=everything, as_json=as_json)
+    target = target_of(spec, out, package, kernels, writes=True, as_json=as_json)
+    _run(target, jobs, prove_all=everything, discard_edits=discard_edits, as_json=as_json)
 
 
-def _run(target: Target, jobs: int, *, prove_all: bool, as_json: bool) -> None:
+def _run(target: Target, jobs: int, *, prove_all: bool, discard_edits: bool, as_json: bool) -> None:
     started = time.perf_counter()
     try:
         with ProofProgress() as progress:
@@ -75,15 +102,16 @@ def _run(target: Target, jobs: int, *, prove_all: bool, as_json: bool) -> None:
                 target,
                 jobs=jobs,
                 prove_all=prove_all,
+                discard_edits=discard_edits,
                 begin=lambda stale: progress.begin(len(stale)),
                 progress=lambda verdict: progress.advance(f"{verdict.name}: {verdict.status}"),
             )
     except SpecError as error:
-        fail(error, as_json=as_json)
+        fail(error, as_json=as_json, texts=_texts(target))
     except ProofFailure as failure:
         from ..mutate.advice import advised  # loads sympy, which a run without proofs spares
 
-        fail(advised(failure, target.package), as_json=as_json)
+        fail(advised(failure, target.staged_as), as_json=as_json)
     except KeyboardInterrupt:
         interrupted()
     seconds = time.perf_counter() - started
@@ -93,29 +121,45 @@ def _run(target: Target, jobs: int, *, prove_all: bool, as_json: bool) -> None:
         _report(outcome, target, seconds)
 
 
+def _texts(target: Target) -> dict[str, str]:
+    """What mistakes in options are shown in."""
+    return {"--out": target.named}
+
+
 def _check(target: Target, as_json: bool) -> None:
+    assert target.out is not None
     try:
-        fresh = is_fresh(target)
+        found = differences(target)
     except SpecError as error:
-        fail(error, as_json=as_json)
+        fail(error, as_json=as_json, texts=_texts(target))
+    out, spec = shown_path(target.out), shown_path(target.spec)
     if as_json:
-        show_json({"ok": fresh, "out": str(target.out), "spec": str(target.spec)})
-    elif fresh:
-        click.echo(f"{shown_path(target.out)} fits {shown_path(target.spec)}.")
+        show_json({"ok": not found, "out": out, "spec": spec, "differences": found})
+    elif found:
+        told = [*found[:_MOST_TOLD], *([f"and {len(found) - _MOST_TOLD} more"] * _more(found))]
+        click.echo(f"{out} does not fit {spec}:\n", err=True)
+        click.echo("".join(f"  {line}\n" for line in told), err=True)
+        click.echo(f"Run `{target.command}`.", err=True)
     else:
-        click.echo(f"{target.out} does not fit {target.spec}: run `make codegen`.", err=True)
-    sys.exit(0 if fresh else 1)
+        click.echo(f"{out} fits {spec}.")
+    sys.exit(1 if found else 0)
+
+
+_MOST_TOLD = 20
+
+
+def _more(found: list[str]) -> bool:
+    return len(found) > _MOST_TOLD
 
 
 def _report(outcome: Outcome, target: Target, seconds: float) -> None:
     counts = Counter(entry.status for entry in outcome.entries.values())
     states = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
     total, now = len(outcome.entries), len(outcome.verdicts)
-    click.echo(
-        f"{total} {'op' if total == 1 else 'ops'}: {states}; {now} proved now, in {seconds:.1f} s."
-    )
+    new = f"{now} proved now" if now else "none has changed since its proof"
+    click.echo(f"{total} {'op' if total == 1 else 'ops'}: {states}; {new}, in {seconds:.1f} s.")
     verb = "Wrote" if outcome.wrote else "Unchanged:"
-    click.echo(f"{verb} {shown_path(target.out)}")
+    click.echo(f"{verb} {shown_path(target.out or target.spec)}")
 
 
 def _report_json(outcome: Outcome, seconds: float) -> None:

@@ -17,20 +17,22 @@ from ..diagnostics import SpecError
 from ..explanation import find_ops, suggestion
 from ..mutate.mutants import Mutant, mutants_of
 from ..mutate.trial import BrokenTrial, Fate, Outcome, score, try_mutants
-from ..pipeline import Plan, Target, plan
+from ..pipeline import Plan, plan
 from ..progress import ProofProgress
 from ..spec.model import Formula, Table
+from ..target import Target
 from .options import (
     fail,
     interrupted,
     jobs_option,
     json_option,
+    kernels_option,
     out_option,
     package_option,
     show_json,
     spec_option,
-    target_of,
 )
+from .place import target_of
 
 
 @click.command(
@@ -41,6 +43,7 @@ from .options import (
 @spec_option
 @out_option
 @package_option
+@kernels_option
 @click.option(
     "--sample",
     type=click.IntRange(min=1),
@@ -52,9 +55,10 @@ from .options import (
 @json_option
 def mutate(
     ops: tuple[str, ...],
-    spec: Path,
-    out: Path | None,
+    spec: Path | None,
+    out: str | None,
     package: str | None,
+    kernels: Path | None,
     sample: int | None,
     equivalents: bool,
     jobs: int,
@@ -67,10 +71,10 @@ def mutate(
     if no other call tells it from the original, and a survivor if one does: then the examples of
     the op are too weak.
     """
-    target = target_of(spec, out, package)
+    target = target_of(spec, out, package, kernels, as_json=as_json)
     try:
         planned = plan(target)
-        mutants = _chosen(planned.table, ops, sample)
+        mutants = _chosen(planned, ops, sample)
         started = time.perf_counter()
         outcomes = _try(mutants, planned, target, jobs)
     except SpecError as error:
@@ -88,20 +92,21 @@ def mutate(
     sys.exit(any(outcome.fate is Fate.SURVIVED for outcome in outcomes))
 
 
-def _chosen(table: Table, names: Sequence[str], sample: int | None) -> list[Mutant]:
+def _chosen(planned: Plan, names: Sequence[str], sample: int | None) -> list[Mutant]:
+    table, everything = planned.table, planned.everything
     ops = list(table.ops)
     if names:
-        found = {name: find_ops(table, name) for name in names}
+        found = {name: find_ops(table, name, everything) for name in names}
         for name, matches in found.items():
             if not matches:
                 raise click.BadParameter(f"there is no op `{name}`. {suggestion(table, name)}")
         ops = [op for op in table.ops if any(op in matches for matches in found.values())]
-    mutants = [mutant for op in ops for mutant in mutants_of(op, table)]
+    mutants = [mutant for op in ops for mutant in mutants_of(op, everything)]
     if sample is not None and sample < len(mutants):
         mutants = random.Random(0).sample(mutants, sample)
     from ..mutate.acceptable import those_generated  # loads sympy, which other commands spare
 
-    return those_generated(mutants, table)
+    return those_generated(mutants, everything)
 
 
 def _try(mutants: list[Mutant], planned: Plan, target: Target, jobs: int) -> list[Outcome]:
@@ -110,14 +115,18 @@ def _try(mutants: list[Mutant], planned: Plan, target: Target, jobs: int) -> lis
         return try_mutants(
             mutants,
             planned.table,
-            target.package,
+            target.staged_as,
             base=planned.base,
+            kernels=planned.kernels,
             jobs=jobs,
             progress=lambda verdict: progress.advance(f"{verdict.name}: {verdict.status}"),
         )
 
 
 def _show(outcomes: Sequence[Outcome], table: Table, equivalents: bool) -> None:
+    if not outcomes:
+        click.echo("0 mutants: no formula of these ops can be made wrong, so nothing was tried.")
+        return
     console = Console(highlight=False)
     console.print(_grid(outcomes))
     for fate, shown in ((Fate.EQUIVALENT, equivalents), (Fate.SURVIVED, True)):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import click
 
 from ..author.skeleton import TEXT, TO_DO, read_signature, skeleton
-from ..diagnostics import SpecError
+from ..diagnostics import Diagnostic, Report, Span, SpecError
 from ..explanation import spelled_signature
 from ..spec.load import load_table
+from ..spec.source import read_source
+from ..target import builtin_spec
 from .options import fail, shown_path, spec_option
+from .place import target_of
 
 
 @click.command(
@@ -26,17 +30,20 @@ from .options import fail, shown_path, spec_option
 )
 @click.option("--composite", is_flag=True, help="An op that only calls other ops.")
 @spec_option
-def new(op: str, to: Path | None, composite: bool, spec: Path) -> None:
+def new(op: str, to: Path | None, composite: bool, spec: Path | None) -> None:
     """Print the skeleton of an entry for OP, with a comment on everything that can be said.
 
     OP is a name, for an op of one tensor, or a signature:
     "scaled(Tensor self, Scalar factor=2) -> Tensor". What is to be filled in says TODO.
     """
+    target = target_of(spec)
     try:
         signature = read_signature(op)
-        known = {each.name for each in load_table(spec).ops}
-        if to is not None and to.exists():
-            known |= set(_names_in(to.read_text(encoding="utf-8")))
+        before = _text_of(to) if to is not None else ""
+        known = {each.name for each in load_table(builtin_spec()).ops}
+        if target.is_extension:
+            known |= set(_names_in(_text_of(target.spec)))
+        known |= set(_names_in(before))
     except SpecError as error:
         fail(error, texts={TEXT: op})
     if signature.full_name in known:
@@ -46,18 +53,33 @@ def new(op: str, to: Path | None, composite: bool, spec: Path) -> None:
     if to is None:
         click.echo(text, nl=False)
         return
-    _append(to, text)
+    gap = "" if not before else "\n" if before.endswith("\n") else "\n\n"
+    with to.open("a", encoding="utf-8") as file:
+        file.write(gap + text)
     click.echo(f"Appended `{signature.full_name}` to {shown_path(to)}: fill in what says {TO_DO}.")
+
+
+def _text_of(path: Path) -> str:
+    """What a spec file holds, empty if there is none. Raises SpecError for what is no spec."""
+    if path.suffix not in (".yaml", ".yml") or not path.parent.is_dir():
+        message = (
+            f"{path} is no spec file: a list of ops, called `....yaml`, in a folder that exists"
+        )
+        raise SpecError([Diagnostic("GS001", Span("--to", 1, 1), message)])
+    if not os.path.lexists(path):
+        return ""
+    report = Report()
+    source = read_source(path, report)
+    report.raise_if_any()
+    assert source is not None
+    lines = [line for line in source.text.splitlines() if line.strip(" ") and line[:1] != "#"]
+    if lines and not lines[0].startswith("- "):
+        report.error("GS011", Span(str(path), 1, 1), "the file is not a list", "name a spec file")
+        report.raise_if_any()
+    return source.text
 
 
 def _names_in(text: str) -> list[str]:
     """The ops of a file that may not be complete yet, and so cannot be loaded."""
     heads = [line for line in text.splitlines() if line.startswith("- name:")]
     return [head.removeprefix("- name:").partition("(")[0].strip(" '\"") for head in heads]
-
-
-def _append(path: Path, text: str) -> None:
-    before = path.read_text(encoding="utf-8") if path.exists() else ""
-    gap = "" if not before else "\n" if before.endswith("\n") else "\n\n"
-    with path.open("a", encoding="utf-8") as file:
-        file.write(gap + text)

@@ -1,4 +1,4 @@
-"""What the commands share: where they read and write, and how they fail."""
+"""What the commands share: their options, and how they fail."""
 
 from __future__ import annotations
 
@@ -13,36 +13,24 @@ from typing import Any, NoReturn
 import click
 
 from ..diagnostics import SpecError, render
-from ..emit.package import GENERATED_PACKAGE
-from ..pipeline import Target, builtin_spec
 
-OUR_SPEC = Path("specs/derivatives.yaml")
-"""The spec of a checkout, if the command runs in one."""
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
-
-def default_spec() -> Path:
-    """The spec of the checkout one stands in; elsewhere the one that is installed."""
-    return OUR_SPEC if OUR_SPEC.exists() else builtin_spec()
-
-
-_SPEC = click.Path(path_type=Path, exists=True, dir_okay=False)
-
-spec_argument = click.argument("spec", type=_SPEC, default=default_spec)
+spec_argument = click.argument("spec", type=_FILE, required=False)
 spec_option = click.option(
     "--spec",
-    type=_SPEC,
-    default=default_spec,
-    help="The table: specs/derivatives.yaml, or your own spec.",
+    type=_FILE,
+    help="Your own spec, whose ops are known beside gradspec's. By default that of the project.",
 )
 out_option = click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder of the generated package. By default `generated` beside the folder of SPEC.",
+    "--out", help="Folder of the generated package: absent, empty, or generated before."
 )
 package_option = click.option(
     "--package",
-    help="Import name of the generated package. By default gradspec.generated, or the name of "
-    "--out: then the ops are added to gradspec's own.",
+    help="Import name of the generated package. By default the name of --out.",
+)
+kernels_option = click.option(
+    "--kernels", type=_FILE, help="Python file whose functions SPEC calls as kernels.NAME."
 )
 jobs_option = click.option(
     "--jobs",
@@ -55,14 +43,6 @@ jobs_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Answer in JSON on standard output, for programs."
 )
-
-
-def target_of(spec: Path, out: Path | None = None, package: str | None = None) -> Target:
-    """Where a run writes: beside the folder of the spec, unless told otherwise."""
-    if out is None:
-        beside = spec.resolve().parent.parent / "generated"
-        return Target(spec, beside, package or GENERATED_PACKAGE)
-    return Target(spec, out.resolve(), package or out.resolve().name)
 
 
 def fail(

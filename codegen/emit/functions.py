@@ -11,11 +11,13 @@ from ..render.resolve import kinds_of_params
 from ..render.to_numpy import Beside, NumpyRenderer
 from ..render.to_tensor import TensorRenderer
 from ..render.to_threads import PointwiseRenderer, is_pointwise
-from ..spec.model import OpSpec
-from .names import forwarded, python_signature, result_type_name, spelled
+from ..spec.model import OpSpec, spelled
+from ..spec.vocabulary import ROWS
+from .names import forwarded, handed_on, python_signature, result_type_name
 from .record import complex_tests, has_edge, record, reduced_params, wanted_params
 from .saves import SavedFormulas, beside
-from .views import ArrayFunctionView, FunctionView, NodeView, ResultTypeView
+from .scopes import renamed_params
+from .views import ArrayFunctionView, BodyView, FunctionView, NodeView, ResultTypeView
 
 
 def result_type(op: OpSpec) -> ResultTypeView | None:
@@ -23,7 +25,8 @@ def result_type(op: OpSpec) -> ResultTypeView | None:
     outputs = op.signature.outputs
     if len(outputs) == 1 or op.composite is not None:
         return None
-    return ResultTypeView(result_type_name(op), op.name, tuple(o.name for o in outputs))
+    names = tuple(output.written or output.name for output in outputs)
+    return ResultTypeView(result_type_name(op), op.name, names)
 
 
 def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
@@ -36,7 +39,8 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
         name=function_name(op, context.resolver),
         public=op.signature.name.lstrip("_"),
         op=op.name,
-        signature=python_signature(op),
+        signature=python_signature(op, public=True),
+        body=_body(op),
         returns=_returns(op),
         doc=op.doc,
         guard="",
@@ -51,6 +55,14 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
         node=None,
         composite=tuple(body),
     )
+
+
+def _body(op: OpSpec) -> BodyView | None:
+    """What computes, behind a public function whose arguments have names that its code needs."""
+    if not renamed_params(op):
+        return None
+    name = f"{op.signature.full_name.replace('.', '_')}__body"
+    return BodyView(name, python_signature(op), handed_on(op.signature))
 
 
 def _documented(op: OpSpec) -> str:
@@ -69,18 +81,21 @@ def recorded_function(
 ) -> FunctionView:
     """A function that computes on arrays and leaves a node behind."""
     prepare, spelling = _prepare(op)
+    layout = list(_layout(op))
+    _note_kernels([*prepare, *layout], context)
     return FunctionView(
         name=function_name(op, context.resolver),
         public=op.signature.name.lstrip("_"),
         op=op.name,
-        signature=python_signature(op),
+        signature=python_signature(op, public=True),
+        body=_body(op),
         returns=_returns(op),
         doc=_documented(op),
         guard=_guard(op),
         lifts=tuple(_liftable(op)),
         forwarded=forwarded(op.signature),
         prepare=(*_plain_numbers(op, context), *prepare),
-        compute=tuple(_compute(op, context, spelling, plan)),
+        compute=(*_compute(op, context, spelling, plan), *layout),
         described=", ".join(spelled(p.name) for p in op.signature.tensor_params),
         wrap=(*_wrap(op), "flags = current_mode.flags"),
         result=_result(op),
@@ -244,6 +259,28 @@ def _compute(
     return renderer.statements(op.forward.block, f"{target} = {{}}")
 
 
+def _layout(op: OpSpec) -> Iterator[str]:
+    """Lines that put the results into the order in memory that they have in PyTorch."""
+    outputs = op.signature.outputs
+    names = [f"{o.name}_array" for o in outputs] if len(outputs) > 1 else ["array"]
+    words = op.layout * len(names) if len(op.layout) == 1 else op.layout
+    for name, word in zip(names, words, strict=False):
+        if word == ROWS:
+            yield f"if type({name}) is ndarray and not {name}.flags.c_contiguous:"
+            yield f"    {name} = {name}.copy()"
+        else:
+            like = f"{spelled(word)}_array"
+            yield f"if not {like}.flags.c_contiguous:"
+            yield f"    {name} = kernels.in_order_of({like}, {name})"
+
+
+def _note_kernels(lines: list[str], context: ModuleContext) -> None:
+    """Have the module import what these lines call, and the proof depend on it."""
+    for name in re.findall(r"\bkernels\.(\w+)", "\n".join(lines)):
+        context.modules.add("kernels")
+        context.kernels.add(name)
+
+
 def _compute_together(
     op: OpSpec, context: ModuleContext, other: Beside, argument: str
 ) -> list[str]:
@@ -273,7 +310,7 @@ def _wrap(op: OpSpec) -> list[str]:
     if len(outputs) > 1:
         return [f"{o.name} = wrap({o.name}_array)" for o in outputs]
     lines = [
-        "out = Tensor()",
+        "out = new_tensor()",
         "out.array = array if type(array) is ndarray else asanyarray(array)",
         "out.edge = out.alias = None",
     ]

@@ -1,39 +1,42 @@
-"""The node of an op: its VJP on arrays and on tensors, rendered from one formula; and its JVP."""
+"""The node of an op: its VJP on arrays and on tensors, rendered from one formula."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import re
 from collections.abc import Iterator
 from itertools import groupby, takewhile
 from operator import itemgetter
 
 from ..ir import nodes as ir
-from ..ir.walk import free_names, substitute
-from ..render.context import ModuleContext, function_name
+from ..ir.parts import items_of
+from ..ir.walk import free_names
+from ..render.context import ModuleContext
 from ..render.formula import FormulaRenderer
 from ..render.resolve import Kind, kinds_of_params
 from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
 from ..render.to_threads import PointwiseRenderer, is_pointwise
-from ..spec.model import AutoElementwise, AutoLinear, Formula, NotImplementedYet, OpSpec
+from ..spec.model import Formula, NotImplementedYet, OpSpec
 from ..spec.shared_locals import leading, shared_with
+from .absent import without_absent
 from .record import differentiable_outputs, reduced_params
 from .saves import Saved, SavedFormulas, beside
-from .views import JvpView, NodeView
+from .scopes import as_written, slot
+from .views import NodeView
 
 
 def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext) -> NodeView:
     """The class of one op's node."""
     slots = [saved.slot for saved in plan.saved]
-    slots += [f"_version_{s.name}" for s in plan.saved if s.source in ("tensor", "tensors")]
+    slots += [slot("version", s.name) for s in plan.saved if s.source in ("tensor", "tensors")]
     several = has_several_outputs(op)
+    plan = _for_absent(op, plan, context)
     on_arrays = _Body(op, plan, context, on_tensors=False)
     apply = tuple(on_arrays.lines())
     if several:
         slots += ["_outputs", "output_count"]
-    slots += [f"_like_{name}" for name in reduced_params(op)]
+    slots += [slot("like", name) for name in reduced_params(op)]
     held = ("tensor", "tensors", "output", "local", "beside")
     released = [f"node.{s.slot}" for s in plan.saved if s.source in held]
     return NodeView(
@@ -58,6 +61,26 @@ def _output_nrs(op: OpSpec, plan: SavedFormulas) -> Iterator[tuple[str, int | No
             yield saved.slot, names.index(saved.name) if saved.name in names else None
 
 
+def _for_absent(op: OpSpec, plan: SavedFormulas, context: ModuleContext) -> SavedFormulas:
+    """The formulas for any part of the gradients of several outputs."""
+    if not has_several_outputs(op):
+        return plan
+    kinds, resolver = kinds_in_vjp(op), context.resolver
+    is_list = op.signature.outputs[0].type.is_list
+    grads = [f"grad_{name}" for name in differentiable_outputs(op)]
+    formulas = []
+    for names, formula in plan.formulas:
+        if is_list:
+            grads = [item for item, _ in items_of(formula.block, "grads") or ()]
+        unsure = dict.fromkeys(grads)
+        if unsure:
+            formula = without_absent(
+                formula, unsure, kinds, resolver, answers=len(names), one_is_there=not is_list
+            )
+        formulas.append((names, formula))
+    return dataclasses.replace(plan, formulas=tuple(formulas))
+
+
 def has_several_outputs(op: OpSpec) -> bool:
     """Whether the node is handed a list of gradients."""
     return op.signature.outputs[0].type.is_list or len(differentiable_outputs(op)) > 1
@@ -67,14 +90,13 @@ def kinds_in_vjp(op: OpSpec) -> dict[str, Kind]:
     """The kinds of all names that a VJP formula may use."""
     kinds = kinds_of_params(op.signature) | {"grad": "tensor", "grads": "tensors"}
     kinds |= {f"grad_{output.name}": "tensor" for output in op.signature.outputs}
+    derived: dict[str, Kind] = {}
     for param in op.signature.tensor_params:
         shape = "any" if param.type.is_list else "ints"
-        kinds |= {
-            f"{param.name}_shape": shape,
-            f"{param.name}_ndim": "int",
-            f"{param.name}_dtype": "dtype",
-        }
-    return kinds
+        for between in ("_", "__"):
+            name = f"{param.name}{between}"
+            derived |= {f"{name}shape": shape, f"{name}ndim": "int", f"{name}dtype": "dtype"}
+    return derived | kinds
 
 
 class _Body:
@@ -87,7 +109,7 @@ class _Body:
         self.plan = plan
         self.context = context
         self.on_tensors = on_tensors
-        self.wanted = op.differentiable_params
+        self.wanted = op.recorded_params
         self.is_pointwise = is_pointwise(op) and all(s.source != "attribute" for s in plan.saved)
         """Whether all lines so far treat every element by itself."""
 
@@ -107,14 +129,14 @@ class _Body:
 
     def _all_lines(self) -> list[str]:
         op, wanted = self.op, self.wanted
-        lines = list(self._open())
+        lines = [*self._unimplemented(), *self._open()]
         for saved in self.plan.saved:
             if set(wanted) <= set(saved.wanted_by):
                 lines += self._load(saved)
         is_list = any(p.type.is_list for p in op.signature.params if p.name in wanted)
         if is_list:
             return lines + self._render(*self.plan.formulas[0], "return tuple({})")
-        if len(wanted) == 1 and not reduced_params(op):
+        if len(wanted) == 1 and self.plan.formulas and not reduced_params(op):
             return lines + self._render(*self.plan.formulas[0], "return ({},)")
         lines.append(" = ".join(f"grad_{name}" for name in wanted) + " = None")
         for names, formula in self.plan.formulas:
@@ -122,18 +144,30 @@ class _Body:
         answer = ", ".join(f"grad_{name}" for name in wanted)
         return [*lines, f"return ({answer}{',' if len(wanted) == 1 else ''})"]
 
+    def _unimplemented(self) -> Iterator[str]:
+        """Raise where somebody asks for a gradient that nobody has written."""
+        for position, name in enumerate(self.wanted):
+            rule = self.op.rule(name)
+            if isinstance(rule, NotImplementedYet):
+                of = next(p.public for p in self.op.signature.params if p.name == name)
+                words = (self.op.signature.name.lstrip("_"), of, rule.reason)
+                yield f"if needs[{position}]:"
+                yield f"    raise no_derivative({', '.join(map(repr, words))})"
+
     def _open(self) -> Iterator[str]:
-        """Zeros for the gradients of outputs that nobody used."""
-        if has_several_outputs(self.op):
+        """The gradients of several outputs, by name; None for those that nobody used."""
+        if not has_several_outputs(self.op) or not self.plan.formulas:
+            return
+        read = set().union(*(free_names(rule.block) for _, rule in self.plan.formulas))
+        if not self.op.signature.outputs[0].type.is_list:
+            named = [f"grad_{name}" for name in differentiable_outputs(self.op)]
+            yield f"{', '.join(name if name in read else f'_{name}' for name in named)} = grad"
+        elif any(items_of(rule.block, "grads") is None for _, rule in self.plan.formulas):
+            # Whole lists are put together, and not multiplied.
             fill = "materialize_tensors" if self.on_tensors else "materialize"
-            outputs = self.op.signature.outputs
-            if outputs[0].type.is_list:
-                yield f"grads = {fill}(grad, node._outputs)"
-            else:
-                read = set().union(*(free_names(rule.block) for _, rule in self.plan.formulas))
-                named = [f"grad_{name}" for name in differentiable_outputs(self.op)]
-                names = ", ".join(name if name in read else f"_{name}" for name in named)
-                yield f"{names} = {fill}(grad, node._outputs)"
+            yield f"grads = {fill}(grad, node._outputs)"
+        else:
+            yield "grads = grad"
 
     def _gradient(self, names: tuple[str, ...], formula: Formula) -> Iterator[str]:
         """One formula, under the condition that somebody asked for what it gives."""
@@ -145,18 +179,27 @@ class _Body:
                 body += self._load(saved)
         body += self._render(names, formula, ", ".join(f"grad_{name}" for name in names) + " = {}")
         for name in names:
-            body += self._reduce(name)
+            body += self._reduce(name, is_joint=len(names) > 1)
         if set(names) == set(self.wanted):
             yield from body
         else:
             yield f"if {needs}:"
             yield from ("    " + line for line in body)
 
-    def _reduce(self, name: str) -> Iterator[str]:
-        if name in reduced_params(self.op):
-            reduce = "reduce_to_differentiable" if self.on_tensors else "reduce_to"
-            yield f"if node._like_{name} is not None:"
-            yield f"    grad_{name} = {reduce}(grad_{name}, node._like_{name})"
+    def _reduce(self, name: str, *, is_joint: bool) -> Iterator[str]:
+        """Bring a gradient to its argument's shape and dtype, if it was asked for and is there."""
+        if name not in reduced_params(self.op):
+            return
+        like = f"node.{slot('like', name)}"
+        test = f"{like} is not None"
+        if has_several_outputs(self.op):
+            test = f"grad_{name} is not None and {test}"
+        if is_joint:  # computed also where nobody asked for it, and so nothing was kept
+            yield f"if not needs[{self.wanted.index(name)}]:"
+            yield f"    grad_{name} = None"
+        reduce = "reduce_to_differentiable" if self.on_tensors else "reduce_to"
+        yield f"{'elif' if is_joint else 'if'} {test}:"
+        yield f"    grad_{name} = {reduce}(grad_{name}, {like})"
 
     def _render(self, names: tuple[str, ...], formula: Formula, result: str) -> list[str]:
         kinds = kinds_in_vjp(self.op)
@@ -202,29 +245,30 @@ class _Body:
 
     def _load(self, saved: Saved) -> list[str]:
         """The lines that get one saved thing back, or raise if it is gone or was changed."""
-        name, slot = saved.name, f"node.{saved.slot}"
+        name, kept = saved.name, f"node.{saved.slot}"
+        shown, version = as_written(name), slot("version", name)
         match saved.source:
             case "tensor":
-                check = f'check_version(node, "{name}", {name}, node._version_{name})'
+                check = f'check_version(node, "{shown}", {name}, node.{version})'
                 if saved.is_optional:
                     lines = [f"if {name} is not None:", f"    {check}"]
                     if not self.on_tensors:
                         lines.append(f"    {name} = {name}.array")
-                    return [f"{name} = {slot}", *lines]
-                lines = [f"{name} = {slot}", f"if {name}.alias is not None:", f"    {check}"]
+                    return [f"{name} = {kept}", *lines]
+                lines = [f"{name} = {kept}", f"if {name}.alias is not None:", f"    {check}"]
                 return lines if self.on_tensors else [*lines, f"{name} = {name}.array"]
             case "tensors":
-                check = f'check_versions(node, "{name}", {name}, node._version_{name})'
-                lines = [f"{name} = {slot}", check]
+                check = f'check_versions(node, "{shown}", {name}, node.{version})'
+                lines = [f"{name} = {kept}", check]
                 return lines if self.on_tensors else [*lines, f"{name} = arrays_of({name})"]
             case "local" | "beside" if self.on_tensors:
                 return []  # computed anew, to be differentiated
             case "output" if self.on_tensors:
-                return [f"{name} = output_of({self._edge_of(name)}, {slot})"]
+                return [f"{name} = output_of({self._edge_of(name)}, {kept})"]
             case "output" | "local":
-                return [f"{name} = {slot}", f"if {name} is FREED:", "    raise freed_graph()"]
+                return [f"{name} = {kept}", f"if {name} is FREED:", "    raise freed_graph()"]
             case _:
-                return [f"{name} = {slot}"]
+                return [f"{name} = {kept}"]
 
     def _edge_of(self, output: str) -> str:
         """The vertex of a saved output; None for one that carries no gradient."""
@@ -234,114 +278,3 @@ class _Body:
         if not has_several_outputs(self.op):
             return "node"
         return f"OutputEdge(node, {names.index(output)})"
-
-
-def jvp_view(op: OpSpec, context: ModuleContext) -> JvpView | None:
-    """The forward-mode rule: tangents of the outputs from primals and tangents of the inputs."""
-    if op.composite is not None or not op.jvps or not op.differentiable_params:
-        return None
-    rules = dict(op.jvps)
-    lines: list[str] = []
-    answers: list[str] = []
-    for output in op.signature.outputs:
-        rule = rules.get(output.name)
-        match rule:
-            case None:
-                answers.append("None")
-            case AutoLinear():
-                answers.append(_linear(op, context))
-            case AutoElementwise() | Formula():
-                formulas = [rule] if isinstance(rule, Formula) else _elementwise(op)
-                target = f"{output.name}_t"
-                for position, formula in enumerate(formulas):
-                    result = f"{target} = {target} + {{}}" if position else f"{target} = {{}}"
-                    found, body = _tangent(op, formula, context, result)
-                    lines += [line for line in found if line not in lines] + body
-                answers.append(target)
-            case NotImplementedYet(reason):
-                message = f"forward mode of {op.name} is not implemented: {reason}"
-                lines.append(f"raise RuntimeError({message!r})")
-    answer = answers[0] if len(answers) == 1 else f"({', '.join(answers)})"
-    if lines and lines[-1] == f"{answer} = {lines[-1].partition(' = ')[2]}":
-        lines[-1] = f"return {lines[-1].partition(' = ')[2]}"
-    elif not (lines and lines[-1].startswith("raise")):
-        lines.append(f"return {answer}")
-    return JvpView(f"{function_name(op, context.resolver)}_jvp", op.name, tuple(lines))
-
-
-def _linear(op: OpSpec, context: ModuleContext) -> str:
-    """The op itself, of the tangents."""
-    words = []
-    for param in op.signature.params:
-        source = "tangents" if param.name in op.differentiable_params else "primals"
-        text = f'{source}["{param.name}"]'
-        words.append(f"{param.name}={text}" if param.keyword_only else text)
-    return f"{context.function(op)}({', '.join(words)})"
-
-
-def _elementwise(op: OpSpec) -> list[Formula]:
-    """The VJP formulas, each with the tangent of its argument for `grad`: the JVP is their sum."""
-    formulas = []
-    for names, rule in op.vjps:
-        if isinstance(rule, Formula):
-            tangent: ir.Expr = ir.Name(f"{names[0]}_t")
-            if (
-                op.complex
-            ):  # the VJP of z -> f(z) is the product with conj(f'), the JVP that with f'
-                tangent = ir.Call("conj", (tangent,))
-            block = substitute(rule.block, {"grad": tangent})
-            assert isinstance(block, ir.Block)
-            formulas.append(dataclasses.replace(rule, block=block))
-    terms = [f.block.expression for f in formulas if f.block.expression is not None]
-    if len(terms) == len(formulas):
-        total = functools.reduce(lambda a, b: ir.Binary("+", a, b), terms)
-        formulas = [dataclasses.replace(formulas[0], block=ir.Block((ir.Return(total),)))]
-    if not op.complex:
-        return formulas
-    return [
-        dataclasses.replace(
-            formula, block=ir.Block(_conjugated(formula.block.statements), span=formula.block.span)
-        )
-        for formula in formulas
-    ]
-
-
-def _conjugated(statements: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
-    """The conjugate of what the statements return."""
-    return tuple(
-        dataclasses.replace(
-            statement,
-            then=_conjugated(statement.then),
-            otherwise=_conjugated(statement.otherwise),
-        )
-        if isinstance(statement, ir.If)
-        else dataclasses.replace(statement, value=ir.Call("conj", (statement.value,)))
-        if isinstance(statement, ir.Return)
-        else statement
-        for statement in statements
-    )
-
-
-def _tangent(
-    op: OpSpec, formula: Formula, context: ModuleContext, result: str
-) -> tuple[list[str], list[str]]:
-    """The lines that look names up, and those that compute a tangent."""
-    kinds = kinds_of_params(op.signature)
-    outputs = [o.name for o in op.signature.outputs]
-    lookups = []
-    free = free_names(formula.block)
-    for param in op.signature.params:
-        name = param.name
-        kinds |= {f"{name}_p": kinds[name], f"{name}_t": kinds[name]}
-        if name in free:
-            lookups.append(f'{name} = primals["{name}"]')
-        if f"{name}_p" in free:
-            lookups.append(f'{name}_p = primals["{name}"]')
-        if f"{name}_t" in free:
-            lookups.append(f'{name}_t = tangents["{name}"]')
-    if len(outputs) > 1 and free & set(outputs):
-        lookups.append(f"{', '.join(n if n in free else '_' for n in outputs)} = result")
-    elif len(outputs) == 1 and outputs[0] in free and outputs[0] != "result":
-        lookups.append(f"{outputs[0]} = result")
-    renderer = TensorRenderer(context, formula, kinds)
-    return lookups, renderer.statements(formula.block, result)

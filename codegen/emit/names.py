@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..diagnostics import Diagnostic, SpecError
-from ..spec.model import REQUIRED, OpSpec, Param, Signature, Table, Type
+from ..spec.model import REQUIRED, OpSpec, Param, Signature, Table, Type, spelled
 
 _ANNOTATIONS = {
     "Tensor": "Tensor",
@@ -16,14 +16,6 @@ _ANNOTATIONS = {
     "str": "str",
     "ScalarType": "DTypeLike",
 }
-
-
-def spelled(param: str) -> str:
-    """What a parameter is called in Python: PyTorch's functions say `input` for `self`.
-
-    One that would hide a word of the formula language has an underscore in the table: `nan_`.
-    """
-    return "input" if param == "self" else param.removesuffix("_")
 
 
 def node_names(table: Table) -> dict[str, str]:
@@ -37,7 +29,7 @@ def node_names(table: Table) -> dict[str, str]:
     owners: dict[str, str] = {}
     mistakes = []
     for op in table.ops:
-        if op.forward is None or not op.differentiable_params:
+        if op.forward is None or not op.recorded_params:
             continue
         stem = "".join(word.title() for word in op.signature.name.split("_"))
         number = counts.get(stem, 0)
@@ -74,26 +66,34 @@ def default(value: Any) -> str:
     return repr(value)
 
 
-def python_signature(op: OpSpec) -> str:
-    """The parameters of the public function, with types and defaults."""
+def python_signature(op: OpSpec, *, public: bool = False) -> str:
+    """The parameters of the function, with types and defaults; as its users know them, or as its
+    code does."""
     words: list[str] = []
     for param in op.signature.params:
         if param.keyword_only and "*" not in words:
             words.append("*")
-        words.append(_python_param(op, param))
+        words.append(_python_param(op, param, param.public if public else spelled(param.name)))
     return ", ".join(words)
 
 
-def _python_param(op: OpSpec, param: Param) -> str:
+def _python_param(op: OpSpec, param: Param, name: str) -> str:
     lifts = param.name in op.promotes
-    text = f"{spelled(param.name)}: {annotation(param.type, accepts_numbers=lifts)}"
+    text = f"{name}: {annotation(param.type, accepts_numbers=lifts)}"
     return text if param.default is REQUIRED else f"{text} = {default(param.default)}"
+
+
+def handed_on(signature: Signature) -> str:
+    """The arguments of the public function as what computes takes them."""
+    return ", ".join(
+        f"{spelled(p.name)}={p.public}" if p.keyword_only else p.public for p in signature.params
+    )
 
 
 def forwarded(signature: Signature) -> str:
     """The arguments of a call that hands everything on: `input, other, alpha=alpha`."""
     return ", ".join(
-        f"{spelled(p.name)}={spelled(p.name)}" if p.keyword_only else spelled(p.name)
+        f"{p.public}={spelled(p.name)}" if p.keyword_only else spelled(p.name)
         for p in signature.params
     )
 
@@ -105,7 +105,7 @@ def aten_signature(op: OpSpec) -> str:
         if param.keyword_only and "*" not in words:
             words.append("*")
         default = "" if param.default is REQUIRED else "=..."
-        words.append(f"{aten_type(param.type)} {spelled(param.name)}{default}")
+        words.append(f"{aten_type(param.type)} {param.public}{default}")
     return ", ".join(words)
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 
-from ..render.context import ModuleContext, function_name
+from ..diagnostics import Diagnostic, SpecError
+from ..render.context import GENERATED_PACKAGE, ModuleContext, numpy_name, public_name
+from ..render.module_names import RUNTIME_MODULES, RUNTIME_NAMES
 from ..render.resolve import Resolver
-from ..render.to_threads import LIMITS
 from ..spec.model import OpSpec, Table
+from ..spec.own_kernels import OwnKernels
+from ..spec.runtime_files import runtime_abi
 from .environment import template
 from .functions import (
     array_function,
@@ -17,83 +21,30 @@ from .functions import (
     recorded_function,
     result_type,
 )
-from .gradients import jvp_view, node_view
-from .names import aten_signature, node_names, spelled
+from .gradients import node_view
+from .methods import methods, name_view
+from .names import aten_signature, node_names
 from .saves import plan_saves
+from .scopes import renamed_params, scoped
+from .tangents import jvp_view
 from .views import (
     ArrayFunctionView,
-    Form,
     FunctionView,
     JvpView,
     ModuleView,
     NameView,
     OpView,
+    OriginView,
     RegistrationView,
+    SiblingView,
+    StampView,
 )
 
-GENERATED_PACKAGE = "gradspec.generated"
+_OUR_ORIGIN = OriginView("make codegen", "the table in specs/")
 
-_RUNTIME_NAMES = {
-    "gradspec.broadcast": ("reduce_to", "reduce_to_differentiable"),
-    "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of", "lift_number"),
-    "gradspec.elementwise": (
-        "SEVERAL",
-        "cosine",
-        "cosine_and_sine",
-        "sine",
-        "sine_and_cosine",
-        "slope_of_sine",
-    ),
-    "gradspec.errors": ("complex_gradient", "complex_refused", "failure"),
-    "gradspec.later": ("Later",),
-    "gradspec.limits": ("MANY", "at_least", "at_most"),
-    "gradspec.log_sums": ("log_of_sum",),
-    "gradspec.modes": ("current_mode", "finish", "is_recording"),
-    "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),
-    "gradspec.overloads": ("overloaded",),
-    "gradspec.powers": ("power",),
-    "gradspec.promotion": (
-        "FIRST_COMPLEX",
-        "LAST_COMPLEX",
-        "LAST_INTEGER",
-        "any_complex",
-        "is_complex",
-        "plain_number",
-        "promote",
-        "promote_to_float",
-    ),
-    "gradspec.registry": ("Op", "register"),
-    "gradspec.result": ("Result",),
-    "gradspec.saved": (
-        "arrays_of",
-        "attach_outputs",
-        "check_version",
-        "check_versions",
-        "likeness",
-        "materialize",
-        "materialize_tensors",
-        "outlines",
-        "output_of",
-        "versions",
-    ),
-    "gradspec.tensor": ("Tensor", "share_alias", "share_alias_with_all", "wrap"),
-    "gradspec.threads": (*LIMITS, "in_threads"),
-    "gradspec.types": ("DTypeLike", "Number", "Primals", "Tangents"),
-}
-"""What generated code may need of the runtime."""
+_METHODS_HEADER = """The ops that are methods and operators of `Tensor`, as type checkers read them.
 
-_RUNTIME_MODULES = {
-    "constants": "from gradspec import constants",
-    "kernels": "from gradspec import kernels",
-    "sp": "from gradspec import scipy_special as sp",
-}
-
-
-_AUGMENTED = (
-    *("add__", "sub__", "mul__", "truediv__", "floordiv__", "mod__", "pow__"),
-    *("and__", "or__", "xor__"),
-)
-"""Operators that have an augmented form: `x += y` is `x.__iadd__(y)`."""
+At run time each is made when it is first used, as the table `METHODS` of the package says."""
 
 
 @dataclass(slots=True)
@@ -126,11 +77,25 @@ class _Draft:
 
 
 class PackageBuilder:
-    """Renders every op of a table; `base` holds the ops of the packages it builds on."""
+    """Renders every op of a table; `base` holds the ops of the packages it builds on.
 
-    def __init__(self, table: Table, package: str, base: Table | None = None) -> None:
+    A package with a base is one of somebody's own: it has a stamp, and may have kernels.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        package: str,
+        base: Table | None = None,
+        *,
+        origin: OriginView = _OUR_ORIGIN,
+        kernels: OwnKernels | None = None,
+    ) -> None:
         self.package = package
         self.table = table
+        self.base = base
+        self.origin = origin
+        self.kernels = kernels
         everything = Table((*(base.ops if base else ()), *table.ops))
         self.resolver = Resolver(everything)
         self.node_names = node_names(everything)
@@ -139,25 +104,30 @@ class PackageBuilder:
             op.name: package if op.name in own else GENERATED_PACKAGE for op in everything.ops
         }
         self.families = list(dict.fromkeys(op.family for op in table.ops))
-        self.contexts = {
-            family: ModuleContext(family, package, self.home, self.resolver)
-            for family in self.families
-        }
+        self.inner_names: dict[str, dict[str, str]] = {}
+        self.contexts = {family: self._context(family) for family in self.families}
         self.drafts: dict[str, _Draft] = {}
         self.borrowed: dict[str, list[ArrayFunctionView]] = {family: [] for family in self.families}
 
     def build(self) -> GeneratedPackage:
         """All files of the package."""
         for op in self.table.ops:
-            self._draft(op)
+            try:
+                self._draft(op)
+            except RecursionError:
+                message = f"the formulas of `{op.name}` are nested too deeply"
+                help = "name parts of them in blocks: `part = ...`, `return ...`"
+                raise SpecError([Diagnostic("GS033", op.span, message, help)]) from None
         self._add_array_functions()
         result = GeneratedPackage()
         for family in self.families:
             result.files[f"{family}.py"] = self._module(family, result.ops)
-        if self.package == GENERATED_PACKAGE:
-            names = self._methods()
+        if self.base is None:
+            names = methods(self.table, self.base, self.resolver)
             result.files["methods.py"] = template("methods.py.j2").render(
-                names=names, families=sorted({name.module for name in names})
+                names=names,
+                families=sorted({name.module for name in names}),
+                header=self._header(_METHODS_HEADER),
             )
         for namespace in self._namespaces():
             path = "__init__.py" if namespace == "torch" else f"{namespace}_names.py"
@@ -166,19 +136,43 @@ class PackageBuilder:
 
     # ---- ops
 
+    def _context(self, family: str) -> ModuleContext:
+        own_kernels = self.kernels.names if self.kernels else frozenset[str]()
+        return ModuleContext(
+            family, self.package, self.home, self.resolver, self.inner_names, own_kernels
+        )
+
+    def _code_of(self, op: OpSpec) -> str:
+        """The code of an op, whatever the module turns out to need for it."""
+        context = self._context(op.family)
+        draft = self._drafted(op, op, context)
+        definition = array_function(op, context) if op.forward or op.composite else None
+        function = draft.function
+        if function.body is not None:
+            function = replace(function, signature=function.body.signature, body=None)
+        source = template("op.py.j2").render(op=OpView(None, None, function, draft.jvp))
+        array = template("array_function.py.j2").render(function=definition) if definition else ""
+        return f"{source}\n{array}"
+
     def _draft(self, op: OpSpec) -> None:
-        context = self.contexts[op.family]
+        in_function, elsewhere = scoped(op, self._code_of)
+        self.inner_names[op.name] = renamed_params(elsewhere)
+        self.drafts[op.name] = self._drafted(in_function, elsewhere, self.contexts[op.family])
+
+    def _drafted(self, in_function: OpSpec, elsewhere: OpSpec, context: ModuleContext) -> _Draft:
+        """An op as its function is rendered, and as its node and its rules are."""
         context.calls, context.kernels = set(), set()
-        if op.composite is not None:
-            draft = _Draft(op, composite_function(op, context), None)
+        if in_function.composite is not None:
+            draft = _Draft(elsewhere, composite_function(in_function, context), None)
         else:
-            name = self.node_names.get(op.name)
-            plan = plan_saves(op) if name else None
-            node = node_view(op, name, plan, context) if name and plan else None
-            function = recorded_function(op, context, node, plan)
-            draft = _Draft(op, function, jvp_view(op, context))
+            name = self.node_names.get(in_function.name)
+            plan = plan_saves(elsewhere) if name else None
+            node = node_view(elsewhere, name, plan, context) if name and plan else None
+            plan = plan_saves(in_function) if name else None
+            function = recorded_function(in_function, context, node, plan)
+            draft = _Draft(elsewhere, function, jvp_view(elsewhere, context))
         draft.calls, draft.kernels = context.calls, context.kernels
-        self.drafts[op.name] = draft
+        return draft
 
     def _add_array_functions(self) -> None:
         """Definitions on arrays for the ops that formulas call; each may need further ones."""
@@ -224,39 +218,48 @@ class PackageBuilder:
             )
             blocks.append(source)
         overloaded = tuple(self._overloaded(family))
-        words = ["Op register", "Later TYPE_CHECKING"] if context.families else ["Op register"]
-        body = "\n".join([*blocks, *words, *(f"overloaded {n}" for n, _ in overloaded)])
+        words = ["Op register mute", *(["Later TYPE_CHECKING"] if context.families else [])]
+        body = "\n".join([*blocks, *words, *(f"overloaded {n}" for n, *_ in overloaded)])
         module = ModuleView(
             family,
             tuple(self._imports(context, body)),
             tuple(
-                (f"{package}.{name}", f"{name}_ops") for package, name in sorted(context.families)
+                SiblingView(
+                    "." if package == self.package else package,
+                    name,
+                    context.sibling_name(package, name),
+                )
+                for package, name in sorted(context.families)
             ),
             tuple(sorted(context.constants.items())),
             overloaded,
             tuple(self._registrations(family)),
         )
-        return template("module.py.j2").render(module=module, blocks=blocks)
+        header = self._header(f"The ops of the family `{family}`.")
+        return template("module.py.j2").render(module=module, blocks=blocks, header=header)
 
-    def _overloaded(self, family: str) -> Iterable[tuple[str, tuple[str, ...]]]:
+    def _overloaded(self, family: str) -> Iterable[tuple[str, str, tuple[str, ...]]]:
         """Base names that several ops share, in the family of the first of them."""
         for name in dict.fromkeys(op.signature.name for op in self.table.ops):
             siblings = self.resolver.table.overloads(name)
             if len(siblings) > 1 and siblings[0].family == family:
-                context = self.contexts[family]
-                yield name, tuple(context.function(op) for op in siblings)
+                functions = tuple(map(self.contexts[family].function, siblings))
+                yield public_name(name, self.resolver), name, functions
 
     def _imports(self, context: ModuleContext, body: str) -> Iterable[str]:
         read = set(re.findall(r"[A-Za-z_]\w*", body))
         yield from _standard_imports(read)
         names = [name for name in ("asanyarray", "ndarray") if name in read]
-        names += sorted(f"{name} as np_{name}" for name in context.numpy)
+        names += sorted(f"{n} as {numpy_name(n)}" for n in context.numpy if "." not in n)
         yield ""
         if names:
             yield f"from numpy import {', '.join(names)}"
-            yield ""
-        yield from sorted(_RUNTIME_MODULES[module] for module in context.modules)
-        for module, runtime_names in _RUNTIME_NAMES.items():
+        for name in sorted(name for name in context.numpy if "." in name):
+            module, _, function = name.rpartition(".")
+            yield f"from numpy.{module} import {function} as {numpy_name(name)}"
+        yield ""
+        yield from sorted(RUNTIME_MODULES[module] for module in context.modules)
+        for module, runtime_names in RUNTIME_NAMES.items():
             used = [name for name in runtime_names if name in read]
             if used:
                 yield f"from {module} import {', '.join(used)}"
@@ -265,41 +268,24 @@ class PackageBuilder:
         for draft in self.drafts.values():
             op = draft.op
             if op.family == family:
-                promotes = tuple(spelled(name) for name in op.promotes)
-                smooth = op.composite is not None or bool(op.differentiable_params)
+                public = {p.name: p.public for p in op.signature.params}
+                promotes = tuple(public[name] for name in op.promotes)
+                smooth = op.composite is not None or bool(op.recorded_params)
                 jvp = draft.jvp.name if draft.jvp else ""
                 yield RegistrationView(
-                    op.name, draft.function.name, aten_signature(op), promotes, jvp, smooth
+                    op.name,
+                    draft.function.name,
+                    aten_signature(op),
+                    promotes,
+                    op.int_to_float,
+                    jvp,
+                    smooth,
                 )
 
-    def _methods(self) -> list[NameView]:
-        names: dict[str, NameView] = {}
-        for op in self.table.ops:
-            for entry in self._methods_of(op):
-                names.setdefault(entry.name, entry)
-        return list(names.values())
-
-    def _methods_of(self, op: OpSpec) -> Iterable[NameView]:
-        base = op.signature.name
-        spread = _is_variadic(op) and len(self.resolver.table.overloads(base)) == 1
-        if "method" in op.variants:
-            for name in (base, *op.aliases):
-                yield self._name(op, name, "variadic" if spread else "")
-                if op.inplace:
-                    yield self._name(op, f"{name}_", "in_place")
-        for operator in op.operators:
-            answer = self._name(op, operator)
-            if self._answers_alone(op, operator):
-                function = function_name(op, self.resolver)
-                answer = replace(answer, function=function, module=op.family)
-            yield answer
-            if op.inplace and operator.removeprefix("__") in _AUGMENTED:
-                yield self._name(op, f"__i{operator.removeprefix('__')}", "in_place")
-
-    def _answers_alone(self, op: OpSpec, operator: str) -> bool:
-        """Whether no other overload takes this operator, so that none has to be chosen."""
-        siblings = self.resolver.table.overloads(op.signature.name)
-        return all(operator not in each.operators for each in siblings if each is not op)
+    def _header(self, about: str) -> str:
+        """The docstring of a generated file."""
+        made = f"Generated by `{self.origin.command}`\nfrom {self.origin.source}"
+        return f"{about}\n\n{made}; change that, not this.\n"
 
     def _namespaces(self) -> list[str]:
         found = {module for op in self.table.ops for module in _namespaces_of(op)}
@@ -313,24 +299,25 @@ class PackageBuilder:
                     continue
                 for name in (op.signature.name, *op.aliases):
                     # PyTorch's op `linalg_inv` is the function `linalg.inv`.
-                    found = self._name(op, name.removeprefix(f"{namespace}_"))
+                    found = name_view(op, name.removeprefix(f"{namespace}_"), self.resolver)
                     names.setdefault(found.name, found)
         ordered = sorted(names.values(), key=lambda n: n.name)
-        if namespace == "torch" and self.package == GENERATED_PACKAGE:
-            return template("library.py.j2").render(
+        if namespace == "torch":
+            kind = "library" if self.base is None else "extension"
+            return template(f"{kind}.py.j2").render(
                 names=ordered,
-                methods=self._methods(),
+                methods=methods(self.table, self.base, self.resolver),
                 waiting=self._ops_of(self.families),
-                package=self.package,
+                header=self._header(
+                    "The ops of {}; a family is imported when one of its ops is first used.".format(
+                        "the table" if self.base is None else self.origin.source
+                    )
+                ),
+                origin=self.origin,
+                stamp=StampView(runtime_abi(), version("gradspec")),
             )
-        is_top = namespace == "torch"
-        absent = set(self.families) - {n.module for n in ordered} if is_top else ()
-        return template("namespace.py.j2").render(
-            doc=f"The ops of the table{'' if is_top else f' in the namespace {namespace}'}.",
-            names=ordered,
-            waiting=self._ops_of(sorted(absent)),
-            package=self.package,
-        )
+        doc = f"The ops of the table in the namespace {namespace}."
+        return template("namespace.py.j2").render(names=ordered, header=self._header(doc))
 
     def _ops_of(self, families: Iterable[str]) -> dict[str, list[str]]:
         """The base names of the ops of each family."""
@@ -341,11 +328,6 @@ class PackageBuilder:
             for family in families
         }
 
-    def _name(self, op: OpSpec, name: str, form: Form = "") -> NameView:
-        base = op.signature.name
-        first = self.resolver.table.overloads(base)[0]
-        return NameView(name, first.family, base, form, name in ("__eq__", "__ne__"))
-
 
 def _standard_imports(read: set[str]) -> Iterable[str]:
     if "Sequence" in read:
@@ -353,15 +335,6 @@ def _standard_imports(read: set[str]) -> Iterable[str]:
     typing = [name for name in ("TYPE_CHECKING", "Any") if name in read]
     if typing:
         yield f"from typing import {', '.join(typing)}"
-
-
-def _is_variadic(op: OpSpec) -> bool:
-    """Whether `x.view(2, 3)` may be written for `x.view((2, 3))`."""
-    positional = [p for p in op.signature.params if not p.keyword_only]
-    if len(positional) != 2:
-        return False
-    type_ = positional[1].type
-    return type_.is_list and type_.base == "int" and type_.size is None
 
 
 def _namespaces_of(op: OpSpec) -> tuple[str, ...]:

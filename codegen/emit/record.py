@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..spec.model import OpSpec, Param
-from .names import spelled
+from ..render.to_threads import is_pointwise
+from ..spec.model import AutoElementwise, Constant, OpSpec, Param, spelled
 from .saves import Saved, SavedFormulas
+from .scopes import slot
 from .views import RecordView
 
 
@@ -21,19 +22,31 @@ def differentiable_outputs(op: OpSpec) -> tuple[str, ...]:
 def record(op: OpSpec, plan: SavedFormulas) -> RecordView:
     """The lines that make the node, and when."""
     wanted = wanted_params(op)
-    any_edge = " or ".join(has_edge(p) for p in wanted)
+    constants = [p for p in op.signature.tensor_params if isinstance(op.rule(p.name), Constant)]
+    edges = [has_edge(p) for p in (*wanted, *constants)]
+    differentiable = [p for p in wanted if p.name in op.differentiable_params]
+    tests = complex_tests(op, differentiable)
     return RecordView(
-        refuses="" if op.complex or op.real_only else " or ".join(complex_tests(op, wanted)),
-        any_edge=f"({any_edge})" if len(wanted) > 1 else any_edge,
+        refuses="" if op.complex or op.real_only else " or ".join(tests),
+        any_edge=f"({' or '.join(edges)})" if len(edges) > 1 else edges[0],
         edges=_edges(wanted),
-        saves=tuple(_saves(op, plan, wanted)),
+        saves=(*(x for param in constants for x in _refuse(op, param)), *_saves(op, plan, wanted)),
         attach=_attach(op),
     )
 
 
 def wanted_params(op: OpSpec) -> list[Param]:
-    """The arguments that have gradients."""
-    return [p for p in op.signature.params if p.name in op.differentiable_params]
+    """The arguments that gradients may be asked of."""
+    return [p for p in op.signature.params if p.name in op.recorded_params]
+
+
+def _refuse(op: OpSpec, param: Param) -> Iterator[str]:
+    """Raise if a gradient is asked of what is constant for the op."""
+    rule = op.rule(param.name)
+    assert isinstance(rule, Constant)
+    words = (op.signature.name.lstrip("_"), param.public, rule.reason)
+    yield f"if {has_edge(param)}:"
+    yield f"    raise must_be_constant({', '.join(map(repr, words))})"
 
 
 def complex_tests(op: OpSpec, wanted: list[Param]) -> Iterator[str]:
@@ -113,14 +126,20 @@ def _save(op: OpSpec, saved: Saved) -> list[str]:
                 version = "None"  # a result is new
             if saved.is_optional:
                 version = f"None if {name} is None else {version}"
-            return [f"node.{saved.slot} = {name}", f"node._version_{saved.name} = {version}"]
-        case "tensors":
             return [
                 f"node.{saved.slot} = {name}",
-                f"node._version_{saved.name} = versions({name})",
+                f"node.{slot('version', saved.name)} = {version}",
+            ]
+        case "tensors":
+            return [
+                f"node.{saved.slot} = tuple({name})",  # the list may change
+                f"node.{slot('version', saved.name)} = versions({name})",
             ]
         case "value":
-            return [f"node.{saved.slot} = {name}"]
+            param = next(p for p in op.signature.params if p.name == saved.name)
+            # A list may change before the gradient is computed; users see a tuple, as in PyTorch.
+            own = f"tuple({name}) if type({name}) is list else {name}"
+            return [f"node.{saved.slot} = {own if param.type.is_list else name}"]
         case "local":
             return [f"node.{saved.slot} = {saved.name}_array"]
         case "beside":
@@ -147,12 +166,30 @@ def _save_like(op: OpSpec, name: str) -> str:
     are of its dtype, so all of them have to be as they came.
     """
     promoted = [p for p in op.signature.tensor_params if p.name in op.promotes]
+    others = [p for p in promoted if p.name != name]
     tests = [f"{spelled(name)}_array.shape == array.shape"]
+    if others and not _is_as_broadcast(op):
+        tests = [_has_shape_of(name, other) for other in others]
     if any(p.type.is_optional for p in promoted):
         tests += map(_is_uncast, promoted)
     elif len(promoted) > 1 or op.int_to_float:
         tests.insert(0, "not is_cast")
-    return f"node._like_{name} = None if {' and '.join(tests)} else likeness({spelled(name)})"
+    like = f"None if {' and '.join(tests)} else likeness({spelled(name)})"
+    return f"node.{slot('like', name)} = {like}"
+
+
+def _is_as_broadcast(op: OpSpec) -> bool:
+    """Whether the result has the shape that the promoted arguments broadcast to: a reduction's is
+    another one, and of several results there is not one shape."""
+    elementwise = any(isinstance(rule, AutoElementwise) for _, rule in op.jvps)
+    return len(op.signature.outputs) == 1 and (elementwise or is_pointwise(op))
+
+
+def _has_shape_of(name: str, other: Param) -> str:
+    """Whether an argument has the shape of another one, which may be absent."""
+    array = f"{spelled(other.name)}_array"
+    same = f"{spelled(name)}_array.shape == {array}.shape"
+    return f"({array} is None or {same})" if other.type.is_optional else same
 
 
 def _is_uncast(param: Param) -> str:

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ..ir import nodes as ir
-from ..ir.walk import calls, free_names
+from ..ir.walk import assigned_names, calls, free_names
 from ..render.to_numpy import BESIDE, Beside
 from ..spec.model import Formula, OpSpec
 from ..spec.shared_locals import shared_assignments
+from .scopes import as_written
 
 Source: TypeAlias = Literal["tensor", "tensors", "value", "output", "attribute", "local", "beside"]
 
@@ -50,6 +51,7 @@ class SavedFormulas:
 def plan_saves(op: OpSpec) -> SavedFormulas:
     """What the node of `op` keeps."""
     tensors = {p.name for p in op.signature.tensor_params}
+    own = {thing.name for thing in op.signature.named}
     formulas = []
     readers: dict[str, list[str]] = {}
     local_readers: dict[str, list[str]] = {}
@@ -57,7 +59,7 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
     for names, rule in op.vjps:
         if not isinstance(rule, Formula):
             continue
-        block, found = _name_attributes(rule.block, tensors)
+        block, found = _name_attributes(rule.block, tensors, own)
         attributes |= found
         formulas.append((names, dataclasses.replace(rule, block=block)))
         for name in free_names(block):
@@ -71,7 +73,7 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
         if _is_kept(op, name, attributes)
     ]
     saved += [
-        Saved(name, "local", f"_computed_{name}", tuple(names))
+        Saved(name, "local", f"_computed_{as_written(name)}", tuple(names))
         for name, names in local_readers.items()
     ]
     other = beside(op)
@@ -104,22 +106,22 @@ def _saved(
 ) -> Saved:
     if name in attributes:
         of, attribute = attributes[name]
-        return Saved(name, "attribute", f"_saved_{name}", wanted_by, attribute, of)
+        return Saved(name, "attribute", f"_saved_{as_written(name)}", wanted_by, attribute, of)
     # Users read `_saved_<name>`, which for tensors is computed from what the slot holds.
-    slot = f"kept_{name}"
+    slot = f"kept_{as_written(name)}"
     param = next((p for p in op.signature.params if p.name == name), None)
     if param is None:
         # Of one that carries no gradient the tensor can be kept: it does not lead back to the node.
         carries = name in {output for output, _ in op.jvps}
         return Saved(name, "output" if carries else "tensor", slot, wanted_by)
     if param.type.base != "Tensor":
-        return Saved(name, "value", f"_saved_{name}", wanted_by)
+        return Saved(name, "value", f"_saved_{as_written(name)}", wanted_by)
     source: Source = "tensors" if param.type.is_list else "tensor"
     return Saved(name, source, slot, wanted_by, is_optional=param.type.is_optional)
 
 
 def _name_attributes(
-    block: ir.Block, tensors: set[str]
+    block: ir.Block, tensors: set[str], own: set[str]
 ) -> tuple[ir.Block, dict[str, tuple[str, str]]]:
     """`self.shape` becomes the name `self_shape` wherever the array itself is not read.
 
@@ -127,6 +129,7 @@ def _name_attributes(
     So does `tensors.outline`: shapes and dtypes of a list, as tensors without elements.
     """
     read_whole = _read_whole(block, tensors)
+    taken = own | assigned_names(block)
     found: dict[str, tuple[str, str]] = {}
 
     def rewrite(value: Any) -> Any:
@@ -135,6 +138,8 @@ def _name_attributes(
                 tensor not in read_whole or attribute in ("strides", "outline")
             ):
                 name = f"{tensor}_{attribute}"
+                if name in taken:
+                    name = f"{tensor}__{attribute}"
                 found[name] = (tensor, attribute)
                 return ir.Name(name, span=value.span)
             case ir.Node():

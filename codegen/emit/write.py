@@ -1,15 +1,16 @@
 """Staging and replacing the generated tree: all of it, or nothing.
 
-A run writes into a staging directory beside the target, formats and proves it there, and at the
-very end the two directories change places in one system call. Killed at any moment it leaves
-either the old tree or the new one.
+A run formats and proves in a private directory. At the very end the new tree is written beside the
+old one, and the two change places in one system call. Killed at any moment it leaves either the
+old tree or the new one; and it replaces nothing but what it has generated itself.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
-import shutil
+import re
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -17,62 +18,176 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .format import format_tree
+from .ownership import Refusal, check_replaceable, remove_generated
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
+_MARKER = ".writing"
+"""In a tree that is being written: the names of its files, so that they can be cleared away."""
+
 
 @contextmanager
-def staged(target: Path, files: Mapping[str, str]) -> Iterator[Path]:
-    """A directory beside `target` with formatted `files`, gone when the block ends."""
+def staged(files: Mapping[str, str], verbatim: Mapping[str, str] | None = None) -> Iterator[Path]:
+    """A private directory with formatted `files` and others, gone when the block ends."""
+    with tempfile.TemporaryDirectory(prefix="gradspec-", ignore_cleanup_errors=True) as name:
+        for file, text in files.items():
+            (Path(name) / file).write_text(text, encoding="utf-8")
+        format_tree(Path(name))
+        for file, text in (verbatim or {}).items():
+            (Path(name) / file).write_text(text, encoding="utf-8")
+        yield Path(name)
+
+
+def contents(directory: Path) -> dict[str, str]:
+    """The files of a directory by name; what is no text counts as empty."""
+    found = {}
+    for path in sorted(directory.iterdir()) if directory.is_dir() else ():
+        if path.is_file():
+            try:
+                found[path.name] = path.read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                found[path.name] = ""
+    return found
+
+
+def check_target(target: Path, source: str, *, discard_edits: bool = False) -> None:
+    """Raise Refusal unless `target` is absent, empty, or generated from `source` and unchanged."""
+    try:
+        mode = target.lstat().st_mode
+    except FileNotFoundError:
+        _check_parents(target)
+        return
+    except OSError as error:
+        raise Refusal(
+            f"{target.name[:40]} cannot be a folder: {error.strerror}", _ANOTHER
+        ) from None
+    if stat.S_ISLNK(mode):
+        raise Refusal(f"{target.name} is a symbolic link", "name the folder itself")
+    if not stat.S_ISDIR(mode):
+        raise Refusal(f"{target.name} is no folder", _ANOTHER)
+    if target.name not in os.listdir(target.parent):
+        raise Refusal(f"there is a folder {target.name}, but spelled in another case", _ANOTHER)
+    if Path.cwd().is_relative_to(target):
+        raise Refusal("this is the folder you stand in, or one above it", _ANOTHER)
+    if os.path.ismount(target):
+        raise Refusal(f"{target.name} is where a file system is mounted", _ANOTHER)
+    if not (mode & stat.S_IWUSR and os.access(target, os.W_OK)):
+        raise Refusal(f"{target.name} is read-only", _ANOTHER)
+    check_replaceable(target, source, discard_edits=discard_edits)
+
+
+_ANOTHER = "take an absent or empty folder, or one that was generated before"
+
+
+def _check_parents(target: Path) -> None:
+    """An absent target can be made: what lies above it is a folder that can be written to."""
+    for parent in target.parents:
+        if parent.is_dir():
+            if not os.access(parent, os.W_OK):
+                raise Refusal(f"{parent} is read-only", _ANOTHER)
+            return
+        if os.path.lexists(parent):
+            raise Refusal(f"{parent} is no folder", _ANOTHER)
+
+
+def replace(
+    target: Path, files: Mapping[str, str], source: str, *, discard_edits: bool = False
+) -> None:
+    """Put signed files, if they compile, in the place of what `target` held.
+
+    Raises Refusal, with everything as it was, if that is not all generated from `source`.
+    """
+    for name, text in files.items():
+        if name.endswith(".py"):
+            compile(text, str(target / name), "exec")
+    check_target(target, source, discard_edits=discard_edits)
     target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(target)
     staging = Path(tempfile.mkdtemp(prefix=f"{_prefix(target)}{os.getpid()}-", dir=target.parent))
     try:
-        for name, text in files.items():
-            (staging / name).write_text(text, encoding="utf-8")
-        format_tree(staging)
-        yield staging
+        _write(staging, files)
+        staging.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o755)
+        _swap(target, staging, source, discard_edits)
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        _clear(staging)
 
 
-def is_same(staging: Path, target: Path) -> bool:
-    """Whether `target` already holds exactly the staged files."""
-    return _contents(staging) == _contents(target)
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    (folder / _MARKER).write_text("\n".join(files), encoding="utf-8")
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / _MARKER).unlink()
 
 
-def replace(target: Path, staging: Path) -> None:
-    """Put the staged tree, if it compiles, in the place of `target`, which `staging` then holds."""
-    for path in staging.glob("*.py"):
-        compile(path.read_text(encoding="utf-8"), str(path), "exec")
-    staging.chmod(0o755)  # mkdtemp makes private directories
-    for path in staging.rglob("__pycache__"):
-        shutil.rmtree(path)
+def _swap(target: Path, staging: Path, source: str, discard_edits: bool) -> None:
+    """Let the two change places, and back again if somebody has put something of theirs there."""
     if not target.exists():
         os.rename(staging, target)
-    elif not _exchange(target, staging):
-        # No exchange on this system: two renames, with an instant between them.
-        aside = staging.with_name(staging.name + ".old")
-        os.rename(target, aside)
+        return
+    old, is_exchanged = staging, _exchange(target, staging)
+    if not is_exchanged:  # this system has none: two renames, with an instant between them
+        old = staging.with_name(f"{staging.name}-old")
+        os.rename(target, old)
         os.rename(staging, target)
-        os.rename(aside, staging)
+    try:
+        check_replaceable(old, source, discard_edits=discard_edits)
+    except Refusal:
+        if not (is_exchanged and _exchange(target, staging)):
+            os.rename(target, staging)
+            os.rename(old, target)
+        raise
+    remove_generated(old, discard_edits=discard_edits)
 
 
-def _contents(directory: Path) -> dict[str, str]:
-    return {path.name: path.read_text(encoding="utf-8") for path in directory.glob("*.py")}
+def _clear(folder: Path) -> None:
+    """Remove a tree that was staged, whole or in part, or replaced; nothing that is not ours."""
+    marker = folder / _MARKER
+    if folder.is_dir():
+        partial = marker.read_text(encoding="utf-8").split("\n") if marker.is_file() else []
+        remove_generated(folder, frozenset({_MARKER, *partial} if marker.is_file() else ()))
+
+
+def write_file(path: Path, text: str) -> None:
+    """Replace a file at once, unless it is the same: a reader sees the old one or the new one."""
+    if path.is_file() and path.read_text(encoding="utf-8", errors="replace") == text:
+        return
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        temporary.chmod(stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def _prefix(target: Path) -> str:
     return f".staging-{target.name}-"
 
 
-def _remove_leftovers(target: Path) -> None:
-    """Clear away the staging directories of runs that were killed."""
-    for path in target.parent.glob(_prefix(target) + "*"):
-        pid = path.name.removeprefix(_prefix(target)).partition("-")[0]
-        if not (pid.isdigit() and Path(f"/proc/{pid}").exists()):
-            shutil.rmtree(path, ignore_errors=True)
+def remove_leftovers(target: Path) -> None:
+    """Clear away what runs that were killed had written beside `target`."""
+    if not target.parent.is_dir():
+        return
+    pattern = re.compile(re.escape(_prefix(target)) + r"(?P<pid>\d+)-\w{8}(-old)?")
+    for path in target.parent.iterdir():
+        found = pattern.fullmatch(path.name)
+        if found and not path.is_symlink() and not _is_running(int(found["pid"])):
+            _clear(path)
+
+
+def _is_running(pid: int) -> bool:
+    if sys.platform == "win32":
+        return True  # to ask would be to send it a signal
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _exchange(a: Path, b: Path) -> bool:

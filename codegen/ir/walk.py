@@ -39,6 +39,17 @@ def walk(node: Node) -> Iterator[Node]:
         stack.extend(reversed(tuple(children(current))))
 
 
+def measure(node: Node) -> tuple[int, int]:
+    """How many nodes there are, this one and all below it, and how deep they go."""
+    size = deepest = 0
+    stack = [(node, 1)]
+    while stack:
+        current, depth = stack.pop()
+        size, deepest = size + 1, max(deepest, depth)
+        stack.extend((child, depth + 1) for child in children(current))
+    return size, deepest
+
+
 def calls(node: Node) -> Iterator[Call]:
     """Every call in a block or expression."""
     return (found for found in walk(node) if isinstance(found, Call))
@@ -111,6 +122,24 @@ def substitute(node: _N, values: Mapping[str, Expr]) -> _N | Expr:
         if (new := _substituted(old := getattr(node, name), values)) is not old
     }
     return _copy(node, changed) if changed else node
+
+
+def renamed(node: _N, names: Mapping[str, str]) -> _N:
+    """A copy with other names, where they are read and where they are assigned."""
+    if isinstance(node, Name):
+        return _copy(node, {"id": names.get(node.id, node.id)})
+    changed = {name: _renamed(getattr(node, name), names) for name in _field_names(node)}
+    if isinstance(node, Assign):
+        changed["targets"] = tuple(names.get(target, target) for target in node.targets)
+    return _copy(node, changed)
+
+
+def _renamed(value: object, names: Mapping[str, str]) -> object:
+    if isinstance(value, Node):
+        return renamed(value, names)
+    if isinstance(value, tuple):
+        return tuple(_renamed(item, names) for item in value)
+    return value
 
 
 def _copy(node: _N, changes: dict[str, Any]) -> _N:

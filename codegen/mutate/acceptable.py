@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..diagnostics import SpecError
-from ..emit.gradients import jvp_view, node_view
+from ..emit.gradients import node_view
 from ..emit.saves import plan_saves
+from ..emit.tangents import jvp_view
 from ..ir import nodes as ir
 from ..ir.parse import parse
 from ..ir.walk import calls

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from ..diagnostics import SpecError
-from ..pipeline import ProofFailure
+from ..failures import refutations
+from ..pipeline import Plan, ProofFailure
 from ..prove.verdict import OpVerdict
 from ..scratch import staged_beside
 from ..spec.model import AutoElementwise, Formula, OpSpec, Table
@@ -28,17 +29,17 @@ def advised(failure: ProofFailure, package: str) -> SpecError:
         (op, _with_advice(op, verdict, failure, package) if place < MOST_FAILURES else verdict)
         for place, (op, verdict) in enumerate(failure.failures)
     ]
-    return ProofFailure(failures, failure.table, failure.base).as_spec_error()
+    return refutations(failures)
 
 
 def _with_advice(op: OpSpec, verdict: OpVerdict, failure: ProofFailure, package: str) -> OpVerdict:
     found = verdict.counterexample
     if found is None or op.forward is None:
         return verdict
-    everything = Table((*(failure.base.ops if failure.base else ()), *failure.table.ops))
+    everything = failure.planned.everything
     keys = _formulas_behind(op, found.key)
     words = []
-    repair = _repair(op, keys, failure, everything, package)
+    repair = _repair(op, keys, failure, package)
     if repair is not None:
         words.append(f"did you mean `{repair.text}`? ({repair.kind})")
     words += [
@@ -55,12 +56,10 @@ def _with_advice(op: OpSpec, verdict: OpVerdict, failure: ProofFailure, package:
     )
 
 
-def _repair(
-    op: OpSpec, keys: list[str], failure: ProofFailure, everything: Table, package: str
-) -> Mutant | None:
+def _repair(op: OpSpec, keys: list[str], failure: ProofFailure, package: str) -> Mutant | None:
     try:
-        return find_repair(op, keys, failure.table, everything, package, failure.base)
-    except (SpecError, RuntimeError):
+        return find_repair(op, keys, failure.planned, package)
+    except Exception:
         return None  # the refutation is what matters: nothing may come in its way
 
 
@@ -76,17 +75,11 @@ def _formulas_behind(op: OpSpec, key: str) -> list[str]:
     return [key]
 
 
-def find_repair(
-    op: OpSpec,
-    keys: list[str],
-    table: Table,
-    everything: Table,
-    package: str,
-    base: Table | None = None,
-) -> Mutant | None:
+def find_repair(op: OpSpec, keys: list[str], planned: Plan, package: str) -> Mutant | None:
     """The shortest single change to one formula that makes the whole op prove, if there is one."""
     from ..prove.workers import first_that_holds  # joblib
 
+    everything = planned.everything
     versions = [
         mutant for key in keys for mutant in variants_of_formula(op, everything, key, repairs)
     ]
@@ -95,7 +88,7 @@ def find_repair(
     ops = [version.op for version in versions]
     if not ops:
         return None
-    with staged_beside(ops, table, package, base) as staging:
+    with staged_beside(ops, planned.table, package, planned.base, planned.kernels) as staging:
         name = first_that_holds(op, ops, staging, package, seconds=SECONDS)
     return next((version for version in versions if version.op.name == name), None)
 

@@ -11,6 +11,7 @@ from typing import Any
 from ..prove.verdict import OpVerdict, Status
 from ..scratch import staged_beside
 from ..spec.model import OpSpec, Table
+from ..spec.own_kernels import OwnKernels
 from .mutants import Mutant, renamed
 
 
@@ -56,6 +57,7 @@ def try_mutants(
     package: str,
     *,
     base: Table | None = None,
+    kernels: OwnKernels | None = None,
     jobs: int = 1,
     progress: Callable[[OpVerdict], None] = lambda verdict: None,
 ) -> list[Outcome]:
@@ -68,7 +70,7 @@ def try_mutants(
 
     originals = {m.original: renamed(table.by_name(m.original), "0") for m in mutants}
     ops = [*originals.values(), *(m.op for m in mutants)]
-    with staged_beside(ops, table, package, base) as staging:
+    with staged_beside(ops, table, package, base, kernels) as staging:
         verdicts = prove_ops(ops, staging, package, jobs=jobs, progress=progress)
         found = {verdict.name: verdict for verdict in verdicts}
         _check_originals(originals, found)

@@ -25,7 +25,10 @@ from . import domain
 from .deadline import TimeUp, time_limit
 from .rational import is_rationally_zero
 
-SECONDS = 10.0
+SECONDS = 20.0
+"""How long a derivation may take."""
+
+SHORTENING_SECONDS = 5.0
 """How long sympy may look for a shorter form."""
 
 _OVERFLOWING = frozenset({"exp", "exp2", "expm1", "sinh", "cosh"})
@@ -47,12 +50,18 @@ def derive_vjp(spec: OpSpec, table: Table, param: str) -> str:
         definition = spec.forward
         if definition is None or len(spec.signature.outputs) > 1:
             raise NotSymbolic("it has no `forward` with a single output")
-        return _Derivation(spec, table, param).of(definition.block)
+        with time_limit(SECONDS):
+            return _Derivation(spec, table, param).of(definition.block)
     except NotSymbolic as error:
-        rule = spec.rule(param)
-        span = rule.span if isinstance(rule, Auto) else spec.span
-        message = f"no derivative of `{spec.name}` by `{param}` can be derived: {error}"
-        raise SpecError([Diagnostic("GS072", span, message, "write the formula")]) from None
+        reason = str(error)
+    except TimeUp:
+        reason = f"given up after {SECONDS:.0f} s, as sympy's derivative of it is so large"
+    except (RecursionError, MemoryError, OverflowError, ZeroDivisionError) as error:
+        reason = f"sympy raised {type(error).__name__}"
+    rule = spec.rule(param)
+    span = rule.span if isinstance(rule, Auto) else spec.span
+    message = f"no derivative of `{spec.name}` by `{param}` can be derived: {reason}"
+    raise SpecError([Diagnostic("GS072", span, message, "write the formula")])
 
 
 class _Derivation:
@@ -127,7 +136,7 @@ def _candidates(forward: Expr, derivative: Expr, x: sympy.Symbol) -> list[Expr]:
         return [_by_pieces(forward, derivative, x)]
     found = [derivative]
     try:
-        with time_limit(SECONDS):
+        with time_limit(SHORTENING_SECONDS):
             found += _rewritten(derivative)
     except TimeUp:
         pass

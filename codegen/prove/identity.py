@@ -6,6 +6,9 @@ With parameters `p` (the input symbols), `F` the outputs and `g` their cotangent
     JVP             tangent of F             =  sum of dF/dp * t
     double backward derivative of sum(t * grad_in)  =  the same of sympy's first derivative
 
+Both are linear in `g` and in `t`. So where only one tangent is there, or the cotangent of one
+output, and the others are absent, the answer must be that to all of them with zeros for the others.
+
 The gradient for a complex input `a + i*b` is `grad_in of a + i * grad_in of b`.
 """
 
@@ -147,7 +150,7 @@ def identities(run: Run, known: Derivatives) -> Iterator[Identity]:
     symbols = {leaf: run.array(leaf) for leaf in run.leaves}
     yield from _forward_of_large_arrays(run)
     yield from _vjp(run, jacobian, symbols)
-    yield from _jvp(run, jacobian, symbols)
+    yield from _jvp(run, jacobian)
     yield from _second_order(run, jacobian, symbols)
 
 
@@ -203,8 +206,21 @@ def _vjp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[I
                     text = f"{label}{_subscript(index)}, {how}"
                     yield Identity(text, leaf[0], other[index], found[index])
 
+        for (name, recorded), gradients in run.of_one_cotangent.items():
+            how = f"of {name} alone{', with create_graph' if recorded else ''}"
+            others = [
+                g
+                for other, array in run.cotangents.items()
+                if other != name
+                for g in expressions(array).flat
+            ]
+            one = _filled(gradients[leaf], symbols[leaf], f"VJP of {shown}, {how}", leaf[0])
+            for index, expected in _elements(_without(found, others)):
+                text = f"VJP of {shown}{_subscript(index)}, {how}"
+                yield Identity(text, leaf[0], one[index], expected)
 
-def _jvp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
+
+def _jvp(run: Run, jacobian: Jacobian) -> Iterator[Identity]:
     tangent_of = _weights(run)
     for name, tangent in run.tangents.items():
         found = _filled(tangent, run.cotangents[name], f"JVP of {name}", name)
@@ -212,6 +228,24 @@ def _jvp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[I
             label = f"JVP of {name}{_subscript(index)}"
             expected = jacobian.pushed_forward((name, index), tangent_of)
             yield Identity(label, name.partition("[")[0], found[index], expected)
+        for leaf, tangents in run.of_one_tangent.items():
+            how = f"with the tangent of {_shown(run, leaf)} alone"
+            others = [
+                t for other in run.leaves if other != leaf for t in run.directions[other].values()
+            ]
+            one = _filled(tangents[name], run.cotangents[name], f"JVP of {name}, {how}", name)
+            for index, expected in _elements(_without(found, others)):
+                text = f"JVP of {name}{_subscript(index)}, {how}"
+                yield Identity(text, name.partition("[")[0], one[index], expected)
+
+
+def _without(found: Array, absent: list[Expr]) -> Array:
+    """What was found, less the terms of these tangents or cotangents."""
+    zeros = {symbol: S.Zero for expr in absent for symbol in expr.free_symbols}
+    rest = np.empty(found.shape, dtype=object)
+    for index, expr in _elements(found):
+        rest[index] = expr.xreplace(zeros)
+    return rest
 
 
 def _second_order(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:

@@ -19,10 +19,19 @@ from pathlib import Path
 
 from .verdict import OpVerdict
 
+NAME = "proofs.lock"
+
 _HEADER = """\
-# What `make codegen` has proved, and a digest of what each proof depends on.
-# Written by the generator; do not edit. Delete a line, or run `make prove`, to prove again.
+# What `gradspec codegen` has proved, and a digest of what each proof depends on.
+# Written by the generator; do not edit. Run `gradspec prove --all` to prove everything again.
 """
+
+_FIRST_LINES = tuple(
+    f"# What `{command} codegen` has proved, and a digest of what each proof depends on.\n".encode()
+    for command in ("gradspec", "make")
+)
+
+_LONGEST_LINE = 200
 
 _LINE = re.compile(
     r"(?P<name>\S+) +(?P<status>\w+) +(?P<identities>\d+) identities, (?P<chambers>\d+) chambers?"
@@ -59,7 +68,7 @@ def read(path: Path) -> dict[str, Entry]:
     """The entries by name; none if there is no lock. A line that cannot be read is left out."""
     try:
         text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (OSError, UnicodeDecodeError):
         return {}
     found: dict[str, Entry] = {}
     last = ""
@@ -82,27 +91,20 @@ def read(path: Path) -> dict[str, Entry]:
     return found
 
 
-def write(path: Path, entries: Iterable[Entry]) -> None:
-    """Replace the lock at once: a reader sees the old file or the new one."""
-    text = _HEADER + "".join(f"{line}\n" for line in _lines(list(entries)))
-    temporary = path.with_name(f"{_prefix(path)}{os.getpid()}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+def text(entries: Iterable[Entry]) -> str:
+    """The whole file."""
+    return _HEADER + "".join(f"{line}\n" for line in _lines(list(entries)))
 
 
-def remove_leftovers(path: Path) -> None:
-    """Clear away what runs that were killed had written to be the lock."""
-    for temporary in path.parent.glob(f"{_prefix(path)}*"):
-        if not Path(f"/proc/{temporary.name.removeprefix(_prefix(path))}").exists():
-            temporary.unlink(missing_ok=True)
-
-
-def _prefix(path: Path) -> str:
-    return f".{path.name}-"
+def is_lock(path: Path) -> bool:
+    """Whether a file may be replaced by a lock: it is one, or is not there."""
+    if not os.path.lexists(path):
+        return True
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        first = file.readline(_LONGEST_LINE)
+    return first in _FIRST_LINES or not first
 
 
 def _lines(entries: list[Entry]) -> Iterable[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import random
 import time
 from contextlib import suppress
@@ -15,13 +16,14 @@ from .chambers import Chambers
 from .complex_numbers import complex_examples, complex_numbers_given
 from .corners import check_by_differences, check_corners
 from .counterexample import counterexample, show_call
-from .deadline import TimeUp, time_limit
+from .deadline import PROOF_SECONDS, TimeUp, time_limit
 from .decisions import ProofError
 from .identity import Derivatives, Identity, Mismatch, WrongShape, duality, identities
 from .inputs import build, examples_of
 from .isolated import isolated_identities
 from .kinks import is_elementwise, kink_identities, single_elements, undeclared
 from .larger_matrices import check_larger_matrices
+from .layouts import check_layouts
 from .numeric import check_numerically
 from .run import Run, execute
 from .special_values import special_examples
@@ -30,21 +32,22 @@ from .unseen_calls import suspicious_calls
 from .verdict import Counterexample, OpVerdict, Status, worst
 from .zero import Region, compare
 
-SECONDS = 120.0
-"""An op that takes longer is given up."""
 EXTRA_SECONDS = 8.0
 """A call that no example makes is then left to differences: symbols may be too many for it."""
 
 
-def prove_op(spec: OpSpec) -> OpVerdict:
-    """The verdict on one op of the generated package; never raises for what the op does."""
-    started = time.perf_counter()
+def prove_op(spec: OpSpec, seconds: float = PROOF_SECONDS) -> OpVerdict:
+    """The verdict on one op of the generated package; never raises for what the op does.
+
+    It is given up after so many seconds of computing.
+    """
+    started, started_computing = time.perf_counter(), time.process_time()
     proof = _Proof(spec)
     try:
-        with time_limit(SECONDS):
+        with time_limit(seconds):
             proof.prove()
     except TimeUp:
-        proof.fail(f"given up after {SECONDS:.0f} s")
+        proof.give_up(time.process_time() - started_computing)
     except Exception as error:
         proof.fail(f"{type(error).__name__}: {error}")
     return proof.verdict(time.perf_counter() - started)
@@ -73,12 +76,19 @@ class _Proof:
         self._is_piecewise = False
         self._call = spec.name
         """The example at hand."""
+        self._spent: dict[str, float] = {}
+        """The time each example took so far."""
+        self._since = time.process_time()
 
     def prove(self) -> None:
         """Go through the examples, up to the first counterexample."""
         try:
             if self._spec.proof == "numeric":
                 self._notes.append(f"tested with numbers only: {self._spec.proof_reason}")
+                for example in examples_of(self._spec):
+                    inputs = build(self._spec, example)
+                    point = inputs.draw(random.Random(self._spec.name))
+                    self._identities += check_layouts(self._spec, inputs, point)
                 self._identities += check_numerically(self._spec)
                 self._statuses.add(Status.TESTED)
                 return
@@ -111,6 +121,21 @@ class _Proof:
         """The proof could not be carried out."""
         self._statuses.add(Status.ERROR)
         self._notes.append(reason)
+
+    def give_up(self, seconds: float) -> None:
+        """The time is over: say what took most of it."""
+        self._at(self._call)
+        call, longest = max(self._spent.items(), key=operator.itemgetter(1))
+        self.fail(
+            f"given up after {seconds:.0f} s, {longest:.0f} s of them on `{call}`; less to prove "
+            "are smaller examples, and private ops (`_name`) for parts of a long formula"
+        )
+
+    def _at(self, call: str) -> None:
+        """Go on to another example."""
+        now = time.process_time()
+        self._spent[self._call] = self._spent.get(self._call, 0.0) + now - self._since
+        self._call, self._since = call, now
 
     def verdict(self, seconds: float) -> OpVerdict:
         """All of it."""
@@ -161,12 +186,13 @@ class _Proof:
 
     def _example(self, example: Example) -> None:
         inputs = build(self._spec, example)
-        self._call = show_call(self._spec, inputs)
+        self._at(show_call(self._spec, inputs))
         # Symbols are called the same in every chamber, so most of these come up again.
         known, proved = Derivatives(), _Proved()
         chambers = Chambers(self._spec, inputs, random.Random(self._spec.name))
         runs = chambers.runs()
         first = next(runs)
+        self._identities += check_layouts(self._spec, inputs, first.point)
         for run in chain([first], runs):
             self._chambers += 1
             self._is_piecewise |= any(decision.branches for decision in run.decisions)
@@ -190,7 +216,7 @@ class _Proof:
         """Where numbers are suspicious, symbols decide."""
         for example in examples:
             inputs, points = suspicious_points(self._spec, example)
-            self._call = show_call(self._spec, inputs)
+            self._at(show_call(self._spec, inputs))
             for point in points:
                 complete = partial(inputs.complete, point, random.Random(self._spec.name))
                 run = execute(self._spec, inputs, point, complete)

@@ -29,9 +29,10 @@ def first_that_holds(refuted: OpSpec, versions: Sequence[OpSpec], seconds: float
     deadline = time.monotonic() + seconds
     calls = list(_calls(refuted))
     for version in versions:
-        if time.monotonic() > deadline:
+        left = deadline - time.monotonic()
+        if left < 0:
             break
-        if all(_is_close(version, *call) for call in calls) and prove_op(version).holds:
+        if all(_is_close(version, *call) for call in calls) and prove_op(version, left).holds:
             return version.name
     return ""
 

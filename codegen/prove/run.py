@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import sympy
 
-from ..render.to_threads import LIMITS, is_pointwise
+from ..render.module_names import LIMITS
+from ..render.to_threads import is_pointwise
 from ..spec.model import NotImplementedYet, OpSpec
 from .complex_numbers import is_complex
 from .decisions import Decision, ProofError, tracing
@@ -64,6 +65,10 @@ class Run:
     """The gradient of the weighted gradients, by argument and by cotangent."""
     tangents: dict[str, Array | None] = field(default_factory=dict)
     """Forward mode's answer for each output; empty if the op has none."""
+    of_one_tangent: dict[Leaf, dict[str, Array | None]] = field(default_factory=dict)
+    """The same where only one argument has a tangent: the others' are absent, not zero."""
+    of_one_cotangent: dict[tuple[str, bool], dict[Leaf, Array | None]] = field(default_factory=dict)
+    """The gradients where only one output was used, on arrays and under `create_graph`."""
     decisions: tuple[Decision, ...] = ()
 
     def array(self, leaf: Leaf) -> Array:
@@ -97,8 +102,12 @@ def execute(
             if not tie:
                 _backward_alone(spec, run)
                 _backward_of_large_arrays(spec, run)
+                _backward_of_one_output(spec, run)
                 _backward_twice(spec, run)
-            _forward_mode(spec, run)
+            run.tangents = _forward_mode(spec, run, run.leaves)
+            if run.tangents and not tie and len(run.leaves) > 1:
+                for leaf in run.leaves:
+                    run.of_one_tangent[leaf] = _forward_mode(spec, run, [leaf])
     run.decisions = tuple(trace.decisions.values())
     return run
 
@@ -263,6 +272,25 @@ def _any_size_is_large(module: ModuleType) -> Iterator[None]:
         vars(module).update(limits)
 
 
+def _backward_of_one_output(spec: OpSpec, run: Run) -> None:
+    """Of several outputs one alone: the cotangents of the others are absent, not zero."""
+    from gradspec.autograd import grad
+    from gradspec.tensor import wrap
+
+    if len(run.outputs) == 1:
+        return
+    for name in run.outputs:
+        for recorded in (False, True):
+            call = Call(spec, run.inputs.values, run.leaves)
+            root, leaves = call()[name], list(call.tensors.values())
+            if root.requires_grad:
+                cotangent = wrap(run.cotangents[name])
+                found = grad(root, leaves, cotangent, create_graph=recorded, allow_unused=True)
+                run.of_one_cotangent[name, recorded] = {
+                    leaf: _expressions(g) for leaf, g in zip(call.tensors, found, strict=True)
+                }
+
+
 def _backward_twice(spec: OpSpec, run: Run) -> None:
     """Differentiate the sum of the gradients, each weighted with symbols of its own."""
     from gradspec.autograd import grad
@@ -295,21 +323,20 @@ def _backward_twice(spec: OpSpec, run: Run) -> None:
     run.second = {name: _expressions(g) for name, g in zip(names, found, strict=True)}
 
 
-def _forward_mode(spec: OpSpec, run: Run) -> None:
+def _forward_mode(spec: OpSpec, run: Run, leaves: list[Leaf]) -> dict[str, Array | None]:
+    """The tangents of the outputs, where these arguments have tangents."""
     from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
     from gradspec.tensor import wrap
 
     if any(isinstance(rule, NotImplementedYet) for _, rule in spec.jvps):
-        return
+        return {}
     call = Call(spec, run.inputs.values, [])
     with dual_level():
-        for leaf in run.leaves:
+        for leaf in leaves:
             primal = wrap(run.inputs.tensors(leaf[0])[leaf[1]])
             call.replace(leaf, make_dual(primal, wrap(run.weights[leaf])))
         outputs = call()
-        run.tangents = {
-            name: _expressions(unpack_dual(outputs[name]).tangent) for name in run.outputs
-        }
+        return {name: _expressions(unpack_dual(outputs[name]).tangent) for name in run.outputs}
 
 
 def _expressions(tensor: Any) -> Array | None:

@@ -61,7 +61,7 @@ def by_differences(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> 
     weights = dict(zip(names, directions(outputs[n].array for n in names), strict=True))
     tangents = list(directions(tensor.array for tensor in at.tensors.values()))
     answer: Answer = {}
-    slopes: dict[str, Any] = dict.fromkeys(names, 0.0)
+    slopes: dict[str, Any] = {name: np.zeros_like(outputs[name].array) for name in names}
     for (leaf, tensor), tangent in zip(at.tensors.items(), tangents, strict=True):
         gradient = np.zeros(tensor.array.shape)
         for index in np.ndindex(tensor.array.shape):

@@ -6,21 +6,13 @@ import ast
 import functools
 import hashlib
 from collections.abc import Iterable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 from ..spec.model import OpSpec
+from ..spec.own_kernels import MODULE, OwnKernels
+from ..spec.runtime_files import runtime_directory
 
 _HERE = Path(__file__).parent
-
-
-@functools.cache
-def runtime_directory() -> Path:
-    """Where the runtime lies; finding it does not import it."""
-    found = find_spec("gradspec")
-    if found is None or not found.submodule_search_locations:
-        raise RuntimeError("gradspec is not installed: run `pip install -e .`")
-    return Path(found.submodule_search_locations[0])
 
 
 @functools.cache
@@ -36,11 +28,12 @@ def prover_digest() -> str:
 
 _CORE = (
     *("engine", "node", "tensor", "forward_mode", "tangent_writes", "dispatch", "broadcast"),
-    *("summation", "saved", "constants"),
+    *("summation", "saved", "constants", "absent", "strides"),
 )
 
 _NOT_THE_PROOF = (
     *("lock.py", "sources.py", "workers.py", "verdict.py", "derive.py"),
+    "parent.py",
     *("difference.py", "repair.py"),
 )
 """Parts that decide nothing about whether a formula is right."""
@@ -50,11 +43,16 @@ def _read(file: Path) -> bytes:
     return file.read_bytes() if file.exists() else b""
 
 
-def kernel_sources(names: Iterable[str]) -> str:
-    """The source of the kernels that a block calls, with the kernels and helpers they call."""
+def kernel_sources(names: Iterable[str], own: OwnKernels | None = None) -> str:
+    """The source of the kernels that a block calls, with the kernels and helpers they call.
+
+    Those of a package of one's own (`own_kernels.name`) may use all that is in their file.
+    """
     definitions = _kernel_definitions()
     found: dict[str, str] = {}
     stack = sorted(names)
+    if own is not None and any(name.startswith(f"{MODULE}.") for name in stack):
+        found[MODULE] = own.text
     while stack:
         name = stack.pop()
         if name in definitions and name not in found:

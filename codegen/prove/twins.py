@@ -216,6 +216,8 @@ NUMBERS: dict[str, Twin] = {
     "i0": lambda a: sympy.besseli(0, a),
     "i1": lambda a: sympy.besseli(1, a),
     "i0e": lambda a: exp(-_absolute(a)) * sympy.besseli(0, a),
+    "iv": lambda n, a: sympy.besseli(n, a),
+    "ive": lambda n, a: exp(-_absolute(a)) * sympy.besseli(n, a),
     "i1e": lambda a: exp(-_absolute(a)) * sympy.besseli(1, a),
     "j0": lambda a: sympy.besselj(0, a),
     "j1": lambda a: sympy.besselj(1, a),

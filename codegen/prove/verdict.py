@@ -18,6 +18,7 @@ PROOF_CODES = {
     "GS070": "a refuted formula",
     "GS071": "a proof that could not be carried out",
     "GS072": "a derivative that cannot be derived",
+    "GS073": "a formula that has no meaning where one of several tangents or gradients is absent",
 }
 
 
@@ -91,7 +92,7 @@ def explain(verdict: OpVerdict, spec: OpSpec) -> list[Diagnostic]:
     if verdict.status is Status.ERROR or found is None:
         reason = "; ".join(verdict.notes)
         message = f"`{spec.name}` could not be proved: {reason}"
-        return [Diagnostic("GS071", spec.span, message)]
+        return [Diagnostic("GS071", spec.span, message, _advice(reason))]
     text = f"{found.label} is wrong in `{found.call}`"
     if found.message:
         text += f": {found.message}"
@@ -103,6 +104,15 @@ def explain(verdict: OpVerdict, spec: OpSpec) -> list[Diagnostic]:
             f"\n  the derivative {found.expected_value}  =  {found.expected}"
         )
     return [Diagnostic("GS070", _place(spec, found.key), text, found.suggestion)]
+
+
+def _advice(reason: str) -> str:
+    if "truth value of an array" not in reason:
+        return ""
+    return (
+        "elements are told apart by `where(condition, a, b)`; `if` asks one thing of the whole "
+        "call, such as a flag or a shape"
+    )
 
 
 def _place(spec: OpSpec, key: str) -> Span:

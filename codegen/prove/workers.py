@@ -7,7 +7,9 @@ with `joblib.parallel_config`.
 from __future__ import annotations
 
 import math
+import os
 import uuid
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +20,8 @@ from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from ..spec.model import Example, OpSpec
+from .deadline import GRACE_SECONDS, PROOF_SECONDS, hard_limit, limit_memory
+from .parent import end_with
 from .verdict import OpVerdict, Status
 
 _Item = TypeVar("_Item")
@@ -26,6 +30,9 @@ _Work: TypeAlias = Callable[[_Item, Path, str, str], _Answer]
 
 _PRE_DISPATCHED = 2
 """Items sent ahead for each worker: so many may be lost with one."""
+
+MEMORY = 4 * 1024**3
+"""The bytes that a worker may take."""
 
 OPS_PER_WORKER = 24
 """A worker takes about as long to start as to prove this many ops."""
@@ -102,7 +109,11 @@ class _Pool:
                 for number, answer in self._together(work, left):
                     del left[number]
                     yield number, answer
-            except TerminatedWorkerError:
+            except TerminatedWorkerError as error:
+                if len(left) == 1:
+                    ((number, item),) = left.items()
+                    yield number, crashed(item, _end(error))
+                    return
                 for number in list(left)[: _PRE_DISPATCHED * self._jobs]:
                     yield number, self._isolated(work, left.pop(number), crashed)
 
@@ -123,13 +134,17 @@ class _Pool:
             return_as="generator_unordered",
             batch_size=1,
             pre_dispatch=_PRE_DISPATCHED * workers,
+            initializer=end_with,
+            initargs=(os.getpid(), self._staged),
         )(tasks)
 
     def _in_one_worker(
         self, work: _Work[_Item, _Answer], items: Mapping[int, _Item], run: str
     ) -> Iterator[tuple[int, _Answer]]:
         """joblib would do a single job in this very process, which must not import the runtime."""
-        executor = ProcessPoolExecutor(max_workers=1)
+        executor = ProcessPoolExecutor(
+            max_workers=1, initializer=end_with, initargs=(os.getpid(), self._staged)
+        )
         try:
             futures = [
                 executor.submit(_numbered, work, number, item, self._staged, self._package, run)
@@ -150,7 +165,15 @@ class _Pool:
         try:
             return next(self._in_one_worker(work, {0: item}, uuid.uuid4().hex))[1]
         except TerminatedWorkerError as error:
-            return crashed(item, f"ended its process ({type(error).__name__})")
+            return crashed(item, _end(error))
+
+
+def _end(error: TerminatedWorkerError) -> str:
+    """How a worker ended."""
+    if "SIGXCPU" in str(error):
+        seconds = f"{PROOF_SECONDS + GRACE_SECONDS:.0f} s"
+        return f"was after {seconds} in a step that nothing can interrupt: are its numbers huge?"
+    return f"ended its process ({type(error).__name__})"
 
 
 def _numbered(
@@ -169,7 +192,8 @@ def prove_in_worker(spec: OpSpec, staged: Path, package: str, run: str) -> OpVer
         return OpVerdict(spec.name, Status.ERROR, notes=(problem,))
     from .op import prove_op
 
-    return prove_op(spec)
+    with hard_limit(PROOF_SECONDS + GRACE_SECONDS):
+        return prove_op(spec)
 
 
 def compare_in_worker(
@@ -206,6 +230,9 @@ def _import_staged(staged: Path, package: str) -> str:
     """Import the package to be proved; answers what went wrong."""
     from .staging import use_generated
 
+    limit_memory(MEMORY)
+    # Calls are tried of which users are warned.
+    warnings.simplefilter("ignore", UserWarning)
     try:
         use_generated(staged, package)
         import_module("gradspec")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 
 from ..ir import nodes as ir
 from ..spec.model import OpSpec
-from .resolve import CONSTANTS, HELPERS, Resolver
+from ..spec.vocabulary import CONSTANT_FUNCTIONS
+from .module_names import MODULE_NAMES, TAKEN, is_taken
+from .resolve import CONSTANTS, Resolver
+
+GENERATED_PACKAGE = "gradspec.generated"
+"""The package of gradspec's own table."""
 
 # A constant is spelled in capitals: sqrt(2 / pi) becomes SQRT_2_OVER_PI.
 _SPELLINGS = (("**", "_TO_"), ("/", "_OVER_"), ("*", "_TIMES_"), ("+", "_PLUS_"), ("-", "_MINUS_"))
@@ -23,6 +29,10 @@ class ModuleContext:
     home: dict[str, str]
     """The generated package that each op lives in, by full name."""
     resolver: Resolver
+    inner_names: dict[str, dict[str, str]] = field(default_factory=dict)
+    """What the code of an op calls its arguments, where that is not their name in the spec."""
+    own_kernels: frozenset[str] = frozenset()
+    """The kernels that the package brings itself: `kernels.name` in a formula means these first."""
     numpy: set[str] = field(default_factory=set)
     modules: set[str] = field(default_factory=set)
     """Of `kernels`, `sp`, `constants`."""
@@ -44,7 +54,12 @@ class ModuleContext:
         if prefix and package != self.package:
             return name  # another package need not have it: the module gets one of its own
         self.families.add((package, op.family))
-        return f"{op.family}_ops.{name}"
+        return f"{self.sibling_name(package, op.family)}.{name}"
+
+    def sibling_name(self, package: str, family: str) -> str:
+        """What another generated module is called here: two packages may have namesakes."""
+        is_extension = self.package != GENERATED_PACKAGE and GENERATED_PACKAGE in self.home.values()
+        return f"own_{family}_ops" if is_extension and package == self.package else f"{family}_ops"
 
     def constant(self, text: str) -> str:
         """The module-level name of a constant expression, e.g. `constants.sqrt(2)`."""
@@ -56,16 +71,33 @@ class ModuleContext:
         if name[0].isdigit():
             name = "_" + name
         self.modules.add("constants")
+        # `sqrt(2 / pi)` and `sqrt(2) / pi` are spelled alike; and a module has other capitals.
+        free = (name if n == 1 else f"{name}_{n}" for n in itertools.count(1))
+        free = (n for n in free if n not in MODULE_NAMES)
+        name = next(n for n in free if self.constants.get(n, text) == text)
         self.constants[name] = text
         return name
+
+
+def numpy_name(function: str) -> str:
+    """What generated code calls a function of NumPy: `linalg.inv` is `np_linalg_inv`."""
+    return "np_" + function.replace(".", "_")
 
 
 def function_name(op: OpSpec, resolver: Resolver) -> str:
     """The Python function of an op: its base name, with the overload if there are several."""
     signature = op.signature
     if len(resolver.table.overloads(signature.name)) == 1:
-        return signature.name
-    return f"{signature.name}_{signature.overload.lower() or 'default'}"
+        return public_name(signature.name, resolver)
+    name = f"{signature.name}_{signature.overload.lower() or 'default'}"
+    return f"{name}__{TAKEN}" if resolver.is_op(name) else public_name(name, resolver)
+
+
+def public_name(name: str, resolver: Resolver) -> str:
+    """What a module calls the public function of a base name: that name, if it is free there."""
+    stem = name.removesuffix("_jvp")
+    is_rule = stem != name and (resolver.is_op(stem) or resolver.is_op(stem.rpartition("_")[0]))
+    return f"{name}__{TAKEN}" if is_rule or is_taken(name) else name
 
 
 def is_constant(expr: ir.Expr, resolver: Resolver) -> bool:
@@ -81,8 +113,7 @@ def is_constant(expr: ir.Expr, resolver: Resolver) -> bool:
             return is_constant(left, resolver) and is_constant(right, resolver)
         case ir.Call(function, args, kwargs):
             return (
-                function not in HELPERS
-                and "." not in function
+                function in CONSTANT_FUNCTIONS
                 and not kwargs
                 and bool(args)
                 and all(is_constant(arg, resolver) for arg in args)

@@ -6,7 +6,7 @@ from ..ir import nodes as ir
 from ..spec.model import Formula
 from .base import ATOM, LOOSEST, PythonRenderer
 from .context import ModuleContext, is_constant, needs_folding
-from .resolve import Kind, Target
+from .resolve import OF_ABSENT, Kind, Target
 
 
 class ConstantRenderer(PythonRenderer):
@@ -45,6 +45,11 @@ class FormulaRenderer(PythonRenderer):
 
     def render_name(self, node: ir.Name) -> tuple[str, int]:
         return self.spelling.get(node.id, node.id), ATOM
+
+    def read(self, node: ir.Expr | ir.Slice) -> tuple[str, int]:
+        if isinstance(node, ir.Call) and node.function in OF_ABSENT:
+            return f"{OF_ABSENT[node.function]}({', '.join(map(self.render, node.args))})", ATOM
+        return super().read(node)
 
     def local(self, name: str) -> str:
         return self.spelling.get(name, name)

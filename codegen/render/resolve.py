@@ -22,6 +22,15 @@ HELPERS: dict[str, Kind] = {
 }
 """Functions of the language that are not ops, and the kind of their answer."""
 
+OF_ABSENT = {
+    "?add": "add_present",
+    "?subtract": "subtract_present",
+    "?fill": "zeros_if_absent",
+    "?or_zero": "or_zero",
+}
+"""Functions of the runtime for what may be absent, by how `emit.absent` calls them; no formula can,
+and they take precedence over no op."""
+
 CONSTANTS = ("pi", "inf", "nan")
 
 _KIND_OF_BASE: dict[str, Kind] = {
@@ -144,6 +153,8 @@ class Resolver:
     def _kind_of_call(self, call: ir.Call, kinds: Mapping[str, Kind]) -> Kind:
         if call.function in HELPERS:
             return HELPERS[call.function]
+        if call.function in OF_ABSENT:
+            return self.kind(call.args[0], kinds)
         if call.function == "conj" and self.kind(call.args[0], kinds) in ("number", "int"):
             return "number"
         overloads = self._overloads.get(call.function)

@@ -7,15 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ..diagnostics import Diagnostic, SpecError
 from ..ir import nodes as ir
 from ..ir.simplify import simplify
-from ..ir.walk import names, substitute
+from ..ir.walk import measure, names, substitute
+from ..spec.own_kernels import MODULE
 from .base import ATOM, CONDITIONAL
+from .context import numpy_name
 from .formula import FormulaRenderer
 from .resolve import HELPERS, Kind, Target
 
-_DEEPEST_INLINING = 12
+_MOST_WRITTEN_OUT = 500
+_DEEPEST_WRITTEN_OUT = 100
+"""How many nodes definitions in the place of calls may have, in a whole formula, and how deep it
+may become. Calls beyond are calls of functions on arrays."""
 
 _FUNCTIONS = frozenset(
     (
@@ -61,6 +65,9 @@ class NumpyRenderer(FormulaRenderer):
     """Code on arrays, free of tensors."""
 
     _depth = 0
+    """How deep in definitions what is being written stands."""
+    _written_out = 0
+    """How many nodes have been."""
     beside: Beside | None = None
     beside_call = ""
     """The call of it whose value the local `beside` holds, if that is not None."""
@@ -76,7 +83,7 @@ class NumpyRenderer(FormulaRenderer):
         inlined = self.inlined(target)
         if inlined is None:
             return self.array_call(target), ATOM
-        with self.inside(target):
+        with self.inside(target, inlined):
             return self.read(inlined)
 
     def primitive(self, node: ir.Call) -> tuple[str, int]:
@@ -84,8 +91,12 @@ class NumpyRenderer(FormulaRenderer):
         arguments = self._arguments(node)
         if root == "np":
             self.context.numpy.add(name)
-            call = f"np_{name}({arguments})"
+            call = f"{numpy_name(name)}({arguments})"
             return self.function(node, call) if name in _FUNCTIONS else (call, ATOM)
+        if root == "kernels" and name in self.context.own_kernels:
+            self.context.kernels.add(f"{MODULE}.{name}")
+            self.context.modules.add(MODULE)
+            return f"{MODULE}.{name}({arguments})", ATOM
         self.context.modules.add(root)
         if root == "kernels":
             self.context.kernels.add(name)
@@ -135,17 +146,6 @@ class NumpyRenderer(FormulaRenderer):
         definition = target.op.forward
         if definition is None or definition.block.expression is None:
             return None
-        if self._depth > _DEEPEST_INLINING:
-            raise SpecError(
-                [
-                    Diagnostic(
-                        "GS041",
-                        definition.spans[0],
-                        f"the forward of {target.op.name!r} is defined by itself",
-                        "a forward must end in primitives: np.*, sp.* or kernels.*",
-                    )
-                ]
-            )
         # Arguments that are more than a name are counted after the decided branches are gone.
         # A display keeps its meaning in `is None` tests, which a mark would hide.
         marks = {
@@ -156,24 +156,33 @@ class NumpyRenderer(FormulaRenderer):
         read = Counter(name.id for name in names(marked))
         if any(count > 1 and name.startswith("?") for name, count in read.items()):
             return None
-        return simplify(substitute(definition.block.expression, target.args))
+        expression = substitute(definition.block.expression, target.args)
+        size, depth = measure(expression)
+        is_too_deep = self._depth + depth > _DEEPEST_WRITTEN_OUT
+        if is_too_deep or self._written_out + size > _MOST_WRITTEN_OUT:
+            return None
+        self._written_out += size
+        return simplify(expression)
 
     @contextmanager
-    def inside(self, target: Target) -> Iterator[None]:
-        """Where the definition of an op is rendered in place of its call."""
-        outer, self._depth = self.formula, self._depth + 1
+    def inside(self, target: Target, written: ir.Expr) -> Iterator[None]:
+        """Where the definition of an op is written out in place of its call."""
+        outer, depth = self.formula, self._depth
+        self._depth += measure(written)[1]
         assert target.op.forward is not None
         self.formula = target.op.forward
         try:
             yield
         finally:
-            self.formula, self._depth = outer, self._depth - 1
+            self.formula, self._depth = outer, depth
 
     def array_call(self, target: Target) -> str:
         op = target.op
         self.context.array_functions.add(op.name)
         words = []
+        names = self.context.inner_names.get(op.name, {})
         for param in op.signature.params:
             text = self.render(target.args[param.name])
-            words.append(f"{param.name}={text}" if param.keyword_only else text)
+            name = names.get(param.name, param.name)
+            words.append(f"{name}={text}" if param.keyword_only else text)
         return f"{self.context.function(op, prefix='array_')}({', '.join(words)})"

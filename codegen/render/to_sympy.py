@@ -85,6 +85,8 @@ PRIMITIVES: dict[str, Callable[..., Any]] = {
     "sp.logit": lambda x: sympy.log(x / (1 - x)),
     "sp.xlogy": lambda x, y: x * sympy.log(y),
     "sp.gammaln": sympy.loggamma,
+    "kernels.lgamma": sympy.loggamma,
+    "kernels.bessel": lambda a, n: sympy.besseli(n, a),
     "sp.digamma": lambda x: sympy.polygamma(0, x),
     "sp.psi": lambda x: sympy.polygamma(0, x),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..ir import nodes as ir
+from ..spec.model import spelled
 from .base import ATOM
 from .formula import FormulaRenderer
 from .resolve import HELPERS
@@ -18,8 +19,7 @@ class TensorRenderer(FormulaRenderer):
         if node.function in HELPERS:
             return f"{node.function}({', '.join(words)})", ATOM
         for name, value in node.kwargs:
-            spelled = "input" if name == "self" else name
-            words.append(f"{spelled}={self.render(value)}")
+            words.append(f"{spelled(name)}={self.render(value)}")
         return f"{self.context.function(self.target(node).op)}({', '.join(words)})", ATOM
 
     def _is_number(self, expr: ir.Expr) -> bool:

@@ -12,11 +12,10 @@ with a block at a time, so that a formula of several steps goes over memory once
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..ir import nodes as ir
 from ..ir.walk import names, walk
 from ..spec.model import OpSpec
+from ..spec.primitives import primitives
 from .base import ATOM, CONDITIONAL, LOOSEST, OR
 from .resolve import HELPERS, Target
 from .to_numpy import MEMBERS, QUICKER, NumpyRenderer
@@ -24,17 +23,14 @@ from .to_numpy import MEMBERS, QUICKER, NumpyRenderer
 _OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 """Each as a function of NumPy, which writes where it is told to."""
 
-LIMITS = ("ENOUGH", "PLENTY")
-"""The sizes from which arrays are large, as generated modules know them: for functions such as the
-sine, and for arithmetic."""
-
 _LIMITED = {"np_maximum": "at_least", "np_minimum": "at_most"}
 """Functions of the runtime that are quicker beside a number, from `MANY` elements on."""
 
 _POINTWISE = frozenset(
     (
         *("kernels.times", "kernels.where", "kernels.sgn", "kernels.round", "kernels.within"),
-        *("kernels.pow_scalar", "kernels.pow_of_scalar", "kernels.remainder_scalar"),
+        *("kernels.pow_scalar", "kernels.pow_of_scalar"),
+        *("kernels.remainder", "kernels.remainder_scalar"),
         *("kernels.fmod", "kernels.fmod_scalar", "np.zeros_like", "where"),
     )
 )
@@ -53,12 +49,10 @@ def _looks_further(node: ir.Node) -> bool:
     """Whether this part of a formula may read more than one element of an array."""
     match node:
         case ir.Call(function):
-            root, _, name = function.partition(".")
             if function in _POINTWISE:
                 return False
-            if root == "np":
-                return name == "matmul" or not isinstance(getattr(np, name), np.ufunc)
-            return root != "sp"
+            known = primitives().get(function)
+            return known is None or not known.is_elementwise
         case ir.Binary(op):
             return op == "@"
         case ir.Attribute() | ir.Subscript() | ir.Slice() | ir.Sequence():
@@ -86,7 +80,7 @@ class PointwiseRenderer(NumpyRenderer):
             target = self._inlinable(value)
             body = None if target is None else self.inlined(target)
             if target is not None and body is not None:
-                with self.inside(target):
+                with self.inside(target, body):
                     return self._whole(body, at)
         if isinstance(value, ir.Conditional):
             then, otherwise = self._whole(value.then, OR), self._whole(value.otherwise, CONDITIONAL)
@@ -111,8 +105,8 @@ class PointwiseRenderer(NumpyRenderer):
         function, operands = _taken_apart(value)
         if not (tensors and function):
             return None
-        if function in _LIMITED and isinstance(operands[1], ir.Const):
-            array, number = map(self.render, operands)
+        if function in _LIMITED and isinstance(operands[0], ir.Const):
+            number, array = map(self.render, operands)
             return f"{array}.size < MANY else {_LIMITED[function]}({array}, {number})"
         self._size, self._is_part_pointwise, self._has_functions = "large", True, False
         arguments = ", ".join(map(self.render, operands))

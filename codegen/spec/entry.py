@@ -15,6 +15,7 @@ from .model import (
     Auto,
     AutoElementwise,
     AutoLinear,
+    Constant,
     Formula,
     NonDifferentiable,
     NotImplementedYet,
@@ -29,8 +30,8 @@ from .source import Listing, Located, Mapping, Scalar
 from .values import Word, read_flag, read_mapping, read_text, read_words
 from .vocabulary import ENTRY_KEYS
 
-_NOT_IMPLEMENTED = re.compile(
-    r"not_implemented\s*(?::\s*(?P<reason>.+)|\(\s*(?P<quote>['\"])(?P<quoted>.+)(?P=quote)\s*\))",
+_REASONED = re.compile(
+    r"(?P<word>not_implemented|constant)\s*(?::\s*(?P<reason>.+)|\(\s*(?P<quote>['\"])(?P<quoted>.+)(?P=quote)\s*\))",
     re.DOTALL,
 )
 
@@ -124,6 +125,7 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         complex=reader.flag("complex"),
         real_only=reader.text("real_only"),
         inplace=reader.flag("inplace"),
+        layout=reader.words("layout"),
         domain=reader.domain(),
         output_differentiability=reader.output_differentiability(),
         kinks=reader.kinks(),
@@ -226,7 +228,12 @@ class _EntryReader:
                 return Auto(node.span)
             case "non_differentiable":
                 return NonDifferentiable(node.span)
-        return self._not_implemented(node) or read_formula(key, node, self._report)
+        reasoned = self._reasoned(node)
+        if reasoned is not None:
+            word, reason = reasoned
+            rule = Constant if word == "constant" else NotImplementedYet
+            return rule(reason, node.span)
+        return read_formula(key, node, self._report)
 
     def _jvp(self, key: str, node: Located) -> TangentRule | None:
         match node.value.strip() if isinstance(node, Scalar) else None:
@@ -234,17 +241,21 @@ class _EntryReader:
                 return AutoLinear(node.span)
             case "auto_element_wise":
                 return AutoElementwise(node.span)
-        return self._not_implemented(node) or read_formula(key, node, self._report)
+        reasoned = self._reasoned(node)
+        if reasoned is not None and reasoned[0] == "not_implemented":
+            return NotImplementedYet(reasoned[1], node.span)
+        return read_formula(key, node, self._report)
 
-    def _not_implemented(self, node: Located) -> NotImplementedYet | None:
-        """`"not_implemented: reason"`, `{not_implemented: reason}` or PyTorch's call form."""
-        if isinstance(node, Mapping) and [key.value for key, _ in node.items] == [
-            "not_implemented"
-        ]:
-            reason = read_text("not_implemented", node.items[0][1], self._report)
-            return NotImplementedYet("" if reason is None else reason.value, node.span)
-        if isinstance(node, Scalar) and (match := _NOT_IMPLEMENTED.fullmatch(node.value.strip())):
-            return NotImplementedYet(match["reason"] or match["quoted"], node.span)
+    def _reasoned(self, node: Located) -> tuple[str, str] | None:
+        """`"not_implemented: reason"`, `{not_implemented: reason}` or PyTorch's call form, also of
+        `constant`: the word and the reason."""
+        if isinstance(node, Mapping):
+            words = [key.value for key, _ in node.items]
+            if words in (["not_implemented"], ["constant"]):
+                reason = read_text(words[0], node.items[0][1], self._report)
+                return words[0], "" if reason is None else reason.value
+        if isinstance(node, Scalar) and (match := _REASONED.fullmatch(node.value.strip())):
+            return match["word"], match["reason"] or match["quoted"]
         return None
 
     def output_differentiability(self) -> tuple[bool, ...]:

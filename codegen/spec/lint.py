@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 
 from ..diagnostics import Report, Span
 from ..ir.walk import calls
 from .entry import Entry
 from .metadata import check_metadata
 from .model import OpSpec, Table
+from .own_kernels import OwnKernels
 from .rules import check_rules
 from .scope import Functions, check_formulas
 
 
 def lint(
-    entries: Sequence[Entry], unreadable: Iterable[str], base: Table | None, report: Report
+    entries: Sequence[Entry],
+    unreadable: Iterable[str],
+    base: Table | None,
+    report: Report,
+    kernels: OwnKernels | None = None,
 ) -> None:
     """Check all entries of a run; `unreadable` are the ops whose signatures are broken."""
     others = () if base is None else base.ops
-    functions = Functions((*others, *(entry.op for entry in entries)), unreadable)
+    functions = Functions((*others, *(entry.op for entry in entries)), unreadable, kernels)
     for entry in entries:
         check_rules(entry, report)
         check_metadata(entry, report)
@@ -32,6 +38,7 @@ def _check_unique(entries: Sequence[Entry], others: Iterable[OpSpec], report: Re
     """No op twice, and no alias or operator that means two different ops."""
     ops = {op.name: op.span for op in others}
     meanings: dict[str, tuple[str, Span]] = {}
+    theirs = {op.signature.name: op.span for op in others}
     for op in (*others, *(entry.op for entry in entries)):
         meanings.setdefault(op.signature.name, (op.signature.name, op.span))
     for entry in entries:
@@ -40,6 +47,10 @@ def _check_unique(entries: Sequence[Entry], others: Iterable[OpSpec], report: Re
         if first is not op.span:
             help = f"the first is at {first}: rename one, or give it an overload name"
             report.error("GS050", op.span, f"`{op.name}` is in the table already", help)
+        elif op.signature.name in theirs:
+            help = "its overloads are chosen there: take another name"
+            message = f"`{op.signature.name}` is an op of gradspec itself"
+            report.error("GS050", op.span, message, help)
         for word, place in (*entry.words("aliases"), *entry.words("operators")):
             owner, where = meanings.setdefault(word, (op.signature.name, op.span))
             if owner != op.signature.name:
@@ -53,12 +64,15 @@ def _check_circles(entries: Sequence[Entry], report: Report) -> None:
     single = {entry.op.signature.name: entry for entry in entries}
     single = {name: entry for name, entry in single.items() if counts[name] == 1}
     called = {name: _called(entry.op) & single.keys() for name, entry in single.items()}
-    for name, entry in single.items():
-        if circle := _way_back(name, called):
+    while circle := _circle(called):
+        for place, name in enumerate(circle):
+            entry = single[name]
             key = "forward" if entry.op.forward is not None else "composite"
-            way = " calls ".join(f"`{step}`" for step in circle)
+            steps = [*circle[place:], *circle[:place], name]
+            way = " calls ".join(f"`{step}`" for step in steps)
             help = "a definition ends in primitives: `np.`, `sp.` or `kernels.`"
             report.error("GS039", entry.key_span(key), f"a definition in a circle: {way}", help)
+            del called[name]
 
 
 def _called(op: OpSpec) -> set[str]:
@@ -66,15 +80,11 @@ def _called(op: OpSpec) -> set[str]:
     return set() if definition is None else {call.function for call in calls(definition.block)}
 
 
-def _way_back(start: str, called: Mapping[str, set[str]]) -> list[str]:
-    """The shortest way of calls from an op to itself; empty if there is none."""
-    ways = [[start]]
-    seen: set[str] = set()
-    for way in ways:
-        for step in sorted(called[way[-1]]):
-            if step == start:
-                return [*way, step]
-            if step not in seen:
-                seen.add(step)
-                ways.append([*way, step])
+def _circle(called: Mapping[str, set[str]]) -> list[str]:
+    """Ops each of which calls the next, and the last the first; empty if there are none."""
+    try:
+        TopologicalSorter(called).prepare()
+    except CycleError as error:
+        backwards: list[str] = error.args[1][1:]
+        return backwards[::-1]
     return []

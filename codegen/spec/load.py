@@ -9,17 +9,23 @@ from ..diagnostics import Report, Span, did_you_mean
 from .entry import Entry, RawEntry, declared_name, read_entry
 from .lint import lint
 from .model import Table
+from .own_kernels import OwnKernels
 from .source import Listing, Located, Mapping, Scalar, compose, read_source
 from .vocabulary import RESERVED_FAMILIES
+
+MAX_INCLUDE_DEPTH = 20
 
 _ITEM_KEYS = ("name", "family", "include")
 
 
-def load_table(path: Path, *, base: Table | None = None) -> Table:
+def load_table(
+    path: Path, *, base: Table | None = None, kernels: OwnKernels | None = None
+) -> Table:
     """Read a spec file and everything it includes.
 
-    `base` holds further ops that formulas may call. Raises SpecError with every mistake of every
-    file; a table that is returned has none. Nothing in a file is ever executed.
+    `base` holds further ops that formulas may call, `kernels` further kernels. Raises SpecError
+    with every mistake of every file; a table that is returned has none. Nothing in a file is ever
+    executed.
     """
     report = Report()
     files = _Files(report)
@@ -32,7 +38,7 @@ def load_table(path: Path, *, base: Table | None = None) -> Table:
             entries.append(entry)
         elif (name := declared_name(raw.mapping)) is not None:
             unreadable.append(name)
-    lint(entries, unreadable, base, report)
+    lint(entries, unreadable, base, report, kernels)
     report.raise_if_any()
     return Table(tuple(entry.op for entry in entries))
 
@@ -44,10 +50,16 @@ class _Files:
         self.entries: list[RawEntry] = []
         self._report = report
         self._seen: set[Path] = set()
+        self._depth = 0
 
     def read(self, path: Path, asked_by: Span | None = None) -> None:
         """Add the entries of `path`; `asked_by` is the include that names it."""
         self._seen.add(path.resolve())
+        self._depth += 1
+        self._read(path, asked_by)
+        self._depth -= 1
+
+    def _read(self, path: Path, asked_by: Span | None) -> None:
         source = read_source(path, self._report, asked_by=asked_by)
         root = None if source is None else compose(source, self._report)
         if root is None:
@@ -106,6 +118,7 @@ class _Files:
             and not keyword.iskeyword(family)
             and not family.startswith("_")
             and family not in RESERVED_FAMILIES
+            and not family.endswith("_names")  # modules of namespaces
         )
         if not good:
             help = "a family is the name of a Python module: `- family: linalg`"
@@ -126,5 +139,8 @@ class _Files:
         elif resolved in self._seen:
             help = "each file is included once, and never by itself"
             self._report.error("GS013", node.span, f"`{node.value}` is read already", help)
+        elif self._depth >= MAX_INCLUDE_DEPTH:
+            message = f"`{node.value}` is included over more than {MAX_INCLUDE_DEPTH} files"
+            self._report.error("GS013", node.span, message, "include it from the first file")
         else:
             self.read(target, node.span)

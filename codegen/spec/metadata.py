@@ -13,8 +13,9 @@ from ..ir.walk import free_names
 from .entry import Entry
 from .model import REQUIRED, AutoElementwise, Param
 from .source import Mapping, Scalar
-from .vocabulary import CONSTANTS, DOMAINS, OPERATORS, PYTHON_MODULES, REFUSALS, VARIANTS
+from .vocabulary import CONSTANTS, DOMAINS, OPERATORS, PYTHON_MODULES, REFUSALS, ROWS, VARIANTS
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _TERM = r"\s*(?:-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|[A-Za-z_]\w*)\s*"
 _INEQUALITY = re.compile(rf"{_TERM}(?:(?:<=|>=|!=|<|>){_TERM}){{1,2}}")
 
@@ -24,6 +25,7 @@ def check_metadata(entry: Entry, report: Report) -> None:
     _check_words(entry, report)
     _check_aliases(entry, report)
     _check_promotes(entry, report)
+    _check_layout(entry, report)
     _check_domain(entry, report)
     _check_kinks(entry, report)
     _check_examples(entry, report)
@@ -48,7 +50,7 @@ def _check_known(entry: Entry, key: str, known: Iterable[str], report: Report) -
 
 def _check_aliases(entry: Entry, report: Report) -> None:
     for word, place in (*entry.words("aliases"), *entry.words("node")):
-        if not word.isidentifier() or keyword.iskeyword(word):
+        if not _NAME.fullmatch(word) or "__" in word or keyword.iskeyword(word):
             report.error("GS024", place, f"`{word}` cannot be a name in Python")
 
 
@@ -62,6 +64,22 @@ def _check_promotes(entry: Entry, report: Report) -> None:
         if word not in entry.op.promotes:
             message = f"`{word}` is not among what `{entry.op.name}` promotes"
             report.error("GS057", place, message, did_you_mean(word, entry.op.promotes))
+
+
+def _check_layout(entry: Entry, report: Report) -> None:
+    signature = entry.op.signature
+    known = (ROWS, *(param.name for param in signature.tensor_params if not param.type.is_list))
+    words = entry.words("layout")
+    for word, place in words:
+        if word not in known:
+            help = did_you_mean(word, known) or f"known are {', '.join(known)}"
+            report.error("GS051", place, f"`{word}` is not known to `layout`", help)
+    if words and entry.op.composite is not None:
+        message = f"`{entry.op.name}` is a composite: the ops that it calls have layouts"
+        report.error("GS041", entry.key_span("layout"), message)
+    if len(words) not in (0, 1, len(signature.outputs)):
+        count = f"{len(words)} words for {len(signature.outputs)} outputs"
+        report.error("GS049", entry.key_span("layout"), count, "one for each, or one for all")
 
 
 def _check_domain(entry: Entry, report: Report) -> None:

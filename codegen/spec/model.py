@@ -6,6 +6,7 @@ the emitter read them.
 
 from __future__ import annotations
 
+import keyword
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -48,18 +49,38 @@ class Type:
         return self.base == "Tensor" and self.is_list
 
 
+def spelled(param: str) -> str:
+    """What a parameter is called in Python: PyTorch's functions say `input` for `self`.
+
+    One that would hide a word of the formula language has an underscore in the table: `nan_`.
+    """
+    plain = param.removesuffix("_")
+    if param == "self":
+        return "input"
+    return plain if plain and not keyword.iskeyword(plain) else param
+
+
 @dataclass(frozen=True, slots=True)
 class Param:
     name: str
     type: Type
     default: Any = REQUIRED
     keyword_only: bool = False
+    written: str = ""
+    """What the author calls it, where generated code has another use for that name."""
+
+    @property
+    def public(self) -> str:
+        """What users call it."""
+        return spelled(self.written or self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
     name: str
     type: Type
+    written: str = ""
+    """As for a parameter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +92,11 @@ class Signature:
     overload: str
     params: tuple[Param, ...]
     outputs: tuple[Output, ...]
+
+    @property
+    def named(self) -> tuple[Param | Output, ...]:
+        """What has a name in formulas: the arguments, then the outputs."""
+        return (*self.params, *self.outputs)
 
     @property
     def full_name(self) -> str:
@@ -142,7 +168,15 @@ class NotImplementedYet:
     span: Span
 
 
-Rule: TypeAlias = Formula | Auto | NonDifferentiable | NotImplementedYet
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """`constant: reason`: an argument that requires grad is refused at the call."""
+
+    reason: str
+    span: Span
+
+
+Rule: TypeAlias = Formula | Auto | NonDifferentiable | NotImplementedYet | Constant
 TangentRule: TypeAlias = Formula | AutoLinear | AutoElementwise | NotImplementedYet
 
 
@@ -189,6 +223,9 @@ class OpSpec:
     """The formulas hold for complex tensors too; otherwise these have no gradient, and say so."""
     real_only: str = ""
     """Complex tensors are refused, as there is no such function of them, or no order."""
+    layout: tuple[str, ...] = ()
+    """The order in memory of the outputs, one word for each, or for all of them: `rows`, or the
+    tensor argument in whose order they lie. Empty for what the formula gives."""
     domain: tuple[tuple[str, str], ...] = ()
     """`(argument, condition)`: where the op is defined and differentiable."""
     output_differentiability: tuple[bool, ...] = ()
@@ -225,6 +262,14 @@ class OpSpec:
             name for names, rule in self.vjps if isinstance(rule, Formula | Auto) for name in names
         }
         return tuple(p.name for p in self.signature.params if p.name in with_formula)
+
+    @property
+    def recorded_params(self) -> tuple[str, ...]:
+        """Arguments that gradients may be asked of: with a formula, or nobody has written one."""
+        rules = Formula | Auto | NotImplementedYet
+        return tuple(
+            p.name for p in self.signature.tensor_params if isinstance(self.rule(p.name), rules)
+        )
 
     @property
     def differentiable_outputs(self) -> tuple[Output, ...]:

@@ -7,7 +7,7 @@ from ..ir.nodes import Binary, Block, Compare, Const, Expr, Return, Sequence, St
 from ..ir.walk import free_names, walk
 from .entry import Entry
 from .linearity import nonlinear_part
-from .model import AutoLinear, Formula, NonDifferentiable, NotImplementedYet
+from .model import AutoLinear, Constant, Formula, NonDifferentiable, NotImplementedYet
 from .scope import gradient_names
 
 
@@ -88,7 +88,7 @@ def _check_vjps_complete(entry: Entry, report: Report) -> None:
 
 def _check_jvps_complete(entry: Entry, report: Report) -> None:
     """A JVP is needed as soon as one argument has a gradient."""
-    absent = NonDifferentiable | NotImplementedYet
+    absent = NonDifferentiable | NotImplementedYet | Constant
     has_vjp = any(not isinstance(rule, absent) for _, rule in entry.op.vjps)
     for output in entry.op.differentiable_outputs:
         if has_vjp and not entry.has_rule_for(output.name):
@@ -152,7 +152,7 @@ def _check_linear(entry: Entry, report: Report) -> None:
     tensors = {
         param.name
         for param in op.signature.tensor_params
-        if not isinstance(op.rule(param.name), NonDifferentiable)
+        if not isinstance(op.rule(param.name), NonDifferentiable | Constant)
     }
     if (part := nonlinear_part(op.forward.block, tensors)) is not None:
         text = op.forward.text[part.span.start : part.span.end]

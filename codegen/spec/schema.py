@@ -22,6 +22,8 @@ from .vocabulary import (
     VARIANTS,
 )
 
+TITLE = "A table of ops for gradspec"
+
 _NAME = r"[A-Za-z_]\w*"
 
 _RULES = ("auto", "non_differentiable", "auto_linear", "auto_element_wise")
@@ -48,6 +50,7 @@ _DESCRIPTIONS = {
     "complex": "The formulas hold for complex tensors too, and are proved for them.",
     "real_only": "Complex tensors are refused, with this exception.",
     "inplace": "The op has an in-place twin: `mul_` to `mul`.",
+    "layout": "The order in memory of each output: rows, or that of a tensor argument.",
     "proof": "How the op is proved: symbolic, or `numeric: why`.",
 }
 
@@ -56,7 +59,7 @@ def schema() -> dict[str, Any]:
     """The schema of a spec file, draft 2020-12."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A table of ops for gradspec",
+        "title": TITLE,
         "type": "array",
         "items": {
             "anyOf": [
@@ -117,6 +120,7 @@ def _entry() -> dict[str, Any]:
         "complex": {"type": "boolean"},
         "real_only": {"enum": list(REFUSALS)},
         "inplace": {"type": "boolean"},
+        "layout": _words([_NAME], are_patterns=True),
         "proof": {
             "anyOf": [
                 {"type": "string", "pattern": r"^(symbolic|numeric:.+)$"},
@@ -144,6 +148,7 @@ def _rule() -> dict[str, Any]:
         "anyOf": [
             {"$ref": "#/$defs/formula", "examples": list(_RULES)},
             _object({"not_implemented": {"type": "string", "minLength": 1}}),
+            _object({"constant": {"type": "string", "minLength": 1}}),
         ],
     }
 

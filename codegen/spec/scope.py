@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from ..diagnostics import Report, did_you_mean
 from ..ir.nodes import Assign, Call, TextSpan
-from ..ir.parse import PRIMITIVE_ROOTS
 from ..ir.walk import assigned_names, calls, free_uses, walk
 from .entry import Entry
-from .model import REQUIRED, Formula, NonDifferentiable, OpSpec, Param, Signature
-from .vocabulary import CONSTANTS, HELPERS, PRIMITIVE_NAMESPACES
+from .model import REQUIRED, Constant, Formula, NonDifferentiable, OpSpec, Param, Signature
+from .own_kernels import OwnKernels
+from .primitives import kernel, kernel_modules, primitives
+from .vocabulary import CONSTANTS, HELPERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,13 @@ class Scope:
 class Functions:
     """What formulas may call, by the name they call it."""
 
-    def __init__(self, ops: Iterable[OpSpec], unreadable: Iterable[str]) -> None:
+    def __init__(
+        self,
+        ops: Iterable[OpSpec],
+        unreadable: Iterable[str],
+        kernels: OwnKernels | None = None,
+    ) -> None:
+        self.kernels = kernels
         self._signatures: dict[str, list[Signature]] = {}
         for op in ops:
             for name in (op.signature.name, *op.aliases):
@@ -80,7 +87,7 @@ def _formulas(op: OpSpec) -> Iterator[tuple[Formula, Scope]]:
     differentiable = [
         param.name
         for param in op.signature.tensor_params
-        if not isinstance(op.rule(param.name), NonDifferentiable)
+        if not isinstance(op.rule(param.name), NonDifferentiable | Constant)
     ]
     tangents = {f"{name}_{suffix}" for name in differentiable for suffix in "pt"}
     jvp = Scope("JVP", frozenset({*params, *outputs, *tangents}))
@@ -107,6 +114,8 @@ def _check_names(formula: Formula, scope: Scope, functions: Functions, report: R
 
 
 def _name_help(name: str, scope: Scope, functions: Functions, known: set[str]) -> str:
+    if scope.role == "JVP" and name.startswith("auto"):
+        return "write `auto_element_wise`, `auto_linear` or the formula: `auto` is for VJPs"
     if scope.role == "VJP" and name in ("grad", "grads"):
         grads = sorted(known_name for known_name in known if known_name.startswith("grad"))
         return f"here it is {', '.join(grads)}" if grads else "no output is differentiable"
@@ -135,7 +144,11 @@ def _check_call(
 ) -> None:
     name = TextSpan(call.span.start, call.span.start + len(call.function))
     if "." in call.function:
-        _check_primitive(call.function, name, formula, scope, report)
+        if scope.role != "forward" or not _is_own_kernel(call, functions.kernels):
+            _check_primitive(call, name, formula, scope, report)
+        elif call.function in kernel_modules():
+            message = f"`{call.function}` is one of yours, and one of gradspec's own"
+            report.error("GS050", formula.locate(name), message, "rename yours")
         return
     if call.function not in functions:
         message = f"no op of the table is called `{call.function}`"
@@ -155,19 +168,39 @@ def _check_call(
         report.error("GS036", formula.locate(call.span), str(message), f"it is {forms}")
 
 
+def _is_own_kernel(call: Call, kernels: OwnKernels | None) -> bool:
+    root, _, name = call.function.partition(".")
+    return kernels is not None and root == "kernels" and name in kernels.names
+
+
 def _check_primitive(
-    function: str, place: TextSpan, formula: Formula, scope: Scope, report: Report
+    call: Call, place: TextSpan, formula: Formula, scope: Scope, report: Report
 ) -> None:
+    """Report a primitive that may not be called, here or at all, or not in this way."""
+    function = call.function
     if scope.role != "forward":
         message = f"`{function}` in a {scope.role} formula"
         help = "primitives stand in `forward` only; formulas call ops, to be differentiable again"
         report.error("GS038", formula.locate(place), message, help)
-        return
-    namespace, _, leaf = function.rpartition(".")
-    if leaf.startswith("_") or namespace not in (*PRIMITIVE_ROOTS, *PRIMITIVE_NAMESPACES):
-        message = f"`{function}` is no primitive"
-        help = f"a primitive is {', '.join(f'`{root}.name`' for root in PRIMITIVE_ROOTS)}"
-        report.error("GS035", formula.locate(place), message, help)
+    elif function not in primitives() and function not in kernel_modules():
+        close = did_you_mean(function, [*primitives(), *kernel_modules()])
+        message = (
+            f"there is no kernel `{function.removeprefix('kernels.')}`"
+            if function.startswith("kernels.")
+            else f"`{function}` is no primitive that proofs have an exact model of"
+        )
+        report.error("GS035", formula.locate(place), message, close or _PRIMITIVE_HELP)
+    else:
+        primitive = primitives().get(function) or kernel(function)
+        if primitive is not None and (misfit := primitive.misfit(call)):
+            help = f"it is `{function}({', '.join(primitive.named or primitive.positional)})`"
+            report.error("GS036", formula.locate(call.span), misfit, help)
+
+
+_PRIMITIVE_HELP = (
+    "specs/primitives.yaml lists those of `np` and `sp`; kernels are the runtime's, and those of "
+    "your own come from --kernels FILE"
+)
 
 
 def _misfit(call: Call, signature: Signature) -> str:

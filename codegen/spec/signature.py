@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import math
 import re
 from functools import cache
 from typing import Any
@@ -11,8 +12,9 @@ from lark import Lark, Token, Tree, UnexpectedInput
 
 from ..diagnostics import did_you_mean
 from ..ir.nodes import TextSpan
+from ..ir.parse import PRIMITIVE_ROOTS
 from .model import REQUIRED, Output, Param, Signature, Type
-from .vocabulary import BASE_TYPES, CONSTANTS, ENTRY_KEYS
+from .vocabulary import BASE_TYPES, CONSTANTS, ENTRY_KEYS, HELPERS
 
 __all__ = ["SignatureError", "parse_signature"]
 
@@ -26,7 +28,7 @@ _SUFFIX = re.compile(
     r"(?:\((?P<alias>[a-z]!?)\))?(?P<mark>\?)?(?:\[(?P<size>\d*)\](?P<list_mark>\?)?)?"
 )
 
-_RESERVED = frozenset({"grad", "grads", *CONSTANTS, *ENTRY_KEYS})
+_RESERVED = frozenset({"grad", "grads", *CONSTANTS, *PRIMITIVE_ROOTS, *ENTRY_KEYS})
 """An argument of this name would hide a word of the formula language or a key of the entry."""
 
 _GRAMMAR = r"""
@@ -79,6 +81,9 @@ def parse_signature(text: str) -> Signature:
     name, params, returns = (child for child in tree.children if isinstance(child, Tree))
     base, overload = name.children
     _check_name(base)
+    if base in HELPERS:
+        message = f"`{base}` is a function of the formula language"
+        raise SignatureError(_span(base), "GS024", message, "rename the op")
     outputs = _outputs(returns, text)
     result = Signature(str(base), str(overload or ""), _params(params), outputs)
     _check_outputs(result, returns)
@@ -120,8 +125,8 @@ def _params(tree: Tree[Token]) -> tuple[Param, ...]:
         param = _param(child, keyword_only=star is not None)
         name = child.children[1]
         assert isinstance(name, Token)
-        if any(param.name == other.name for other in result):
-            raise SignatureError(_span(name), "GS024", f"a second argument `{param.name}`")
+        for other in result:
+            _check_apart(param, other, _span(name))
         if param.default is REQUIRED and not param.keyword_only and _has_default(result):
             raise SignatureError(
                 _span(name),
@@ -135,6 +140,21 @@ def _params(tree: Tree[Token]) -> tuple[Param, ...]:
     return tuple(result)
 
 
+def _check_apart(param: Param, other: Param, place: TextSpan) -> None:
+    """Two arguments may not be one to users, or one in formulas."""
+    if param.name == other.name:
+        raise SignatureError(place, "GS024", f"a second argument `{param.name}`")
+    if param.public == other.public:
+        message = f"`{other.name}` and `{param.name}` are both `{param.public}` in Python"
+        raise SignatureError(place, "GS024", message, "rename one of them")
+    for one, two in ((param, other), (other, param)):
+        forms = [f"{name}_{of}" for name in (two.name, two.public) for of in "pt"]
+        if two.type.base == "Tensor" and one.name in forms:
+            what = "primal" if one.name.endswith("p") else "tangent"
+            message = f"`{one.name}` is the {what} of `{two.name}` in a JVP"
+            raise SignatureError(place, "GS024", message, "rename one of them")
+
+
 def _has_default(params: list[Param]) -> bool:
     return bool(params) and params[-1].default is not REQUIRED
 
@@ -145,7 +165,7 @@ def _param(tree: Tree[Token], *, keyword_only: bool) -> Param:
     assert isinstance(name, Token)
     type_ = _type(type_tree)
     _check_name(name)
-    if name in _RESERVED:
+    if name in _RESERVED or name == "result":
         raise SignatureError(
             _span(name), "GS024", f"`{name}` is a word of the spec language", "rename the argument"
         )
@@ -180,6 +200,7 @@ def _outputs(tree: Tree[Token], text: str) -> tuple[Output, ...]:
 def _check_outputs(signature: Signature, tree: Tree[Token]) -> None:
     """Outputs share the names of formulas with the arguments, so none may repeat."""
     taken = {param.name for param in signature.params} | _RESERVED
+    taken |= {f"{p.name}_{of}" for p in signature.tensor_params for of in "pt"}
     trees = [child for child in tree.children if isinstance(child, Tree)]
     for output, place in zip(signature.outputs, trees, strict=True):
         if output.name in taken:
@@ -190,6 +211,13 @@ def _check_outputs(signature: Signature, tree: Tree[Token]) -> None:
                 "rename the argument or name the output: `-> (Tensor values)`",
             )
         taken.add(output.name)
+        if len(trees) > 1 and f"grad_{output.name}" in taken:
+            raise SignatureError(
+                _span(place),
+                "GS024",
+                f"the argument `grad_{output.name}` is called like the gradient of `{output.name}`",
+                "rename one of them",
+            )
 
 
 def _type(tree: Tree[Token]) -> Type:
@@ -225,7 +253,10 @@ def _value(node: Token | Tree[Token]) -> Any:
     if node.type == "STRING":
         return str(node)[1:-1]
     if node.type == "NUMBER":
-        return int(node) if re.fullmatch(r"-?\d+", node) else float(node)
+        value = int(node) if re.fullmatch(r"-?\d+", node) else float(node)
+        if math.isinf(value):
+            raise SignatureError(_span(node), "GS022", "this default is infinite as a float")
+        return value
     if node in _WORDS:
         return _WORDS[str(node)]
     raise SignatureError(

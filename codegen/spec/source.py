@@ -148,6 +148,9 @@ def read_source(path: Path, report: Report, *, asked_by: Span | None = None) -> 
     """The text of a file, or None after reporting why it is no text; `asked_by` is its include."""
     place = asked_by or Span(str(path), 1, 1)
     try:
+        if path.exists() and not path.is_file():  # a pipe or a device might never end
+            report.error("GS001", place, f"cannot read {path}: it is no ordinary file")
+            return None
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:

@@ -23,12 +23,36 @@ ENTRY_KEYS = (
     "complex",
     "real_only",
     "inplace",
+    "layout",
     "proof",
 )
 """What an entry may say besides its rules, which are keyed by arguments and outputs."""
 
+ROWS = "rows"
+"""The word of `layout` for row-major order."""
+
 CONSTANTS = ("pi", "inf", "nan")
 """Names a formula may read without being given them."""
+
+CONSTANT_FUNCTIONS = (
+    *(
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atanh",
+        "cos",
+        "cosh",
+        "erf",
+        "erfc",
+        "exp",
+        "exp2",
+    ),
+    *("expm1", "lgamma", "log", "log1p", "log2", "log10", "rsqrt", "sin", "sinh", "sqrt", "tan"),
+    "tanh",
+)
+"""Ops of which the value at a constant is a number: the functions of `gradspec.constants`."""
 
 HELPERS = ("len", "tuple", "float", "int", "is_complex")
 """Functions of plain values that a formula may call besides the ops of the table."""
@@ -40,9 +64,6 @@ VARIANTS = ("function", "method")
 REFUSALS = ("NotImplementedError", "RuntimeError")
 PYTHON_MODULES = ("torch", "nn", "linalg", "fft", "special")
 """Where the function is found; `torch` is the top level, and an op may be in several."""
-
-PRIMITIVE_NAMESPACES = ("np.linalg", "np.fft", "sp.linalg")
-"""The only primitives with two dots: `np.linalg.inv`."""
 
 DTYPES = (
     "bool",
@@ -77,5 +98,5 @@ OPERATORS = (
 )
 """The Python operators that an op may answer on `Tensor`."""
 
-RESERVED_FAMILIES = ("methods",)
+RESERVED_FAMILIES = ("methods", "own_kernels", *(f"{name}_names" for name in PYTHON_MODULES))
 """Modules of the generated package that hold no ops."""

@@ -1,0 +1,266 @@
+"""The forward-mode rule of an op: the tangents of its outputs, of primals and tangents by name."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import textwrap
+from collections.abc import Callable, Iterable
+
+from ..ir import nodes as ir
+from ..ir.parts import items_of
+from ..ir.walk import calls, free_names, substitute
+from ..render.context import ModuleContext, function_name
+from ..render.resolve import kinds_of_params
+from ..render.to_tensor import TensorRenderer
+from ..spec.model import (
+    AutoElementwise,
+    AutoLinear,
+    Formula,
+    NotImplementedYet,
+    OpSpec,
+    Param,
+    TangentRule,
+    spelled,
+)
+from .absent import without_absent
+from .views import BodyView, JvpView
+
+
+def jvp_view(op: OpSpec, context: ModuleContext) -> JvpView | None:
+    """The rule of an op; None where it has none, or nothing to differentiate by."""
+    if op.composite is not None or not op.jvps or not op.differentiable_params:
+        return None
+    lines = _Body(op, context).lines()
+    parameters = dict(_parameters(op, lines))
+    name = f"{function_name(op, context.resolver)}_jvp"
+    body = None
+    if any(inner != handed for inner, handed in parameters.items()):
+        body = BodyView(f"{name}__body", _typed(parameters), ", ".join(parameters.values()))
+    return JvpView(name, op.name, _typed(parameters.values()), body, tuple(lines))
+
+
+def _parameters(op: OpSpec, lines: list[str]) -> Iterable[tuple[str, str]]:
+    """What the lines read, arguments, tangents and the result, and what the runtime calls each: it
+    hands them over by these names."""
+    tree = ast.parse(textwrap.dedent("\n".join(["def rule():", *("    " + x for x in lines)])))
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    params = op.signature.params
+    candidates = [
+        *((_in_rule(p.name), _handed(p)) for p in params),
+        *((f"{p.name}_t", f"{_handed(p)}_t") for p in params),
+        ("result", "result"),
+    ]
+    return (pair for pair in candidates if pair[0] in read)
+
+
+def _in_rule(param: str) -> str:
+    """Return what the rule calls an argument: its name without the mark of reserved words."""
+    return param if param == "self" else spelled(param)
+
+
+def _handed(param: Param) -> str:
+    """What the runtime calls an argument."""
+    return "self" if param.name == "self" else param.public
+
+
+def _typed(names: Iterable[str]) -> str:
+    return ", ".join(f"{name}: Any" for name in names)
+
+
+class _Body:
+    """The lines of one rule."""
+
+    def __init__(self, op: OpSpec, context: ModuleContext) -> None:
+        self._op = op
+        self._context = context
+        self._formulas = {name: _formulas(op, rule) for name, rule in op.jvps}
+        every = [formula for found in self._formulas.values() for _, formula in found]
+        self._free = set().union(*(free_names(formula.block) for formula in every))
+        """What the formulas read."""
+        is_linear = any(isinstance(rule, AutoLinear) for _, rule in op.jvps)
+        is_linear &= not _is_taken_apart(op)
+        self._tangents = {
+            f"{p.name}_t": p
+            for p in op.signature.tensor_params
+            if f"{p.name}_t" in self._free or (is_linear and p.name in op.differentiable_params)
+        }
+        """The tangents that are read, and the arguments they belong to."""
+        self._kinds = kinds_of_params(op.signature)
+        self._kinds |= {t: self._kinds[p.name] for t, p in self._tangents.items()}
+
+    def lines(self) -> list[str]:
+        """All of them."""
+        op = self._op
+        lines = [*self._refusals(), *self._outputs()]
+        answers: list[str] = []
+        rules = dict(op.jvps)
+        for output in op.signature.outputs:
+            match rules.get(output.name):
+                case None:
+                    answers.append("None")
+                case NotImplementedYet(reason):
+                    return [*lines, f"raise no_forward_mode({_public(op)!r}, {reason!r})"]
+                case AutoLinear() if not _is_taken_apart(op):
+                    answers.append(self._linear())
+                case _:
+                    lines += self._sum(output.name)
+                    answers.append(f"{output.name}_t")
+        answer = answers[0] if len(answers) == 1 else f"({', '.join(answers)})"
+        if lines and lines[-1].startswith(f"{answer} = "):
+            return [*lines[:-1], f"return {lines[-1].partition(' = ')[2]}"]
+        return [*lines, f"return {answer}"]
+
+    def _refusals(self) -> Iterable[str]:
+        """Raise where somebody asks for a derivative that nobody has written."""
+        for param in self._op.signature.tensor_params:
+            rule = self._op.rule(param.name)
+            if isinstance(rule, NotImplementedYet) and f"{param.name}_t" not in self._tangents:
+                reason = f"by {param.public!r}: {rule.reason}"
+                yield f"if {param.name}_t is not None:"
+                yield f"    raise no_forward_mode({_public(self._op)!r}, {reason!r})"
+
+    def _outputs(self) -> Iterable[str]:
+        """The outputs that are read, by name."""
+        outputs = [output.name for output in self._op.signature.outputs]
+        if self._free & set(outputs) and outputs != ["result"]:
+            names = [name if name in self._free else "_" for name in outputs]
+            yield f"{', '.join(names)} = result"
+
+    def _linear(self) -> str:
+        """The op itself, of the tangents; zeros for those that are absent."""
+        words = []
+        for param in self._op.signature.params:
+            text = _in_rule(param.name)
+            if param.name in self._op.differentiable_params:
+                is_alone = len(self._tangents) == 1 and not param.type.is_list
+                tangent = f"{param.name}_t"
+                text = tangent if is_alone else f"zeros_if_absent({tangent}, {text})"
+            words.append(f"{param.public}={text}" if param.keyword_only else text)
+        return f"{self._context.function(self._op)}({', '.join(words)})"
+
+    def _sum(self, output: str) -> list[str]:
+        """The tangent of one output."""
+        target = f"{output}_t"
+        formulas = self._formulas[output]
+        if len(formulas) == 1:
+            return self._rendered(formulas[0][1], f"{target} = {{}}", list(self._tangents))
+        lines = [f"{target} = None"]
+        for tangent, formula in formulas:
+            result = f"{target} = add_present({target}, {{}})"
+            made = self._rendered(formula, result, [tangent])
+            lines += [f"if {tangent} is not None:", *("    " + line for line in made)]
+        return lines
+
+    def _rendered(self, formula: Formula, result: str, tangents: list[str]) -> list[str]:
+        """One formula, in which any of these tangents may be absent, but not all."""
+        unsure: dict[str, ir.Expr] = {}
+        has_list = False
+        for name in tangents:
+            param = self._tangents[name]
+            items = items_of(formula.block, name) if param.type.is_list else None
+            for item, position in items or ():
+                unsure[item] = ir.Subscript(ir.Name(param.name), ir.Const(position))
+            if items is None:
+                unsure[name] = ir.Name(param.name)
+            has_list |= param.type.is_list
+        formula = without_absent(
+            formula, unsure, self._kinds, self._context.resolver, one_is_there=not has_list
+        )
+        spelling = {p.name: _in_rule(p.name) for p in self._op.signature.params}
+        renderer = TensorRenderer(self._context, formula, self._kinds, spelling)
+        return renderer.statements(formula.block, result)
+
+
+def _public(op: OpSpec) -> str:
+    return op.signature.name.lstrip("_")
+
+
+def _formulas(op: OpSpec, rule: TangentRule) -> list[tuple[str, Formula]]:
+    """What the tangent of an output is the sum of; if several, each with the tangent it is of.
+
+    Primals go by the names of the arguments.
+    """
+    if isinstance(rule, AutoElementwise):
+        return _elementwise(op)
+    if isinstance(rule, AutoLinear) and _is_taken_apart(op):
+        assert op.forward is not None
+        tangents: dict[str, ir.Expr] = {n: ir.Name(f"{n}_t") for n in op.differentiable_params}
+        return [("", _with(op.forward, tangents))]
+    if not isinstance(rule, Formula):
+        return []
+    primals: dict[str, ir.Expr] = {f"{p.name}_p": ir.Name(p.name) for p in op.signature.params}
+    return [("", _with(rule, primals))]
+
+
+def _is_taken_apart(op: OpSpec) -> bool:
+    """Whether the forward of an op that is linear in several tensors is a formula of other ops.
+
+    Then its JVP is that formula of the tangents, without those that are absent. A primitive is
+    handed zeros for them.
+    """
+    wanted = [p for p in op.signature.tensor_params if p.name in op.differentiable_params]
+    if len(wanted) < 2 or op.forward is None or any(p.type.is_list for p in wanted):
+        return False
+    return not any("." in call.function for call in calls(op.forward.block))
+
+
+def _elementwise(op: OpSpec) -> list[tuple[str, Formula]]:
+    """The VJP of each argument, with its tangent for `grad`."""
+    found = []
+    for names, rule in op.vjps:
+        if not isinstance(rule, Formula) or rule.block.expression == ir.Const(None):
+            continue
+        for position, name in enumerate(names):
+            tangent: ir.Expr = ir.Name(f"{name}_t")
+            if op.complex:
+                # The VJP of z -> f(z) is the product with conj(f'), the JVP that with f'.
+                tangent = ir.Call("conj", (tangent,))
+            of_one = rule if len(names) == 1 else _item(rule, position)
+            formula = _with(of_one, {"grad": tangent})
+            found.append((f"{name}_t", _conjugated(formula) if op.complex else formula))
+    terms = [f.block.expression for _, f in found if f.block.expression is not None]
+    if len(terms) < len(found) or not found:
+        return found
+    total = functools.reduce(lambda a, b: ir.Binary("+", a, b), terms)
+    return [("", dataclasses.replace(found[0][1], block=ir.Block((ir.Return(total),))))]
+
+
+def _with(formula: Formula, values: dict[str, ir.Expr]) -> Formula:
+    block = substitute(formula.block, values)
+    assert isinstance(block, ir.Block)
+    return dataclasses.replace(formula, block=block)
+
+
+def _item(formula: Formula, position: int) -> Formula:
+    """A joint rule, for one of its arguments."""
+
+    def item(value: ir.Expr) -> ir.Expr:
+        if isinstance(value, ir.Sequence):
+            return value.items[position]
+        return ir.Subscript(value, ir.Const(position), span=value.span)
+
+    return _returning(formula, item)
+
+
+def _conjugated(formula: Formula) -> Formula:
+    return _returning(formula, lambda value: ir.Call("conj", (value,), span=value.span))
+
+
+def _returning(formula: Formula, change: Callable[[ir.Expr], ir.Expr]) -> Formula:
+    """The formula with something else made of what it returns."""
+
+    def suite(statements: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
+        return tuple(map(changed, statements))
+
+    def changed(statement: ir.Stmt) -> ir.Stmt:
+        if isinstance(statement, ir.If):
+            then, otherwise = suite(statement.then), suite(statement.otherwise)
+            return dataclasses.replace(statement, then=then, otherwise=otherwise)
+        if isinstance(statement, ir.Return):
+            return dataclasses.replace(statement, value=change(statement.value))
+        return statement
+
+    block = ir.Block(suite(formula.block.statements), span=formula.block.span)
+    return dataclasses.replace(formula, block=block)

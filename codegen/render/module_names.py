@@ -1,0 +1,99 @@
+"""What generated modules call things, beside the ops: an op of such a name is called otherwise."""
+
+from __future__ import annotations
+
+import re
+
+from ..spec.own_kernels import MODULE
+
+LIMITS = ("ENOUGH", "PLENTY")
+"""The sizes from which arrays are large, as generated modules know them: for functions such as the
+sine, and for arithmetic."""
+
+RUNTIME_NAMES = {
+    "gradspec.absent": ("add_present", "or_zero", "subtract_present", "zeros_if_absent"),
+    "gradspec.broadcast": ("reduce_to", "reduce_to_differentiable"),
+    "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of", "lift_number"),
+    "gradspec.elementwise": (
+        "SEVERAL",
+        "cosine",
+        "cosine_and_sine",
+        "sine",
+        "sine_and_cosine",
+        "slope_of_sine",
+    ),
+    "gradspec.errors": (
+        "complex_gradient",
+        "complex_refused",
+        "failure",
+        "must_be_constant",
+        "no_derivative",
+        "no_forward_mode",
+    ),
+    "gradspec.later": ("Later",),
+    "gradspec.limits": ("MANY", "at_least", "at_most"),
+    "gradspec.log_sums": ("log_of_sum",),
+    "gradspec.modes": ("current_mode", "finish", "is_recording"),
+    "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),
+    "gradspec.numpy_warnings": ("mute",),
+    "gradspec.overloads": ("overloaded",),
+    "gradspec.powers": ("power",),
+    "gradspec.promotion": (
+        "FIRST_COMPLEX",
+        "LAST_COMPLEX",
+        "LAST_INTEGER",
+        "any_complex",
+        "is_complex",
+        "plain_number",
+        "promote",
+        "promote_to_float",
+    ),
+    "gradspec.registry": ("Op", "register"),
+    "gradspec.result": ("Result",),
+    "gradspec.saved": (
+        "arrays_of",
+        "attach_outputs",
+        "check_version",
+        "check_versions",
+        "likeness",
+        "materialize",
+        "materialize_tensors",
+        "outlines",
+        "output_of",
+        "versions",
+    ),
+    "gradspec.tensor": ("Tensor", "new_tensor", "share_alias", "share_alias_with_all", "wrap"),
+    "gradspec.threads": (*LIMITS, "in_threads"),
+    "gradspec.types": ("DTypeLike", "Number"),
+}
+"""What generated code may need of the runtime."""
+
+RUNTIME_MODULES = {
+    "constants": "from gradspec import constants",
+    "kernels": "from gradspec import kernels",
+    "sp": "from gradspec import scipy_special as sp",
+    MODULE: f"from . import {MODULE}",
+}
+
+MODULE_NAMES = frozenset(
+    (
+        *(name for names in RUNTIME_NAMES.values() for name in names),
+        *RUNTIME_MODULES,
+        *("asanyarray", "ndarray", "annotations", "register", "globals", "type", "map", "object"),
+        *("len", "tuple", "float", "int", "str", "bool"),
+        *("array", "beside", "error", "flags", "grad", "grads", "is_cast", "lifted", "needs"),
+        *("node", "out", "result"),
+    )
+)
+"""What else generated modules call something, or functions in them."""
+
+TAKEN = "op"
+"""What stands, behind two underscores, behind a name that a module has another use for."""
+
+_OF_MODULES = re.compile(r"(np|array)_\w+|\w+_ops|\w*(Backward|Result)\w*|[A-Z]\w*")
+"""What generated modules call the functions, classes and constants that they make."""
+
+
+def is_taken(name: str) -> bool:
+    """Whether a generated module has another use for the name of an op."""
+    return name in MODULE_NAMES or bool(_OF_MODULES.fullmatch(name))

@@ -1,0 +1,66 @@
+"""Kernels of one's own: a Python file whose functions `forward` calls as `kernels.name`.
+
+The file is read, never imported: what it holds is copied into the generated package, and runs in
+the proof and in the programs that use the package. A spec alone runs nothing; who gives the command
+a file of kernels asks for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..diagnostics import Diagnostic, Report, Span, SpecError
+from .source import read_source
+
+MODULE = "own_kernels"
+"""The module of a generated package that holds them."""
+
+_IMPORTABLE = sys.stdlib_module_names | {"numpy", "scipy", "gradspec"}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnKernels:
+    """The text of a file, and the functions that formulas may call."""
+
+    file: str
+    """Its name, without folders."""
+    text: str
+    names: frozenset[str]
+
+
+def read_own_kernels(path: Path) -> OwnKernels:
+    """Read a file of kernels. Raises SpecError for what is no Python or cannot be copied."""
+    report = Report()
+    source = read_source(path, report)
+    report.raise_if_any()
+    assert source is not None
+    try:
+        body = ast.parse(source.text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line, column = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
+        place = Span(str(path), line, max(1, column))
+        message = f"this is not Python: {getattr(error, 'msg', error)}"
+        raise SpecError([Diagnostic("GS082", place, message)]) from None
+    for node, module in _imported(body):
+        if module.partition(".")[0] not in _IMPORTABLE:
+            place = Span(str(path), node.lineno, node.col_offset + 1)
+            message = f"kernels cannot import `{module or '.'}`"
+            help = "the file is copied into the package: it imports NumPy, SciPy, gradspec, Python"
+            report.error("GS082", place, message, help)
+    report.raise_if_any()
+    names = {node.name for node in body if isinstance(node, ast.FunctionDef)}
+    public = frozenset(name for name in names if not name.startswith("_"))
+    return OwnKernels(path.name, source.text, public)
+
+
+def _imported(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, str]]:
+    for top in body:
+        for node in ast.walk(top):
+            if isinstance(node, ast.Import):
+                yield from ((node, alias.name) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                yield node, "." * node.level + (node.module or "")
