@@ -10,7 +10,6 @@ x.grad  # tensor([2., 4.])
 from __future__ import annotations
 
 import copyreg as _copyreg
-import warnings as _warnings
 from math import e as e
 from math import inf as inf
 from math import nan as nan
@@ -53,6 +52,7 @@ from .composites import positive as positive
 from .composites import row_stack as row_stack
 from .composites import tensor_split as tensor_split
 from .composites import vstack as vstack
+from .constructor import construct as _construct
 from .copying import leaf_parts as _leaf_parts
 from .creation import arange as arange
 from .creation import as_tensor as as_tensor
@@ -101,13 +101,14 @@ from .generated import METHODS as _METHODS
 from .indexing import getitem as _getitem
 from .indexing import setitem as _setitem
 from .later import attach as _attach
-from .memory import keep_freed_memory as _keep_freed_memory
+from .memory import set_allocator_cache as set_allocator_cache
 from .memory_format import channels_last as channels_last
 from .memory_format import channels_last_3d as channels_last_3d
 from .memory_format import contiguous_format as contiguous_format
 from .memory_format import memory_format as memory_format
 from .memory_format import preserve_format as preserve_format
 from .methods import install_ops as _install_ops
+from .missing import name_missing_methods as _name_missing_methods
 from .modes import enable_grad as enable_grad
 from .modes import inference_mode as inference_mode
 from .modes import is_grad_enabled as is_grad_enabled
@@ -117,6 +118,7 @@ from .modes import set_grad_enabled as set_grad_enabled
 from .new_tensors import NewTensorMethods as _NewTensorMethods
 from .new_tensors import tril_indices as tril_indices
 from .new_tensors import triu_indices as triu_indices
+from .numpy_warnings import mute_package as _mute_package
 from .overrides import OverrideMethods as _OverrideMethods
 from .overwrite import OverwriteMethods as _OverwriteMethods
 from .promotion import get_default_dtype as get_default_dtype
@@ -172,14 +174,11 @@ _install(_ArrangementMethods)
 _install(_NewTensorMethods)
 _install(_DifferenceMethods)
 _install(_DistinctMethods)
+Tensor.__init__ = _construct  # type: ignore[method-assign, assignment]
 Tensor.__getitem__ = _getitem  # type: ignore[method-assign]
 Tensor.__setitem__ = _setitem  # type: ignore[method-assign]
-_keep_freed_memory()
+_name_missing_methods(Tensor)
 _copyreg.pickle(Tensor, _leaf_parts)
-
-# PyTorch computes 1/0 and log(0) silently; NumPy's warnings about them are muted for our code only.
-_warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradspec\.")
-
 
 # Not every program trains, prints or draws: that is imported when it is first asked for.
 _LATER = {
@@ -196,5 +195,7 @@ __getattr__, __dir__ = _attach(globals(), _LATER)
 __all__ = [
     *_LATER,
     *("autograd", "overrides"),
-    *(n for n, v in globals().items() if n[0] != "_" and not isinstance(v, type(_warnings))),
+    *(n for n, v in globals().items() if n[0] != "_" and not isinstance(v, type(_copyreg))),
 ]
+
+_mute_package(__name__)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
+import sys
 from collections.abc import Callable, Sequence
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from .modes import mode
-from .node import AccumulateGrad, Node, OutputEdge
+from .node import AccumulateGrad, Node, place_of
+from .user_warnings import warn
 
 if TYPE_CHECKING:
     from .tensor import Tensor
 
 _FORWARD: Final = "traceback_"
 """The entry of `Node.metadata` with the lines of the forward call, as in PyTorch."""
+_PARENT: Final = "parent_"
+"""The entry with the node in whose gradient this one was made, where there is one."""
 
 
 class _Anomaly:
@@ -78,10 +81,9 @@ class detect_anomaly:
 
     def __init__(self, check_nan: bool = True) -> None:
         self._check_nan = check_nan
-        warnings.warn(
+        warn(
             "Anomaly Detection has been enabled: every op remembers where it was called. Use it "
-            "for debugging only.",
-            stacklevel=2,
+            "for debugging only."
         )
 
     def __enter__(self) -> None:
@@ -95,11 +97,35 @@ class detect_anomaly:
 def _remember_forward(results: tuple[Tensor, ...]) -> None:
     vertex = next((tensor.edge for tensor in results if tensor.edge is not None), None)
     if vertex is not None and not isinstance(vertex, AccumulateGrad):
-        node = vertex.node if isinstance(vertex, OutputEdge) else vertex
-        from traceback import format_stack  # slow to import
+        node = place_of(vertex)[0]
+        _remember_call(node)
 
-        # Without the frames of this function and of `finish`.
-        node.metadata.setdefault(_FORWARD, format_stack()[:-2])
+
+def remember_call(node: Node) -> None:
+    """In anomaly mode, remember who called the function that made a node, and calls this."""
+    if _state.enabled:
+        _remember_call(node)
+
+
+def _remember_call(node: Node) -> None:
+    from traceback import format_stack  # slow to import
+
+    # Without the frames of this module and of the function that made the node.
+    node.metadata.setdefault(_FORWARD, format_stack()[:-3])
+    parent = _running_node()
+    if parent is not None:
+        node.metadata.setdefault(_PARENT, parent)
+
+
+def _running_node() -> Node | None:
+    """The node whose gradient is being computed in this thread; None in a forward."""
+    from .engine import finish, run_ahead  # which imports this module
+
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code not in (finish.__code__, run_ahead.__code__):
+        frame = frame.f_back
+    vertex = None if frame is None else frame.f_locals.get("vertex")
+    return None if vertex is None else place_of(vertex)[0]
 
 
 def refuse_nan(node: Node, grads: Sequence[Any]) -> None:
@@ -121,12 +147,32 @@ def explain(error: BaseException, *loops: Callable[..., Any]) -> None:
     error.add_note(f"in the gradient of {op} ({node.name()})")
     if not _state.enabled:
         return
-    lines = [] if node.hooks is None else node.hooks.metadata.get(_FORWARD, [])
+    lines = _lines_of(node)
     if lines:
         text = "Traceback of forward call that caused the error:\n" + "".join(lines)
     else:
         text = "No forward pass information available. Enable detect anomaly during forward pass."
-    warnings.warn(f"Error detected in {node.name()}, {op}. {text}", stacklevel=4)
+    _tell(f"Error detected in {node.name()}, {op}. {text}")
+    while node is not None and node.hooks is not None:
+        node = node.hooks.metadata.get(_PARENT)
+        if node is not None:
+            _tell(
+                f"Previous calculation was induced by {node.name()}. Traceback of forward call "
+                "that induced the previous calculation:\n" + "".join(_lines_of(node))
+            )
+
+
+def _lines_of(node: Node) -> list[str]:
+    lines: list[str] = [] if node.hooks is None else node.hooks.metadata.get(_FORWARD, [])
+    return lines
+
+
+def _tell(text: str) -> None:
+    """Warn; where warnings are errors, print, so that the error itself is what is raised."""
+    try:
+        warn(text)
+    except UserWarning:
+        print(text, file=sys.stderr)
 
 
 def _notes(error: BaseException) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 from .broadcast import reduce_to_differentiable
 from .composites import tensor_split
 from .creation import size_of
-from .promotion import type_name
+from .promotion import LAST_INTEGER, type_name
 from .registry import table_op
 from .tensor import Size, Tensor, normalize_dim, wrap
 
@@ -236,7 +236,10 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
         raise RuntimeError(f"size {list(wanted)} is not expandable to size {list(self.shape)}.")
     if not wanted:
         return table_op("sum")(self)
-    return reduce_to_differentiable(self, (wanted, self.array.dtype))
+    dtype = self.array.dtype
+    if dtype.num <= LAST_INTEGER and wanted != self.shape:
+        dtype = np.dtype(np.int64)  # in which integers are summed
+    return reduce_to_differentiable(self, (wanted, dtype))
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:

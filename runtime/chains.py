@@ -55,7 +55,7 @@ class _Part:
         for slot, value, flat in link.kept:
             kept = value
             if flat is not None and type(value) is Tensor:
-                kept = new_tensor(Tensor)
+                kept = new_tensor()
                 kept.edge, kept.alias = None, value.alias
                 self.blocks.append((kept, "array", flat))
             elif flat is not None:

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .memory_format import contiguous_format, outermost_first, preserve_format, wrong_rank
+from .memory_format import memory_format as MemoryFormat
 from .registry import table_op
+from .strides import is_dense
+from .user_warnings import warn_once
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -66,22 +70,47 @@ def _place(dim: int, ndim: int) -> int:
     return normalize_dim(dim, ndim)
 
 
-def contiguous(input: Tensor) -> Tensor:
-    """The tensor itself if its elements lie in row-major order; else a copy that does."""
-    if input.array.flags.c_contiguous:
+def contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -> Tensor:
+    """The tensor itself if its elements lie in row-major order; else a copy that does.
+
+    `memory_format` may ask for another order, in which the channels come last. RuntimeError if it
+    does not fit the dimensions, or is `preserve_format`.
+    """
+    array = input.array
+    if memory_format in (contiguous_format, preserve_format) and array.flags.c_contiguous:
+        return input
+    if memory_format == preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    order = outermost_first(memory_format, array.ndim)
+    if order is None:
+        raise wrong_rank(memory_format)
+    if array.transpose(order).flags.c_contiguous:
         return input
     copied: Tensor = table_op("clone")(input)
-    _lay_out(copied)
+    _lay_out(copied, order)
     return copied
 
 
-def _lay_out(copied: Tensor) -> None:
-    """Put the elements of a copy, and of its tangent, into row-major order."""
+def _lay_out(copied: Tensor, order: tuple[int, ...]) -> None:
+    """Put the elements of a copy, and of its tangent, into the order of the dimensions."""
     if hasattr(copied, "_dual_parts"):
-        _lay_out(copied._dual_parts.primal)
-        _lay_out(copied._dual_parts.tangent)
+        _lay_out(copied._dual_parts.primal, order)
+        _lay_out(copied._dual_parts.tangent, order)
     else:
-        copied.array = np.array(copied.array, order="C", copy=None, subok=True)
+        turned = np.array(copied.array.transpose(order), order="C", copy=None, subok=True)
+        copied.array = turned.transpose(np.argsort(order))
+
+
+def gradient_for(leaf: Tensor, grad: Tensor) -> Tensor:
+    """A copy of a gradient that lies in memory as a dense leaf does, or else row by row."""
+    if is_dense(leaf.array):
+        from .tensor import wrap  # which needs this module's methods
+
+        copied: Any = wrap(np.zeros_like(leaf.array))
+        return copied.copy_(grad)
+    copied = table_op("clone")(grad)
+    _lay_out(copied, tuple(range(grad.ndim)))
+    return copied
 
 
 def positive(input: Tensor) -> Tensor:
@@ -270,6 +299,13 @@ class CompositeMethods:
     @property
     def T(self: Any) -> Tensor:  # PyTorch's name
         """A view with the dimensions in reverse order."""
+        if self.ndim == 0:
+            _say_it_is_itself("T")
+        elif self.ndim != 2:
+            warn_once(
+                "The use of `x.T` on tensors of dimension other than 2 reverses all dimensions: "
+                "use `x.mT` to transpose matrices, or `x.permute(*range(x.ndim)[::-1])`."
+            )
         return table_op("permute")(self, tuple(reversed(range(self.ndim))))
 
     @property
@@ -289,11 +325,18 @@ class CompositeMethods:
             raise RuntimeError(
                 f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
             )
+        if self.ndim == 0:
+            _say_it_is_itself("H")
         return table_op("conj")(table_op("transpose")(self, 0, -1) if self.ndim else self)
+
+
+def _say_it_is_itself(name: str) -> None:
+    warn_once(f"Tensor.{name} is deprecated on 0-D tensors: there is nothing to transpose.")
 
 
 def _transposed(tensor: Any, name: str) -> Any:
     if not tensor.ndim:
+        _say_it_is_itself(name)
         return tensor
     if tensor.ndim < 2:
         raise RuntimeError(

@@ -9,9 +9,11 @@ import numpy as np
 
 from . import dtypes
 from .devices import check_device
+from .entrance import check_dtype
 from .memory_format import memory_format as MemoryFormat
 from .memory_format import wanted_order
 from .registry import table_op
+from .user_warnings import warn_of_imaginary_part
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -27,17 +29,19 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
 
     if has_torch_function_unary(self):
         return handle_torch_function(to, (self,), self, *args, **kwargs)
-    dtype, copy, memory_format = _wanted(self, *args, **kwargs)
+    dtype, copy, memory_format = wanted("to", *args, **kwargs)
     order = wanted_order(memory_format, self.array)
     if not copy and order is None and (dtype is None or dtype == self.array.dtype):
         return self
+    if self.array.dtype.kind == "c" and dtype is not None and dtype.kind not in "cb":
+        warn_of_imaginary_part()
     if dtype is not None and dtype.kind not in "fc":
         self = self.detach()  # no gradient comes back through integers
     return table_op("_to_copy")(self, dtype=dtype, memory_format=order)
 
 
-def _wanted(
-    self: Any,
+def wanted(
+    name: str,
     *args: Any,
     memory_format: MemoryFormat | None = None,
     **kwargs: Any,
@@ -54,13 +58,15 @@ def _wanted(
     given = dict(zip(names, args, strict=False))
     if len(args) > len(names) or given.keys() & kwargs or kwargs.keys() - set(names):
         raise TypeError(
-            "to() received an invalid combination of arguments: expected (dtype, non_blocking, "
-            "copy), (device, dtype, non_blocking, copy) or (other, non_blocking, copy)"
+            f"{name}() received an invalid combination of arguments: expected (dtype, "
+            "non_blocking, copy), (device, dtype, non_blocking, copy) or (other, non_blocking, "
+            "copy)"
         )
     given |= kwargs
-    check_device("to", given.get("device"))
+    check_device(name, given.get("device"))
     dtype = given["other"].dtype if "other" in given else given.get("dtype")
-    return (None if dtype is None else np.dtype(dtype)), given.get("copy", False), memory_format
+    wanted = None if dtype is None else check_dtype(np.dtype(dtype))
+    return wanted, given.get("copy", False), memory_format
 
 
 class ConversionMethods:

@@ -9,9 +9,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .entrance import admitted, check_dtype, native_copy
 from .modes import finish_leaf, mode
+from .number_conversion import converted, converted_array
 from .promotion import default_complex_dtype, get_default_dtype, plain_number, promote_types
+from .strides import in_order_of
 from .tensor import Tensor, wrap
+from .user_warnings import warn, warn_once
 
 Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]
@@ -25,6 +29,11 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tens
     Python floats become the default dtype, ints int64, bools bool; arrays keep their dtype.
     Raises ValueError for ragged sequences, TypeError for what is not made of numbers.
     """
+    if isinstance(data, Tensor):
+        warn(
+            "To copy construct from a tensor, it is recommended to use source.detach().clone(), or "
+            "source.detach().clone().requires_grad_(True), rather than tensor(source)."
+        )
     return leaf(_array_of(data, dtype), requires_grad)
 
 
@@ -33,17 +42,26 @@ def as_tensor(data: Any, *, dtype: Any = None) -> Tensor:
     wanted = None if dtype is None else np.dtype(dtype)
     if isinstance(data, Tensor) and wanted in (None, data.array.dtype):
         return data
-    if isinstance(data, np.ndarray) and wanted in (None, data.dtype):
+    if isinstance(data, np.ndarray) and wanted in (None, data.dtype) and data.dtype.isnative:
         return from_numpy(data)
-    return tensor(data, dtype=dtype)
+    return leaf(_array_of(data, dtype), False)
 
 
 def from_numpy(array: Array) -> Tensor:
-    """A tensor on the memory of a NumPy array; TypeError for anything else."""
+    """A tensor on the memory of a NumPy array; TypeError for anything else.
+
+    Of a subclass, such as a matrix or a masked array, the plain array counts. ValueError for bytes
+    in another order than the machine's.
+    """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    _check_numeric(array.dtype)
-    return wrap(array)
+    plain = admitted(array)
+    if not array.flags.writeable:
+        warn_once(
+            "The given NumPy array is not writable: in-place ops on the tensor fail, or write to "
+            "it where it is shared. Give a copy: from_numpy(array.copy())."
+        )
+    return wrap(plain)
 
 
 def zeros(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
@@ -61,6 +79,7 @@ def empty(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: A
     return leaf(np.empty(size_of("empty", size, named), float_dtype(dtype)), requires_grad)
 
 
+@np.errstate(all="ignore")
 def full(
     size: Sequence[int],
     fill_value: Number | Tensor,
@@ -75,31 +94,37 @@ def full(
         )
     value = _fill_value("full", fill_value)
     chosen = _dtype_of(value) if dtype is None else np.dtype(dtype)
+    value = converted(value, chosen)
     return leaf(np.full(size_of("full", (size,), {}), value, chosen), requires_grad)
 
 
 def zeros_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros of the shape and dtype of `input`."""
-    return leaf(np.zeros_like(array_like("zeros_like", input), dtype=dtype), requires_grad)
+    like = array_like("zeros_like", input)
+    return leaf(in_order_of(like, np.zeros_like(like, dtype=dtype)), requires_grad)
 
 
 def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones of the shape and dtype of `input`."""
-    return leaf(np.ones_like(array_like("ones_like", input), dtype=dtype), requires_grad)
+    like = array_like("ones_like", input)
+    return leaf(in_order_of(like, np.ones_like(like, dtype=dtype)), requires_grad)
 
 
 def empty_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Elements that are not set, of the shape and dtype of `input`."""
-    return leaf(np.empty_like(array_like("empty_like", input), dtype=dtype), requires_grad)
+    like = array_like("empty_like", input)
+    return leaf(in_order_of(like, np.empty_like(like, dtype=dtype)), requires_grad)
 
 
+@np.errstate(all="ignore")
 def full_like(
     input: Tensor, fill_value: Number | Tensor, *, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """`fill_value` everywhere, of the shape and dtype of `input`."""
     value = _fill_value("full_like", fill_value)
     like = array_like("full_like", input)
-    return leaf(np.full_like(like, value, dtype=dtype), requires_grad)
+    value = converted(value, like.dtype if dtype is None else np.dtype(dtype))
+    return leaf(in_order_of(like, np.full_like(like, value, dtype=dtype)), requires_grad)
 
 
 def arange(
@@ -134,6 +159,7 @@ def _real(value: Any) -> Real:
     return number
 
 
+@np.errstate(all="ignore")
 def linspace(
     start: Real, end: Real, steps: int, *, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -144,6 +170,7 @@ def linspace(
     return leaf(values.astype(float_dtype(dtype)), requires_grad)
 
 
+@np.errstate(all="ignore")
 def logspace(
     start: Real,
     end: Real,
@@ -171,7 +198,12 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool 
 
 
 def leaf(array: Array, requires_grad: bool) -> Tensor:
-    """A new leaf on `array`; RuntimeError if its dtype cannot require a gradient."""
+    """A new leaf on `array`; TypeError for a dtype that tensors cannot have.
+
+    RuntimeError if the dtype cannot require a gradient.
+    """
+    if type(array) is np.ndarray:  # the symbols of a proof are not
+        check_dtype(array.dtype)
     made = wrap(array)
     if mode.flags:
         finish_leaf(made)
@@ -240,13 +272,15 @@ def _array_of(data: Any, dtype: Any) -> Array:
     if isinstance(data, Tensor):
         return np.array(data.array, chosen)
     if isinstance(data, np.ndarray | np.generic):
-        _check_numeric(data.dtype)
-        return np.array(data, chosen or data.dtype.newbyteorder("="))
+        return native_copy(data, chosen)
     nested, found, shape = _examine(data, 0)
     try:
-        array = np.array(nested, chosen or found or get_default_dtype())
+        if chosen is not None and chosen.kind in "iu" and found is not None and found.kind in "iuf":
+            array = converted_array(np.array(nested, found), chosen)
+        else:
+            array = np.array(nested, chosen or found or get_default_dtype())
     except OverflowError as error:
-        raise RuntimeError(f"value cannot be converted without overflow: {error}") from None
+        raise ValueError(f"Overflow when unpacking long long: {error}") from None
     return array.reshape(shape)
 
 
@@ -257,10 +291,9 @@ def _examine(data: Any, depth: int) -> tuple[Any, DType | None, tuple[int, ...]]
             raise ValueError("only one element tensors can be converted to Python scalars")
         return data.array.item(), data.array.dtype, ()
     if isinstance(data, np.ndarray):
-        _check_numeric(data.dtype)
-        return data, data.dtype, data.shape
+        return data, check_dtype(data.dtype), data.shape
     if not isinstance(data, Sequence) or isinstance(data, str | bytes):
-        return data, _dtype_of(data), ()
+        return data, _dtype_of(data, depth), ()
     if set(map(type, data)) == {float}:  # so common, and so long, that it has a short cut
         return data, get_default_dtype(), (len(data),)
     parts = [_examine(item, depth + 1) for item in data]
@@ -283,11 +316,10 @@ def _ragged(expected: tuple[int, ...], found: tuple[int, ...], depth: int) -> Va
     )
 
 
-def _dtype_of(value: object) -> DType:
+def _dtype_of(value: object, depth: int = 0) -> DType:
     """The dtype that a number becomes."""
     if isinstance(value, np.generic):
-        _check_numeric(value.dtype)
-        return value.dtype
+        return check_dtype(value.dtype)
     if isinstance(value, bool):
         return np.dtype(np.bool_)
     if isinstance(value, int):
@@ -296,12 +328,9 @@ def _dtype_of(value: object) -> DType:
         return get_default_dtype()
     if isinstance(value, complex):
         return default_complex_dtype()
-    raise TypeError(f"invalid data type '{type(value).__name__}': a tensor is made of numbers")
-
-
-def _check_numeric(dtype: DType) -> None:
-    if dtype.kind not in "biufc":
-        raise TypeError(
-            f"can't convert np.ndarray of type {dtype}: the supported types are float, complex, "
-            "int, uint and bool"
+    kind = type(value).__name__
+    if isinstance(value, str | bytes):
+        raise (TypeError if depth == 0 else ValueError)(
+            f"invalid data type '{kind}': a tensor is made of numbers"
         )
+    raise RuntimeError(f"Could not infer dtype of {kind}: a tensor is made of numbers")

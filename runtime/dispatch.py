@@ -13,11 +13,13 @@ from typing import Any, Final
 import numpy as np
 
 from .aliasing import share_memory
+from .entrance import operand
 from .forward_mode import Dual, call_with_tangents
 from .modes import is_grad_enabled
+from .number_conversion import converted, wrapped
 from .overloads import public_function
 from .overrides import flattened, handle_torch_function, has_torch_function
-from .promotion import LAST_INTEGER, result_dtype
+from .promotion import LAST_INTEGER, get_default_dtype, plain_number, result_dtype
 from .registry import OPS, Op, Param
 from .stale_view import StaleView
 from .tensor import Tensor, wrap
@@ -75,7 +77,8 @@ def _dtype_for_numbers(op: Op, values: dict[str, Any]) -> np.dtype[Any] | None:
     promoted = [values[name] for name in op.promotes if values[name] is not None]
     if not any(isinstance(value, int | float | complex) for value in promoted):
         return None
-    return result_dtype(*(v.array if isinstance(v, Tensor) else v for v in promoted))
+    dtype = result_dtype(*(v.array if isinstance(v, Tensor) else v for v in promoted))
+    return get_default_dtype() if op.int_to_float and dtype.num <= LAST_INTEGER else dtype
 
 
 def _lift(
@@ -109,13 +112,21 @@ def _lift_one(
         plain.edge = value.edge
         share_memory(value, plain)
         return plain
-    if isinstance(value, np.ndarray | np.generic):
-        return wrap(np.asanyarray(value))
+    if isinstance(value, np.ndarray):
+        return wrap(operand(value))
+    if isinstance(value, np.number | np.bool_):
+        is_extended = isinstance(value, np.longdouble | np.clongdouble)
+        return wrap(np.asarray(plain_number(value) if is_extended else value))
     if number_dtype is not None and isinstance(value, int | float | complex):
         # A bool stays one, of the lowest category: some ops refuse it.
-        dtype = np.bool_ if isinstance(value, bool) else number_dtype
-        return wrap(np.asarray(value, dtype=dtype))
+        dtype = np.dtype(np.bool_) if isinstance(value, bool) else number_dtype
+        convert = converted if op.name in _CHOOSING else wrapped
+        return wrap(np.asarray(convert(value, dtype), dtype))
     raise _wrong_type(op, param, position, value)
+
+
+_CHOOSING: Final = ("where.self",)
+"""Ops that answer a number as it is, instead of computing with it: it must fit."""
 
 
 def _wrong_type(op: Op, param: Param, position: int, value: object) -> TypeError:
@@ -150,8 +161,12 @@ def edges_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
 
 
 def is_number(tensor: Tensor) -> bool:
-    """Whether a tensor stands for a number that was given beside others."""
-    return not tensor.array.ndim and any(tensor is number for number in _NUMBERS.values())
+    """Whether a tensor stands for a number that was given beside others: see `lift_number`.
+
+    Several nodes may keep it, and nobody can write to it: who is shown it gets a copy.
+    """
+    array = tensor.array
+    return not array.ndim and not array.flags.writeable and array.base is None
 
 
 _NUMBERS: Final[dict[tuple[Any, int | float], Tensor]] = {}
@@ -162,7 +177,7 @@ def lift_number(value: Any, beside: Any) -> Tensor | None:
     """A Python number as a tensor of the dtype of the tensor beside it.
 
     None where this is not the case at hand, or where the dtype takes more thought: then the slow
-    path decides. The tensors are shared: nobody writes to them, as nobody else can see them.
+    path decides. The tensors are shared, so that their arrays are read-only.
     """
     kind = type(value)
     if type(beside) is not Tensor or (kind is not float and kind is not int):
@@ -172,7 +187,9 @@ def lift_number(value: Any, beside: Any) -> Tensor | None:
         return None
     found = _NUMBERS.get((dtype, value))
     if found is None:
-        found = wrap(np.array(value, dtype))
+        array = np.array(value, dtype)
+        array.setflags(write=False)
+        found = wrap(array)
         if value:  # 0.0 and -0.0 are equal, but not the same
             if len(_NUMBERS) > _MOST_NUMBERS:
                 _NUMBERS.clear()

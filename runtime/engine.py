@@ -23,9 +23,15 @@ from typing import Any, Final
 from .anomaly import explain, is_anomaly_enabled
 from .chains import apply_chain
 from .graph_task import GraphTask
-from .hook_calls import Gradient, as_tensor, call_node_hooks, call_tensor_hooks
+from .hook_calls import (
+    Gradient,
+    as_tensor,
+    call_node_hooks,
+    call_tensor_hooks,
+    run_with_saved,
+)
 from .modes import enable_grad, no_grad
-from .node import AccumulateGrad, GraphRoot, Node, OutputEdge
+from .node import AccumulateGrad, GraphRoot, Node, OutputEdge, place_of
 from .reentrant import LEVELS_PER_THREAD, run_in_fresh_thread
 from .tensor import Tensor
 from .threads import ENOUGH, have_met_large
@@ -62,30 +68,26 @@ def execute(
     keep_graph: bool,
     create_graph: bool,
     outputs: Sequence[Node] | None = None,
-    outputs_run: bool = False,
-) -> dict[Node, Tensor | None]:
+    accumulates: bool = False,
+) -> list[Tensor | None]:
     """Carry `inputs`, the cotangents of `roots`, through the graph.
 
-    Without `outputs` they are added to the `grad` of every leaf below, and the answer is empty.
-    With them nothing is accumulated: the answer holds the gradient that arrived at each of these
-    vertices, None where none did. With `outputs_run` their nodes run, too, with their hooks, and
-    are freed.
+    Without `outputs` they are added to the `grad` of every leaf below, and the answer is empty; if
+    the pass `accumulates`, to those among `outputs` only, the nodes of which run all the same.
+    Else the answer is the gradient that arrived at each of `outputs`, None where none did.
     """
     root = roots[0] if len(roots) == 1 else GraphRoot(roots)
-    task = GraphTask(root, outputs, create_graph)
-    if outputs_run:
-        task.run_targets()
+    task = GraphTask(root, outputs, create_graph, accumulates)
     grads = inputs if task.on_tensors else [tensor.array for tensor in inputs]
     task.buffers[root] = grads[0] if len(roots) == 1 else grads
     if len(_running.passes) < LEVELS_PER_THREAD:
         _run_watched(task, keep_graph)
     else:
         run_in_fresh_thread(partial(_run_watched, task, keep_graph))
-    if task.targets is None:
-        return {}
-    if task.on_tensors:
-        return task.targets
-    return {vertex: g if g is None else as_tensor(g) for vertex, g in task.targets.items()}
+    if outputs is None or accumulates:
+        return []
+    found = [task.captures[node][output_nr] for node, output_nr in map(place_of, outputs)]
+    return [None if grad is None else as_tensor(grad) for grad in found]
 
 
 def _run_watched(task: GraphTask, keep_graph: bool) -> None:
@@ -93,7 +95,7 @@ def _run_watched(task: GraphTask, keep_graph: bool) -> None:
     if is_anomaly_enabled():
         task.count_dependencies([task.root])
         for vertex in task.dependencies:
-            vertex._own_hooks()  # which takes it to where anomalies are looked for
+            place_of(vertex)[0]._own_hooks()  # which takes it to where anomalies are looked for
     passes = _running.passes
     passes.append(task)
     try:
@@ -202,7 +204,7 @@ def _give_leaves_what_is_complete(task: GraphTask) -> None:
 
 def _wants_leaves(task: GraphTask) -> bool:
     """Whether no gradient is captured on the way."""
-    return task.targets is None or all(type(target) is AccumulateGrad for target in task.targets)
+    return all(type(target) is AccumulateGrad for target in task.captures)
 
 
 def _may_wait(edge: Node, grad: Gradient | None, task: GraphTask) -> bool:
@@ -212,7 +214,7 @@ def _may_wait(edge: Node, grad: Gradient | None, task: GraphTask) -> bool:
     """
     if type(edge) is not AccumulateGrad or edge.hooks is not None:
         return False
-    return task.targets is not None or task.on_tensors or grad is None or bool(grad.size <= _MUCH)
+    return bool(task.captures) or task.on_tensors or grad is None or bool(grad.size <= _MUCH)
 
 
 def _complete(task: GraphTask) -> list[Node]:
@@ -223,22 +225,23 @@ def _complete(task: GraphTask) -> list[Node]:
 
 def _arrive(leaf: Any, task: GraphTask) -> None:
     """The end of the way for what is in the buffer of a leaf that has no hooks."""
-    if task.targets is None and not task.on_tensors:
+    accumulates = task.needs is None or leaf in task.needs
+    if accumulates and not task.on_tensors:
         leaf.take_from(task.buffers)
         return
     grad = task.buffers.pop(leaf)
     if grad is None:
         return
-    if task.targets is None:
+    if accumulates:
         leaf.apply_differentiable(grad, ())
-    elif leaf in task.targets:
-        task.targets[leaf] = grad
+    elif leaf in task.captures:
+        task.captures[leaf][0] = grad
 
 
 def finish(task: GraphTask, keep_graph: bool) -> None:
     """Visit the vertices that are left, each when all that it depends on has run."""
     buffers, runs = task.buffers, task.needs
-    is_plain = task.targets is None and not task.on_tensors
+    is_plain = runs is None and not task.on_tensors
     complete = _complete(task)
     dependencies = task.dependencies
     at_once = deque(vertex for vertex in complete if vertex.runs_at_once)  # maybe a million
@@ -296,7 +299,7 @@ strategy: Final = Strategy()
 
 def visit(vertex: Node, grad: Gradient | None, task: GraphTask) -> Sequence[Gradient]:
     """What is not as usual: no gradient, hooks, one output of several; one answer per edge."""
-    if grad is None:
+    if grad is None and vertex.hooks is None and not vertex.runs_without_grad:
         return (None,) * len(vertex.edges)
     if vertex.hooks is None or task.on_tensors:
         return evaluate_function(vertex, grad, task)
@@ -304,30 +307,43 @@ def visit(vertex: Node, grad: Gradient | None, task: GraphTask) -> Sequence[Grad
         return evaluate_function(vertex, grad, task)
 
 
-def evaluate_function(vertex: Node, grad: Gradient, task: GraphTask) -> Sequence[Gradient]:
-    """Capture and the VJP of one vertex, and its hooks before and after."""
-    if vertex.hooks is not None:
-        if not task.wants(vertex):
-            return (None,) * len(vertex.edges)
-        grad = call_tensor_hooks(vertex.hooks, grad, task.on_tensors)
-    needs: Sequence[object] | None = vertex.edges
-    if task.needs is not None and task.targets is not None:
-        if vertex in task.targets:
-            task.targets[vertex] = grad
-        needs = task.needs.get(vertex)
+def evaluate_function(vertex: Node, grad: Gradient | None, task: GraphTask) -> Sequence[Gradient]:
+    """Capture and the VJP of one vertex, and its hooks before and after.
+
+    What is captured of a vertex that runs has not been through its hooks, as in PyTorch.
+    """
+    needs = vertex.edges if task.needs is None else task.needs.get(vertex)
+    hooks = vertex.hooks
+    if needs is None and hooks is not None and task.is_wanted(vertex):
+        grad = call_tensor_hooks(vertex, hooks, grad, task.on_tensors)
+    if vertex in task.captures:
+        _capture(vertex, grad, task.captures[vertex])
     if needs is None:
         return (None,) * len(vertex.edges)
-    if type(vertex) is OutputEdge:
+    if isinstance(vertex, OutputEdge):
         _collect(vertex, grad, task)
         return (None,)
-    if vertex.hooks is not None:
-        return call_node_hooks(vertex, vertex.hooks, grad, needs, task.on_tensors)
-    return (vertex.apply_differentiable if task.on_tensors else vertex.apply)(grad, needs)
+    if hooks is not None:
+        grad = call_tensor_hooks(vertex, hooks, grad, task.on_tensors)
+        return call_node_hooks(vertex, hooks, grad, needs, task.on_tensors)
+    return run_with_saved(vertex, grad, needs, task.on_tensors)
+
+
+def _capture(vertex: Node, grad: Gradient | None, wanted: dict[int, Gradient | None]) -> None:
+    """Keep what has arrived at the outputs of a vertex that are asked for."""
+    if grad is not None:
+        for output_nr in wanted:
+            wanted[output_nr] = grad[output_nr] if vertex.has_several_outputs else grad
 
 
 def _collect(vertex: OutputEdge, grad: Gradient, task: GraphTask) -> None:
     """Put the gradient of one output into the list that its node waits for."""
+    if grad is None:
+        return
     node = vertex.node
+    if not node.has_several_outputs:
+        task.add(node, grad)
+        return
     grads = task.buffers.setdefault(node, [None] * node.output_count)
     before = grads[vertex.output_nr]
     grads[vertex.output_nr] = grad if before is None else before + grad

@@ -52,6 +52,30 @@ def failure(op_name: str, error: Exception, *args: object) -> Exception:
     return error
 
 
+def no_derivative(op: str, argument: str, reason: str) -> NotImplementedError:
+    """The error of a gradient that was asked for, and that nobody has written."""
+    return NotImplementedError(
+        f"the derivative for '{op}: {argument}' is not implemented: {reason}. Detach "
+        f"'{argument}', or ask for the gradients of other arguments only."
+    )
+
+
+def no_forward_mode(op: str, reason: str) -> NotImplementedError:
+    """The error of a tangent that nobody has written how to carry on."""
+    return NotImplementedError(
+        f"Trying to use forward AD with {op} that does not support it because it has not been "
+        f"implemented yet: {reason}"
+    )
+
+
+def must_be_constant(op: str, argument: str, reason: str) -> RuntimeError:
+    """The error of an argument that requires grad, of an op that it is a constant of."""
+    return RuntimeError(
+        f"The function '{op}' is not differentiable with respect to argument '{argument}': "
+        f"{reason}. This input cannot have requires_grad True; detach() it."
+    )
+
+
 def complex_gradient(op_name: str, *args: object) -> RuntimeError:
     """The error of a gradient through an op whose formulas hold for real numbers only."""
     return RuntimeError(

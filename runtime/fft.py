@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .creation import arange
 from .kernels.complex_numbers import complex_of
+from .missing import explaining as _explaining
 from .registry import table_op
 from .tensor import normalize_dim
 
@@ -302,3 +303,6 @@ def _resized(input: Tensor, dims: list[int], sizes: list[int]) -> Tensor:
         return input
     pads = [pad for dim in reversed(range(input.ndim)) for pad in (0, missing.get(dim, 0))]
     return table_op("constant_pad_nd")(input, pads)
+
+
+__getattr__ = _explaining(__name__)

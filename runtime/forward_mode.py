@@ -19,7 +19,7 @@ from .aliasing import base_of
 from .kept_duals import keep_duals
 from .node import Node
 from .registry import Op, table_op
-from .tensor import Tensor, wrap
+from .tensor import Tensor
 
 
 class Level:
@@ -187,8 +187,10 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
     """Call an op on arguments by name, some of them duals.
 
     The innermost level is taken off: the op runs on the primals (and comes back here if they are
-    duals of an outer level), then its JVP on primals and tangents, which are handed over by the
-    names of the table. RuntimeError if the op has no JVP.
+    duals of an outer level), then its JVP on those primals and tangents that it asks for by name.
+    A tangent that an argument does not have is None, not zeros, which would be multiplied. Where
+    the JVP asks for no tangent that is there, the result has none, as in PyTorch.
+    NotImplementedError if the op has no JVP.
     """
     from .dispatch import call, lift  # which imports this module
 
@@ -197,7 +199,7 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
     if level is None:
         return call(op, lift(op, values))
     if op.jvp is None and op.differentiable:
-        raise RuntimeError(
+        raise NotImplementedError(
             f"Trying to use forward AD with {op.name} that does not support it: its entry in the "
             "table has no JVP. Use reverse mode instead."
         )
@@ -205,16 +207,35 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
     result = call(op, lifted)
     if op.jvp is None:
         return result
-    primals, tangents = {}, {}
-    for param in op.params:
-        # The functions spell ATen's `self` as PyTorch's do.
-        name = "self" if param.name == "input" else param.name
-        primals[name] = lifted[param.name]
-        if param.type.startswith("Tensor"):
-            tangents[name] = _tangent(values[param.name], lifted[param.name], level)
-    dual = _attach(result, op.jvp(primals, tangents, result), level, _arrays_of(tangents))
-    keep_duals(dual, [(values[name], lifted[name]) for name in lifted])
-    return dual
+    tangents = {
+        f"{_in_table(param.name)}_t": _tangent(values[param.name], level)
+        for param in op.params
+        if param.type.startswith("Tensor")
+    }
+    given = _given(op.jvp, tangents, lifted, result)
+    if given is not None:
+        result = _attach(result, op.jvp(**given), level, _arrays_of(tangents))
+    keep_duals(result, [(values[name], lifted[name]) for name in lifted])
+    return result
+
+
+def _given(
+    jvp: Callable[..., Any], tangents: dict[str, Any], lifted: dict[str, Any], result: Any
+) -> dict[str, Any] | None:
+    """What a JVP asks for by the names of its parameters; None if none of its tangents is there."""
+    code = jvp.__code__
+    names = code.co_varnames[: code.co_argcount]
+    asked = tangents.keys() & names or tangents.keys()
+    if all(tangents[name] is None for name in asked):
+        return None
+    primals = {_in_table(name): value for name, value in lifted.items()}
+    known = primals | tangents | {"result": result}
+    return {name: known[name] for name in names}
+
+
+def _in_table(name: str) -> str:
+    """The functions spell ATen's `self` as PyTorch's do."""
+    return "self" if name == "input" else name
 
 
 def innermost_level(values: Iterable[Any]) -> Level | None:
@@ -238,14 +259,12 @@ def _primal(value: Any, level: Level) -> Any:
     return _map(lambda item: split(item, level)[0], value)
 
 
-def _tangent(value: Any, lifted: Any, level: Level) -> Any:
-    """The tangent of an argument: zeros where it has none, None where it cannot have one."""
-    if isinstance(lifted, list | tuple):
-        return [_tangent(*pair, level) for pair in zip(value, lifted, strict=True)]
-    if lifted is None:
-        return None
-    tangent = split(value, level)[1]
-    return wrap(np.zeros_like(lifted.array)) if tangent is None else tangent
+def _tangent(value: Any, level: Level) -> Any:
+    """The tangent of an argument, None where it has none; a list if that of any item is there."""
+    if isinstance(value, list | tuple):
+        tangents = [_tangent(item, level) for item in value]
+        return None if all(tangent is None for tangent in tangents) else tangents
+    return split(value, level)[1]
 
 
 def _arrays_of(tangents: dict[str, Any]) -> list[Any]:
@@ -254,7 +273,7 @@ def _arrays_of(tangents: dict[str, Any]) -> list[Any]:
 
 
 def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
-    """Duals of the results; one whose tangent is None is not differentiable.
+    """Duals of the results; one whose tangent is None has none.
 
     A result on memory of its own gets a tangent on memory of its own, so that writing to the one
     (see `tangent_writes`) is right for the other, too.
@@ -265,6 +284,7 @@ def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
         duals = [_attach(*pair, level, given) for pair in zip(result, tangent, strict=True)]
         # A named tuple takes its fields one by one.
         return type(result)(*duals) if hasattr(result, "_fields") else type(result)(duals)
+    tangent = _like(tangent, result)
     if base_of(result) is None:
         from .tangent_writes import lying_as  # which imports this module
 
@@ -272,3 +292,13 @@ def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
             tangent = table_op("clone")(tangent)
         tangent = lying_as(tangent, result)
     return with_tangent(result, tangent, level)
+
+
+def _like(tangent: Tensor, result: Tensor) -> Tensor:
+    """A tangent of the result's shape and dtype: that of one operand may be narrower."""
+    mine, other = tangent.array, result.array
+    if mine.shape != other.shape:
+        tangent = table_op("expand")(tangent, other.shape)
+    if mine.dtype != other.dtype and "O" not in (mine.dtype.kind, other.dtype.kind):
+        tangent = table_op("_to_copy")(tangent, dtype=other.dtype)
+    return tangent

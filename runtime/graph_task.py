@@ -10,7 +10,7 @@ import numpy as np
 
 from .forward_mode import current_level
 from .hook_calls import Gradient
-from .node import Node, OutputEdge
+from .node import Node, place_of
 
 _next_number: Final[Callable[[], int]] = count().__next__
 
@@ -21,6 +21,7 @@ class GraphTask:
     __slots__ = (
         "__weakref__",
         "buffers",
+        "captures",
         "create_graph",
         "dependencies",
         "needs",
@@ -28,10 +29,11 @@ class GraphTask:
         "on_tensors",
         "owned",
         "root",
-        "targets",
     )
 
-    def __init__(self, root: Node, targets: Sequence[Node] | None, create_graph: bool) -> None:
+    def __init__(
+        self, root: Node, targets: Sequence[Node] | None, create_graph: bool, accumulates: bool
+    ) -> None:
         self.root = root
         self.create_graph = create_graph
         self.on_tensors = create_graph or current_level() is not None
@@ -42,14 +44,22 @@ class GraphTask:
         """Vertices whose buffer is a sum made here, so that more can be added in place."""
         self.dependencies: dict[Node, int] = {}
         """What each vertex waits for, once `count_dependencies` has been called."""
-        self.targets = None if targets is None else dict.fromkeys(targets)
-        """The vertices whose gradient is wanted, each with what arrived; None: every leaf."""
-        self.needs = None if targets is None else _what_leads_to(targets, root)
+        self.captures: dict[Node, dict[int, Gradient | None]] = {}
+        """The nodes of which gradients are wanted: of each output asked for, what arrived."""
+        self.needs: dict[Node, Sequence[Any]] | None = None
         """What `apply` is asked for, of the vertices that have to run; None: of all, everything.
 
-        A target that leads to no other does not run, unless `run_targets` says so: it keeps what
-        it saved, for another pass.
+        A target that leads to no other runs only if the pass `accumulates`: else it keeps what it
+        saved, for another pass.
         """
+        if targets is not None:
+            places = list(map(place_of, targets))
+            self.needs = _what_leads_to([node for node, _ in places], root)
+            for node, output_nr in places:
+                if accumulates:
+                    self.needs.setdefault(node, [False] * len(node.edges))
+                else:
+                    self.captures.setdefault(node, {})[output_nr] = None
 
     def add(self, vertex: Node, grad: Gradient) -> None:
         """A gradient arrives at `vertex`."""
@@ -86,29 +96,21 @@ class GraphTask:
                     below.append(edge)
         self.dependencies = dependencies
 
-    def run_targets(self) -> None:
-        """Let the targets run too, though nobody asks for what they compute."""
-        if self.needs is None or self.targets is None:
-            return
-        for vertex in self.targets:
-            for each in [vertex, vertex.node] if isinstance(vertex, OutputEdge) else [vertex]:
-                if each.edges:
-                    self.needs.setdefault(each, [False] * len(each.edges))
-
-    def wants(self, vertex: Node) -> bool:
+    def is_wanted(self, vertex: Node) -> bool:
         """Whether tensor hooks run at a vertex: not so at one that leads to no target.
 
         If it is the only root, they run all the same, as in PyTorch.
         """
-        if self.needs is None or self.targets is None or vertex is self.root:
+        if self.needs is None or vertex in self.needs or vertex in self.captures:
             return True
-        return vertex in self.needs or vertex in self.targets
+        return vertex is place_of(self.root)[0]
 
     def visited(self) -> Iterable[Node]:
         """The vertices at which a gradient is wanted from here on; no other has hooks."""
-        if self.needs is None or self.targets is None:
+        if self.needs is None:
             return self.dependencies
-        return self.needs.keys() | (self.targets.keys() & self.dependencies.keys())
+        # A target that the pass does not reach is in `needs` all the same (`run_targets`).
+        return (self.needs.keys() | self.captures.keys()) & self.dependencies.keys()
 
 
 def _what_leads_to(targets: Sequence[Node], root: Node) -> dict[Node, Sequence[Any]]:

@@ -18,27 +18,56 @@ Gradient: TypeAlias = Any
 """An array in an ordinary pass, a tensor where ops on it are recorded or carry tangents."""
 
 
-def call_tensor_hooks(hooks: Hooks, grad: Gradient, on_tensors: bool) -> Gradient:
-    """What the tensor hooks make of a gradient."""
+def call_tensor_hooks(
+    vertex: Node, hooks: Hooks, grad: Gradient | None, on_tensors: bool
+) -> Gradient | None:
+    """What the tensor hooks make of what arrives at a vertex: of each output's gradient, if any.
+
+    Hooks see None where no gradient has arrived.
+    """
+    if not vertex.has_several_outputs:
+        grad = _call_hooks_of(hooks, grad, on_tensors)
+        if hooks.retain is not None:
+            hooks.retain(_as_optional_tensor(grad))
+        return grad
+    if not hooks.outputs:
+        return grad
+    grads = [None] * vertex.output_count if grad is None else list(grad)
+    own = list(hooks.outputs.items())
+    for output_nr, of_output in own:
+        grads[output_nr] = _call_hooks_of(of_output, grads[output_nr], on_tensors)
+    for output_nr, of_output in own:
+        if of_output.retain is not None:
+            of_output.retain(_as_optional_tensor(grads[output_nr]))
+    return grads
+
+
+def _call_hooks_of(hooks: Hooks, grad: Gradient | None, on_tensors: bool) -> Gradient | None:
     for hook in list(hooks.on_grad.values()):
-        replaced = hook(as_tensor(grad))
+        replaced = hook(_as_optional_tensor(grad))
         if replaced is not None:
+            if grad is None:
+                raise _nothing_to_replace()
             grad = _carried(_checked(hook, replaced, grad), on_tensors)
-    if hooks.retain is not None:
-        hooks.retain(as_tensor(grad))
     return grad
 
 
 def call_node_hooks(
-    vertex: Node, hooks: Hooks, grad: Gradient, needs: Sequence[object], on_tensors: bool
+    vertex: Node, hooks: Hooks, grad: Gradient | None, needs: Sequence[object], on_tensors: bool
 ) -> Sequence[Gradient]:
     """Run a node between its pre-hooks, which may replace what arrives, and its hooks."""
     several = vertex.has_several_outputs
-    arriving = tuple(map(_as_optional_tensor, grad if several else (grad,)))
+    grads: Sequence[Gradient | None] = grad if several and grad is not None else (grad,)
+    if several and grad is None:
+        grads = (None,) * vertex.output_count
+    arriving = tuple(map(_as_optional_tensor, grads))
     for hook in list(hooks.before_node.values()):
         arriving = _replaced(hook, hook(arriving), arriving)
     given = [_carried(tensor, on_tensors) for tensor in arriving]
-    leaving = run_with_saved(vertex, given if several else given[0], needs, on_tensors)
+    arrives = any(tensor is not None for tensor in given)  # None: as if no hook had looked
+    leaving = run_with_saved(
+        vertex, (given if several else given[0]) if arrives else None, needs, on_tensors
+    )
     if is_anomaly_check_nan_enabled():
         refuse_nan(vertex, leaving)
     if not hooks.after_node:
@@ -53,11 +82,15 @@ def call_node_hooks(
 
 
 def run_with_saved(
-    vertex: Node, grad: Gradient, needs: Sequence[object], on_tensors: bool
+    vertex: Node, grad: Gradient | None, needs: Sequence[object], on_tensors: bool
 ) -> Sequence[Gradient]:
     """Run a node on what it saved: unpacked by hooks, refused if it was overwritten."""
-    if grad is None:  # a pre-hook has taken the gradient away
+    if not vertex.runs_without_grad and (
+        grad is None or (vertex.is_ordinary and _holds_nothing(grad))
+    ):  # taken away by a pre-hook
         return (None,) * len(vertex.edges)
+    if grad is None and vertex.has_several_outputs:
+        grad = [None] * vertex.output_count
     apply = vertex.apply_differentiable if on_tensors else vertex.apply
     hooks = vertex.hooks
     if hooks is None:
@@ -68,6 +101,11 @@ def run_with_saved(
         return apply(grad, needs)
     with hooks.packed.unpacked(vertex):
         return apply(grad, needs)
+
+
+def _holds_nothing(grad: Gradient) -> bool:
+    """Whether none of several gradients is there, of which generated nodes need one."""
+    return type(grad) is list and all(each is None for each in grad)
 
 
 def _replaced(
@@ -87,9 +125,13 @@ def _replaced(
         if replaced is original or replaced is None:
             continue
         if original is None:
-            raise RuntimeError("can't replace a None gradient with a non-None value")
+            raise _nothing_to_replace()
         _checked(hook, replaced, original)
     return answer
+
+
+def _nothing_to_replace() -> RuntimeError:
+    return RuntimeError("can't replace a None gradient with a non-None value")
 
 
 def _checked(hook: Callable[..., Any], replaced: object, grad: Gradient) -> Tensor:

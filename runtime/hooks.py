@@ -6,6 +6,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, Final
 
+from .user_warnings import warn
+
 _next_id: Final[Callable[[], int]] = count().__next__
 
 
@@ -45,6 +47,7 @@ class Hooks:
         "guard",
         "metadata",
         "on_grad",
+        "outputs",
         "packed",
         "retain",
         "tangents",
@@ -53,6 +56,8 @@ class Hooks:
     def __init__(self) -> None:
         self.on_grad: dict[int, Callable[..., Any]] = {}
         self.retain: Callable[[Any], None] | None = None
+        self.outputs: dict[int, Hooks] = {}
+        """Of a node with several outputs: `on_grad` and `retain` of each."""
         self.guard: Callable[[Any], None] | None = None
         """Called with the node, raises because what the node saved can no longer be used."""
         self.packed: Any = None
@@ -65,6 +70,10 @@ class Hooks:
         self.before_node: dict[int, Callable[..., Any]] = {}
         self.after_node: dict[int, Callable[..., Any]] = {}
         self.after_accumulate: dict[int, Callable[..., Any]] = {}
+
+    def of_output(self, output_nr: int) -> Hooks:
+        """The hooks of one of several outputs, which run when the node is about to."""
+        return self.outputs.setdefault(output_nr, Hooks())
 
     def add(
         self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]
@@ -86,3 +95,23 @@ def wake_hooks(leaf: Any) -> None:
         own = leaf.edge._own_hooks()
         own.on_grad, own.after_accumulate = former.on_grad, former.after_accumulate
         leaf._resting_hooks = None
+
+
+def retain_into(tensor: Callable[[], Any]) -> Callable[[Any], None]:
+    """The hook of `retain_grad`; a weak reference, because the tensor holds the hook."""
+
+    def retain(grad: Any) -> None:
+        kept = tensor()
+        if kept is not None and grad is not None:
+            before = getattr(kept, "_grad", None)
+            kept._grad = grad.clone() if before is None else before + grad
+
+    return retain
+
+
+def warn_of_grad_of_result() -> None:
+    """Warn where `grad` is read of a result that has no hook to keep it."""
+    warn(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed: a backward "
+        "pass does not fill it. Call retain_grad() before, or take the grad of the leaf Tensor."
+    )

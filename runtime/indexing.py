@@ -18,10 +18,13 @@ from .errors import failure
 from .forward_mode import Dual
 from .inplace import is_recorded, mark_written, refuse_any_overlap, refuse_part, values_first
 from .modes import refuse_inference
+from .number_conversion import converted
 from .overrides import handle_torch_function, has_torch_function_unary
-from .overwrite import copy_, fill_, index_put_
+from .overwrite import copy_, fill_, put
+from .promotion import type_name
 from .registry import table_op
 from .tensor import Tensor, wrap
+from .user_warnings import warn, warn_of_imaginary_part
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -42,6 +45,8 @@ class Plan(NamedTuple):
 
     steps: list[Step]
     gather: list[Array | None]
+    is_one_mask: bool = False
+    """Whether one mask is all that the gather came of."""
 
 
 def getitem(tensor: Tensor, index: Any) -> Tensor:
@@ -71,6 +76,8 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     Raises RuntimeError for a leaf that requires grad, as any recorded in-place op does.
     """
     plan = plan_index(index, tensor.array.shape, keeps_full_slices=False)
+    if plan.gather and isinstance(value, Tensor) and value.dtype != tensor.dtype:
+        _refuse_other_dtype(tensor, plan, value)
     by_ops = is_recorded(tensor, value) or type(tensor) is Dual or type(value) is Dual
     by_ops = by_ops or not tensor.array.flags.writeable
     if by_ops:
@@ -78,7 +85,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
         return
     refuse_inference(tensor, "Inplace update")
     if plan.gather and isinstance(value, Tensor) and (value is not tensor or not plan.steps):
-        refuse_any_overlap(tensor, value)
+        _refuse_overlap(plan, tensor, value)
     view = tensor.array
     for step in plan.steps:
         view = _VIEWS[step.op](view, *step.args)
@@ -96,6 +103,22 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     mark_written(tensor)
 
 
+def _refuse_other_dtype(tensor: Tensor, plan: Plan, value: Tensor) -> None:
+    # One element is filled in by a mask, whatever its dtype.
+    if not (plan.is_one_mask and value.numel() == 1):
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{type_name(tensor.dtype)} for the destination and {type_name(value.dtype)} for the "
+            "source."
+        )
+
+
+def _refuse_overlap(plan: Plan, written: Tensor, read: Tensor) -> None:
+    # A single value for a mask is read before it is written.
+    if read.array.size != 1 or not plan.is_one_mask:
+        refuse_any_overlap(written, read)
+
+
 def _refuse_part(view: Array, source: Array) -> None:
     # Where the source is broadcast PyTorch does not look.
     if source.shape == view.shape:
@@ -110,7 +133,8 @@ def _write_recorded(tensor: Tensor, plan: Plan, value: Any) -> None:
     source = value if isinstance(value, Tensor) else wrap(_source(tensor, value))
     if plan.gather:
         indices = [None if array is None else wrap(array) for array in plan.gather]
-        index_put_(view, indices, source)
+        _refuse_overlap(plan, view, source)
+        put(view, indices, source)
         return
     source = _broadcast_as_pytorch(source, view)
     if source.array.ndim == 0 and view.array.ndim:
@@ -136,11 +160,12 @@ def _source(tensor: Tensor, value: Any) -> Array:
     if isinstance(value, Tensor):
         array = value.array
         if array.dtype.kind == "c" and target.kind not in "cO":
+            warn_of_imaginary_part()
             array = array.real
     elif isinstance(value, bool | int | float | complex | np.number | np.bool_):
         if isinstance(value, complex) and target.kind not in "cO":
             raise RuntimeError(f"value cannot be converted to type {target} without overflow")
-        array = np.asarray(value)
+        array = np.asarray(converted(value, target))
     else:
         raise TypeError(f"can't assign a {type(value).__name__} to a tensor of {target}")
     return array.astype(target, copy=False)
@@ -179,8 +204,6 @@ def plan_index(index: Any, shape: Sequence[int], *, keeps_full_slices: bool = Tr
                 "invalid index of a 0-dim tensor: use item() to get its value as a number"
             )
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
-    if sum(item is Ellipsis for item in items) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
     planner = _Planner(shape, keeps_full_slices=keeps_full_slices and len(items) == 1)
     for item in items:
         if item is Ellipsis:
@@ -198,12 +221,14 @@ class _Planner:
         self.dim = 0
         self._steps: list[Step] = []
         self._arrays: dict[int, Array] = {}
+        self._masks = self._tensors = 0
         self._keeps_full_slices = keeps_full_slices
         """`x[:]` is a view by `slice`, as in PyTorch; in `x[:, 0]` the first item is nothing."""
 
     def plan(self) -> Plan:
         last = max(self._arrays, default=-1)
-        return Plan(self._steps, [self._arrays.get(dim) for dim in range(last + 1)])
+        gather = [self._arrays.get(dim) for dim in range(last + 1)]
+        return Plan(self._steps, gather, self._masks == self._tensors == 1)
 
     def add(self, item: Any) -> None:
         """Plan for one item of the index, at the current dimension."""
@@ -217,8 +242,11 @@ class _Planner:
             self._steps.append(Step("select", (self.dim, item)))
             del self.shape[self.dim]
         elif item.dtype.kind == "b":
+            self._masks += item.ndim > 0
+            self._tensors += 1
             self._mask(item)
         else:
+            self._tensors += 1
             self._gather(item)
 
     def _unsqueeze(self) -> None:
@@ -274,6 +302,8 @@ def _normalize(item: Any) -> Any:
         array = np.asarray(_without_tensors(item))
         if not array.size and not isinstance(item, np.ndarray):
             array = array.astype(np.int64)  # an empty list says nothing about its dtype
+    elif isinstance(item, str | bytes):
+        raise TypeError(f"invalid data type '{type(item).__name__}' of an index")
     else:
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`), None and integer or bool tensors are "
@@ -284,6 +314,7 @@ def _normalize(item: Any) -> Any:
             f"tensors used as indices must be long, int, byte or bool tensors, not {array.dtype}"
         )
     if array.dtype == np.uint8:
+        warn("indexing with dtype uint8, as with a mask, is deprecated: use a bool tensor.")
         return array.astype(np.bool_)  # PyTorch's masks before it had bools
     if array.dtype.kind == "b":
         return array

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -25,6 +25,17 @@ from .tangent_writes import copy_as, copy_or_zero, follow_source
 from .tensor import Tensor
 from .view_history import check_recordable, hand_over_retained, rebase, refresh_views
 
+_PLACED: Final = frozenset(
+    [
+        *("index_fill_", "index_copy_", "index_add_", "index_reduce_"),
+        *("scatter_", "scatter_add_", "scatter_reduce_"),
+    ]
+)
+"""Ops that write to some places, in an order of their own: what they read must lie elsewhere."""
+
+_CHOOSING: Final = frozenset(["masked_fill_", "index_fill_", "tril_", "triu_"])
+"""Ops that write one number to some places, which may be elements that are one in memory."""
+
 
 def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     """The in-place method of an op: `x.add_(y)` for `add(x, y)`.
@@ -34,13 +45,15 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     hold.
     """
 
+    is_placed, is_choosing = name in _PLACED, name in _CHOOSING
+
     @functools.wraps(function)
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if type(self) is not Tensor and has_torch_function_unary(self):
             return handle_torch_function(method, (self,), self, *args, **kwargs)
         written = without_tangents(self)
-        if written.alias is not None:
-            refuse_partial_overlap(written, *args)
+        if is_placed or is_choosing or written.alias is not None:
+            _refuse_overlap(written, name, [*args, *kwargs.values()])
         recording = is_recorded(written, *args, *kwargs.values())
         before = self
         if recording:
@@ -48,7 +61,11 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
             before = copy_as(self)
         result = function(before, *args, **kwargs)
         _check(written, result, name)
-        write(written, result.array)
+        if is_choosing and not _is_dense(written.array):
+            chosen = _differing(written.array, result.array)
+            write(written, result.array[chosen], chosen)
+        else:
+            write(written, result.array)
         if recording and result.edge is not None:
             _keep_output(written, result)
             take_over(written, result.edge)
@@ -80,6 +97,17 @@ def refuse_part(written: Any, read: Any) -> None:
     """Raise RuntimeError if an array that is read lies on a part of what is written."""
     if _overlap_of(written, read) == "partial":
         raise _overlap()
+
+
+def _refuse_overlap(written: Tensor, name: str, read: list[Any]) -> None:
+    """Raise RuntimeError if an in-place op must not read what lies where it writes."""
+    if name in _PLACED or name in _CHOOSING:  # a number is read before anything is written
+        read = [tensor for tensor in read if isinstance(tensor, Tensor) and tensor.array.ndim]
+    if name in _PLACED:
+        for tensor in read:
+            refuse_any_overlap(written, tensor)
+    elif written.alias is not None:
+        refuse_partial_overlap(written, *read)
 
 
 def refuse_any_overlap(written: Tensor, read: Tensor) -> None:
@@ -190,14 +218,41 @@ def _write_through(view: Any, values: Any, where: Any) -> None:
             "unsupported operation: more than one element of the written-to tensor refers to "
             "a single memory location. Please clone() the tensor before the operation."
         )
+    owner = _owner_of(view)
+    owner = owner if owner.ndim else owner.reshape(1)
+    places = Region(owner, view).positions[where]
+    owner[np.unravel_index(places, owner.shape)] = values
+
+
+def _owner_of(view: Any) -> Any:
+    """The array that can be written to of those that an array is a view of, in its dtype."""
     owner = view
     while not owner.flags.writeable and isinstance(owner.base, np.ndarray):
         owner = owner.base
     if owner.dtype != view.dtype:  # complex numbers and their parts
         is_part = owner.itemsize > view.itemsize
         owner = (owner[..., np.newaxis] if is_part else owner).view(view.dtype)
-    places = Region(owner, view).positions[where]
-    owner[np.unravel_index(places, owner.shape) if owner.ndim else ...] = values
+    return owner
+
+
+def sums_at(array: Any, where: Any, values: Any) -> Any:
+    """What is at some places once `values` are added there, one after the other."""
+    if _is_dense(array):
+        total = array.copy()
+        np.add.at(total, where, values)
+        return total[where]
+    owner = array
+    while isinstance(owner.base, np.ndarray):  # in which elements that are one in memory are one
+        owner = owner.base
+    places = Region(owner, array).positions[where]
+    flat = owner.reshape(-1).copy()
+    np.add.at(flat, places, values)
+    return flat[places]
+
+
+def _differing(before: Any, after: Any) -> Any:
+    """Where an op has changed something; what was NaN and still is has not changed."""
+    return (before != after) & ~((before != before) & (after != after))
 
 
 def mark_written(tensor: Tensor) -> None:

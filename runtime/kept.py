@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .dispatch import is_number
 from .node import FREED, Node, OutputEdge, freed_graph
 from .saved import check_version, check_versions, output_of
-from .tensor import Tensor
+from .tensor import Tensor, wrap
 
 
 def kept_value(node: Node, slot: str) -> Any:
@@ -29,6 +30,9 @@ def kept_value(node: Node, slot: str) -> Any:
     name = slot.removeprefix("kept_")
     version = getattr(node, f"_version_{name}", None)
     if isinstance(value, Tensor):
+        if is_number(value):
+            value = wrap(value.array.copy())  # from now on this node's own
+            setattr(node, slot, value)
         check_version(node, name, value, version)
     elif value is not None:
         check_versions(node, name, value, version or [])

@@ -7,8 +7,10 @@ it calls one of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
+
+from .missing import no_attribute
+from .numpy_warnings import import_quietly
 
 
 def attach(
@@ -23,9 +25,9 @@ def attach(
 
     def __getattr__(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+            raise no_attribute(module, name)
         home, attribute = homes[name]
-        module_there = import_module(home, package)
+        module_there = import_quietly(home, package)
         namespace[name] = getattr(module_there, attribute) if attribute else module_there
         return namespace[name]
 
@@ -38,7 +40,7 @@ def attach(
 class Later:
     """Stands for a module, and makes way for it when one of its names is first read.
 
-    `namespace` are the `globals()` in which it is called `name`.
+    `namespace` are the `globals()` in which it is called `name`; `module` may be relative to them.
     """
 
     __slots__ = ("_module", "_name", "_namespace")
@@ -49,5 +51,6 @@ class Later:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        self._namespace[self._name] = module = import_module(self._module)
+        module = import_quietly(self._module, self._namespace["__package__"])
+        self._namespace[self._name] = module
         return getattr(module, attribute)

@@ -21,12 +21,12 @@ _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def at_least(array: Any, number: Any) -> Any:
-    """`np.maximum(array, number)`."""
+    """`np.maximum(number, array)`; of zeros of either sign, that of the array."""
     return _limited(np.maximum, array, number)
 
 
 def at_most(array: Any, number: Any) -> Any:
-    """`np.minimum(array, number)`."""
+    """`np.minimum(number, array)`; of zeros of either sign, that of the array."""
     return _limited(np.minimum, array, number)
 
 
@@ -38,12 +38,12 @@ def _limited(ufunc: np.ufunc, array: Any, number: Any) -> Any:
         and array.flags.c_contiguous
         and type(number) in (int, float)  # NumPy numbers may ask for another dtype
     ):
-        return ufunc(array, number)
+        return ufunc(number, array)
     limit = np.zeros(min(array.size, BLOCK), array.dtype)
     if number:
         limit.fill(number)
 
     def step(part: Array, out: Array | None = None) -> Any:
-        return ufunc(part, limit[: part.size].reshape(part.shape), out=out)
+        return ufunc(limit[: part.size].reshape(part.shape), part, out=out)
 
     return in_blocks(step, array)

@@ -11,6 +11,7 @@ from .conditioning import cond as cond
 from .conditioning import matrix_rank as matrix_rank
 from .generated.linalg_names import *  # noqa: F403
 from .kernels.decompositions import LinAlgError as LinAlgError
+from .missing import explaining as _explaining
 from .registry import table_op
 
 if TYPE_CHECKING:
@@ -109,8 +110,8 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     if n == 0:
         from .creation import eye
 
-        one = eye(A.shape[-1], dtype=A.dtype)
-        return table_op("expand")(one, A.shape) + table_op("_zero")(A)  # with a gradient, zero
+        ones: Any = table_op("clone")(A)  # which has a gradient: zero
+        return ones.copy_(eye(A.shape[-1], dtype=A.dtype))
     power = table_op("linalg_inv")(A) if n < 0 else A
     result: Tensor | None = None
     n = abs(n)
@@ -201,3 +202,6 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
     repeated = table_op("expand")(table_op("unsqueeze")(x, -1), [*x.shape, count - 1])
     powers = table_op("cumprod")(repeated, -1)
     return table_op("cat")([table_op("_zero")(powers[..., :1]) + 1, powers], -1)
+
+
+__getattr__ = _explaining(__name__)

@@ -1,44 +1,45 @@
-"""How much freed memory the process keeps.
+"""How much freed memory the process keeps: as much as the C library does, unless told.
 
 glibc hands memory back to the system as soon as twice the size of the largest block freed so far
 lies idle at the end of the heap; the next array then costs a page fault for every 4 KiB, which is
-more than adding two arrays of that size. A transformer block took 14 ms with this, 10 ms without;
-30 sines of a million elements with their gradients 290 ms and 215 ms.
+more than adding two arrays of that size. What that is set to concerns the whole process, so it is
+the program's to say.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-
-LARGEST_BLOCK: Final = 16 << 20
-
-MOST: Final = 512 << 20
-"""What may be kept where arrays are large; where it is more, all of it goes back."""
-
 _TRIM_THRESHOLD: Final = -1
 _MMAP_THRESHOLD: Final = -3
 """The numbers of glibc's `M_TRIM_THRESHOLD` and `M_MMAP_THRESHOLD`."""
 
+_USUAL: Final = 128 << 10
+"""What glibc sets both to at first."""
 
-def keep_freed_memory() -> None:
-    """Let the C library keep up to 32 MiB, by showing it a large block that is freed.
+_LARGEST_BLOCK: Final = 32 << 20
+"""The most that glibc allows for a block of the heap; larger ones go back at once by themselves."""
 
-    The block is never touched, so it costs no memory. Other C libraries take no notice.
+
+def set_allocator_cache(num_bytes: int) -> bool:
+    """Let the C library keep up to so many bytes of freed memory for the next arrays.
+
+    This is for all of the process, not only for tensors. Programs that go on making arrays of a
+    hundred kilobytes or more are faster with `set_allocator_cache(512 << 20)`; 0 keeps next to
+    nothing. Until it is called nothing is changed. Answers whether there is such an option: glibc
+    has it, other C libraries take no notice. ValueError for a negative number.
     """
-    np.empty(LARGEST_BLOCK, np.uint8)
-
-
-def keep_more_freed_memory() -> None:
-    """Let the C library keep up to `MOST`, where it is glibc; others have no such option."""
-    from ctypes import CDLL  # slow to import, and few programs have large arrays
+    if isinstance(num_bytes, bool) or not isinstance(num_bytes, int):
+        raise TypeError(f"set_allocator_cache expects an int, but got {type(num_bytes).__name__}")
+    if not 0 <= num_bytes < 1 << 31:
+        raise ValueError(f"set_allocator_cache expects 0 to 2**31 - 1 bytes, but got {num_bytes}")
+    from ctypes import CDLL  # slow to import, and few programs ask
 
     try:
         set_option = CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):
-        return
-    set_option(_TRIM_THRESHOLD, MOST)
-    # Setting one ends that glibc adjusts the other. This is the most that it allows: larger blocks
-    # go back to the system at once, each by itself.
-    set_option(_MMAP_THRESHOLD, 2 * LARGEST_BLOCK)
+        return False
+    set_option(_TRIM_THRESHOLD, max(num_bytes, _USUAL))
+    # Setting one ends that glibc adjusts the other.
+    set_option(_MMAP_THRESHOLD, min(max(num_bytes, _USUAL), _LARGEST_BLOCK))
+    return True

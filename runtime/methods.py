@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
+from functools import wraps
 from typing import Any, Final
 
 from .inplace import in_place
+from .numpy_warnings import import_quietly
 from .overloads import variadic
 from .tensor import Tensor
 
 Function = Callable[..., Any]
 
+
+def _equality(function: Function, name: str) -> Function:
+    """`==` or `!=`, which compare with anything, as Python has it: `tensor == None` is False."""
+
+    @wraps(function)
+    def method(self: Tensor, other: Any) -> Any:
+        try:
+            return function(self, other)
+        except TypeError:
+            return NotImplemented
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
 _FORMS: Final[dict[str, Callable[[Function, str], Function]]] = {
     "": lambda function, name: function,
     "in_place": in_place,
+    "equality": _equality,
     "variadic": lambda function, name: variadic(function),
 }
 """What is made of the function of an op."""
@@ -41,7 +58,7 @@ class _LaterMethod:
         self._form = form
 
     def __get__(self, tensor: Tensor | None, owner: type[Tensor]) -> Any:
-        function = getattr(import_module(self._module), self._function)
+        function = getattr(import_quietly(self._module), self._function)
         method: Any = _FORMS[self._form](function, self._name)
         setattr(Tensor, self._name, method)
         return method.__get__(tensor, owner)

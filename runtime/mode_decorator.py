@@ -10,10 +10,12 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar, cast
 
+from .user_warnings import warn
+
 _Callable = TypeVar("_Callable", bound=Callable[..., Any])
 
 
-class ModeDecorator(AbstractContextManager[None]):
+class ModeDecorator(AbstractContextManager[Any]):
     """Base of the modes: `@mode()` makes the body of a function a `with` block."""
 
     @abstractmethod
@@ -21,6 +23,13 @@ class ModeDecorator(AbstractContextManager[None]):
         """The same mode, not entered: every call has a block of its own."""
 
     def __call__(self, function: _Callable) -> _Callable:
+        if inspect.isclass(function):
+            warn(
+                "Decorating classes is deprecated: the mode holds while an instance is made, and "
+                "in no method. Decorate __init__, or the methods.",
+                FutureWarning,
+            )
+
         if inspect.isgeneratorfunction(function):
 
             @functools.wraps(function)

@@ -59,6 +59,9 @@ class Node:
     are_in_order: ClassVar[bool] = True
     """Whether every edge leads to a smaller number, as no number has been set by hand."""
 
+    runs_without_grad: ClassVar[bool] = False
+    """Whether `apply` is called even where no gradient arrives, with None."""
+
     runs_at_once: ClassVar[bool] = False
     """Whether the vertex waits for no other, but runs as soon as its gradient is complete."""
 
@@ -92,10 +95,7 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """`(node, output number)` of each input; `(None, 0)` where no gradient flows."""
-        return tuple(
-            (edge.node, edge.output_nr) if type(edge) is OutputEdge else (edge, 0)
-            for edge in self.edges
-        )
+        return tuple((None, 0) if edge is None else place_of(edge) for edge in self.edges)
 
     def _sequence_nr(self) -> int:
         """The number by which ready nodes are ordered; the greatest there is for a leaf's."""
@@ -119,10 +119,11 @@ class Node:
         """Anything that is to be remembered about this node, by name."""
         return self._own_hooks().metadata
 
-    def __call__(self, *grads: Any) -> tuple[Any, ...]:
+    def __call__(self, *grads: Any) -> Any:
         """Run this one link: the gradients of its inputs, given those of its outputs.
 
-        TypeError for the wrong number of gradients. What happens is recorded, as for any op.
+        A node of one input answers its gradient, others a tuple. TypeError for the wrong number of
+        gradients. What happens is recorded, as for any op.
         """
         expected = self.output_count if self.has_several_outputs else 1
         if len(grads) != expected:
@@ -130,13 +131,18 @@ class Node:
         from .hook_calls import call_node_hooks
 
         given = list(grads) if self.has_several_outputs else grads[0]
-        return tuple(call_node_hooks(self, self._own_hooks(), given, self.edges, True))
+        answers = tuple(call_node_hooks(self, self._own_hooks(), given, self.edges, True))
+        return answers[0] if len(answers) == 1 else answers
 
     backward = __call__
 
     def _own_hooks(self) -> Hooks:
         if self.hooks is None:
             self.hooks = Hooks()
+        return self.hooks
+
+    def tensor_hooks(self) -> Hooks | None:
+        """Where the hooks of the tensor that this is the vertex of are, if it has any."""
         return self.hooks
 
     def __repr__(self) -> str:
@@ -192,8 +198,60 @@ class OutputEdge(Node):
         self.node = node
         self.output_nr = output_nr
         self.edges = (node,)
-        self.hooks = None
+        self.hooks = None  # for ever: the node has them
         self.sequence_nr = node.sequence_nr
+
+    def _own_hooks(self) -> Hooks:
+        return self.node._own_hooks().of_output(self.output_nr)
+
+    def tensor_hooks(self) -> Hooks | None:
+        """The hooks of this output."""
+        hooks = self.node.hooks
+        return None if hooks is None else hooks.outputs.get(self.output_nr)
+
+
+def place_of(vertex: Node) -> tuple[Node, int]:
+    """The node that a gradient goes to, and of which of its outputs it is the gradient."""
+    return (vertex.node, vertex.output_nr) if isinstance(vertex, OutputEdge) else (vertex, 0)
+
+
+class Gone(Node):
+    """The vertex in place of a node that nobody holds any more: no gradient goes on from here."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.edges = ()
+        self.hooks = None
+        self.sequence_nr = 0
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
+        """Nothing."""
+        return ()
+
+    apply_differentiable = apply
+
+
+class WeakEdge(OutputEdge):
+    """The vertex of an output that the node itself keeps, by hooks: it does not hold the node."""
+
+    __slots__ = ("_node",)
+
+    def __init__(self, edge: Node) -> None:
+        node, self.output_nr = place_of(edge)
+        self._node = ref(node)
+        self.hooks = None
+        self.sequence_nr = edge.sequence_nr
+
+    @property
+    def node(self) -> Node:  # type: ignore[override]
+        """The node, or what stands for it once it is gone."""
+        return self._node() or Gone()
+
+    @property
+    def edges(self) -> tuple[Node | None, ...]:  # type: ignore[override]
+        """The node, if there still is one."""
+        return (self._node(),)
 
 
 class GraphRoot(Node):
@@ -225,6 +283,7 @@ class AccumulateGrad(Node):
 
     is_ordinary = False
     runs_at_once = True
+    runs_without_grad = True
 
     __slots__ = ("_variable", "array")
 
@@ -248,10 +307,11 @@ class AccumulateGrad(Node):
         return variable
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
-        """Add an array to the leaf's gradient, in place if it has one."""
+        """Add an array, if there is one, to the leaf's gradient, in place if it has one."""
         variable = self._variable()
-        if variable is not None and (variable.edge is self or self._is_leaf(variable)):
-            variable.add_to_grad(grad)
+        if variable is not None and (grad is None or self._accepts(variable)):
+            if grad is not None:
+                variable.add_to_grad(grad)
             self._call_accumulate_hooks(variable)
         return ()
 
@@ -261,22 +321,22 @@ class AccumulateGrad(Node):
         variable = self._variable()
         if grad is None or variable is None:
             return
-        if variable.edge is self or self._is_leaf(variable):
+        if self._accepts(variable):
             keep = is_unshared(grad) and grad.strides == self.array.strides  # it is counted first
             variable.add_to_grad(grad, keep)
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
-        """Add a tensor to the leaf's gradient; the sum is recorded."""
+        """Add a tensor, if there is one, to the leaf's gradient; the sum is recorded."""
         variable = self._variable()
-        if variable is not None and (variable.edge is self or self._is_leaf(variable)):
-            variable.add_recorded_grad(grad)
+        if variable is not None and (grad is None or self._accepts(variable)):
+            if grad is not None:
+                variable.add_recorded_grad(grad)
             self._call_accumulate_hooks(variable)
         return ()
 
-    @staticmethod
-    def _is_leaf(variable: Tensor) -> bool:
-        """Whether a tensor that this is no longer the vertex of still asks for its gradient."""
-        if not variable.is_leaf:
+    def _accepts(self, variable: Tensor) -> bool:
+        """Whether the tensor still asks for a gradient; RuntimeError if it is no leaf any more."""
+        if variable.edge is not self and not variable.is_leaf:
             raise RuntimeError(
                 "leaf variable has been moved into the graph interior: it was detached and then "
                 "modified in place after it had been used"
@@ -325,7 +385,7 @@ FREED: Final[Any] = Freed()
 def freed_graph() -> RuntimeError:
     """The error of a second backward through a graph that was not retained."""
     return RuntimeError(
-        "Trying to backward through the graph a second time: the saved values of this graph were "
-        "freed by the first pass. Pass retain_graph=True to the first .backward() or "
-        "autograd.grad() if the graph is needed again."
+        "Trying to backward through the graph a second time, or to read its saved tensors after "
+        "they have already been freed: the first pass did so. Specify retain_graph=True in the "
+        "first .backward() or autograd.grad() if they are needed again."
     )

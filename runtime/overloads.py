@@ -14,8 +14,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .entrance import is_supported
 from .overrides import flattened, handle_torch_function, has_torch_function
-from .promotion import plain_number
+from .promotion import without_numpy
 from .registry import OPS, Op, Param
 from .tensor import Tensor
 
@@ -117,8 +118,8 @@ def _with_plain_numbers(function: Function) -> Function:
     """With Python's numbers for those of NumPy, which would decide the dtype of the result."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        words = {name: plain_number(value) for name, value in kwargs.items()}
-        return function(*map(plain_number, args), **words)
+        words = {name: without_numpy(value) for name, value in kwargs.items()}
+        return function(*map(without_numpy, args), **words)
 
     return call
 
@@ -215,7 +216,7 @@ _CHECKS: Final[dict[str, Callable[[object], bool]]] = {
     "SymInt": _is_int,
     "bool": lambda value: isinstance(value, bool | np.bool_),
     "str": lambda value: isinstance(value, str),
-    "ScalarType": lambda value: isinstance(value, np.dtype | type),
+    "ScalarType": lambda value: isinstance(value, np.dtype | type) and is_supported(value),
 }
 """What a Python value must be for an ATen type."""
 

@@ -10,20 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .anomaly import remember_call
 from .broadcast import Like, reduce_to, reduce_to_differentiable
 from .forward_mode import Dual, without_tangents
 from .inplace import (
     is_recorded,
     refuse_any_overlap,
     refuse_partial_overlap,
+    sums_at,
     take_over,
     write,
 )
 from .node import Node, freed_graph, next_sequence_nr
+from .number_conversion import converted
 from .random import generator
 from .registry import table_op
 from .tangent_writes import WriteTangent, copy_or_zero, follow_source
 from .tensor import Tensor, wrap
+from .user_warnings import warn_of_imaginary_part
 from .view_history import check_recordable
 
 if TYPE_CHECKING:
@@ -154,11 +158,19 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write the elements of `src`, a tensor or a number, broadcast and cast to this tensor."""
     if isinstance(src, bool | int | float | complex):
         src = wrap(np.asarray(src))
+    if not isinstance(src, Tensor):
+        raise TypeError(
+            f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
+        )
+    if src.array.dtype.kind == "c" and self.array.dtype.kind not in "cO":
+        warn_of_imaginary_part()
     if len(src.array.shape) > len(self.array.shape):
         raise RuntimeError(
             f"The size of tensor a ({list(self.shape)}) must match the size of tensor b "
             f"({list(src.shape)}): copy_() cannot drop dimensions"
         )
+    if self.alias is not None:
+        refuse_partial_overlap(self, src)
     return _overwrite(
         self, "copy_", src.array, [src], lambda edge: CopyBackwards(edge, src), copy_or_zero
     )
@@ -166,8 +178,10 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
 
 def fill_(self: Tensor, value: Any) -> Tensor:
     """Write one number, or the only element of a 0-dim tensor, everywhere."""
+    if isinstance(value, str | bytes | list | tuple | None):
+        raise TypeError(f"fill_() expects a number or a Tensor, but got {type(value).__name__}")
     if not isinstance(value, Tensor):
-        return _overwrite(self, "fill_", value, [], FillBackward2)
+        return _overwrite(self, "fill_", converted(value, self.dtype), [], FillBackward2)
     if value.array.ndim:
         raise RuntimeError(
             "fill_ only supports 0-dimension value tensor but got tensor with "
@@ -199,21 +213,34 @@ def index_put_(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Write (or add) `values` at the places that `indices` pick, one array per dimension."""
-    refuse_any_overlap(self, values)
+    if values.array.size != 1 or accumulate or not is_one_mask(indices):
+        refuse_any_overlap(self, values)
+    return put(self, indices, values, accumulate)
+
+
+def is_one_mask(indices: Sequence[Tensor | None]) -> bool:
+    """Whether all that is given is one mask: then a single value is read before it is written."""
+    given = [index.array.dtype.kind for index in indices if index is not None]
+    return given == ["b"]
+
+
+def put(
+    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """`index_put_` of values that do not lie on what is written, or of a single one."""
+    from .kernels.indexing import index_array  # kernels are imported when one is needed
+
     where: tuple[Any, ...] = tuple(
-        slice(None) if index is None else index.array for index in indices
+        slice(None) if index is None else index_array(index.array) for index in indices
     )
-    written = values.array.astype(self.array.dtype, copy=False)
-    put: Any = where
+    written = values.array.astype(self.array.dtype, copy=values.array.size == 1)
     if accumulate:
-        total = self.array.copy()
-        np.add.at(total, where, written)
-        written, put = total, ...
+        written = sums_at(self.array, where, written)
 
     def put_tangent(tangent: Tensor, of_values: Tensor | None) -> None:
         if of_values is None:
             of_values = wrap(np.zeros((), tangent.array.dtype))
-        index_put_(tangent, indices, of_values, accumulate)
+        put(tangent, indices, of_values, accumulate)
 
     return _overwrite(
         self,
@@ -222,7 +249,7 @@ def index_put_(
         [values],
         lambda edge: IndexPutBackward0(edge, values, where, accumulate),
         put_tangent,
-        put,
+        where,
     )
 
 
@@ -237,15 +264,15 @@ def _overwrite(
 ) -> Tensor:
     """Write `values`, and record it with the node that `make_node(edge of tensor)` makes."""
     written = without_tangents(tensor)
-    if written.alias is not None:
-        refuse_partial_overlap(written, *sources)
     recording = is_recorded(written, *sources)
     if recording:
         check_recordable(written, name)
     before = written.edge if recording else None
     write(written, values, where)
     if recording:
-        take_over(written, make_node(before))
+        node = make_node(before)
+        remember_call(node)
+        take_over(written, node)
     if tensor is not written or any(type(source) is Dual for source in sources):
         follow_source(tensor, sources, write_tangent)
     return tensor

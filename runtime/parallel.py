@@ -137,12 +137,11 @@ class _ParallelRun:
         self._pass_on(vertex, grads)
 
     def _may_leave(self, vertex: Node, grad: Gradient | None) -> bool:
-        targets = self.task.targets
         return (
             bool(vertex.op)
             and vertex.hooks is None
             and getattr(grad, "size", 0) >= _HEAVY
-            and (targets is None or vertex not in targets)
+            and vertex not in self.task.captures
         )
 
     def _push(self, vertex: Node) -> None:

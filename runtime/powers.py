@@ -31,6 +31,11 @@ def power(base: Any, exponent: Any) -> Any:
         if exponent.ndim or exponent.dtype != base.dtype:
             return base**exponent
         exponent = exponent.item()
+        if exponent == 0.5 and type(base) is np.ndarray and base.dtype.kind == "f":
+            # NumPy takes the square root, which is nan at -inf and keeps the sign of zero.
+            return np.where(np.isinf(base), np.inf, np.sqrt(base + 0.0)).astype(base.dtype)
+    elif exponent == -0.5 and type(base) is np.ndarray and base.dtype.char in _FLOATS:
+        return 1 / np.sqrt(base)  # for numbers as exponents PyTorch has the roots of IEEE
     if exponent == 2 or type(base) is not np.ndarray or base.dtype.char not in _FLOATS:
         return base**exponent
     if not isinstance(exponent, _REAL):  # complex

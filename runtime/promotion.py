@@ -60,7 +60,7 @@ def get_default_dtype() -> DType:
 def set_default_dtype(dtype: Any) -> None:
     """Change the dtype that Python floats become; TypeError unless it is a real floating one."""
     chosen = np.dtype(dtype)
-    if chosen.kind != "f":
+    if chosen.kind != "f" or chosen.itemsize > 8:
         raise TypeError(
             "only floating-point types are supported as the default type, "
             f"got gradspec.{chosen.name}"
@@ -79,8 +79,32 @@ def type_name(dtype: DType) -> str:
     return _NAMES.get(dtype.name, dtype.name)
 
 
+_PLAIN: Final = frozenset((int, bool, complex, float, type(None)))
+
+
 def plain_number(value: Any) -> Any:
-    """Python's number for one of NumPy, which would decide dtypes; anything else as it is."""
+    """Python's number for one of NumPy, or for a tensor without dimensions.
+
+    Anything else as it is; TypeError for other tensors.
+    """
+    if type(value) in _PLAIN:
+        return value
+    if hasattr(value, "grad_fn"):
+        if value.ndim or value.requires_grad:
+            raise TypeError(
+                f"this argument must be Number, not {type(value).__name__}: give item(), or an op "
+                "that takes a tensor there"
+            )
+        return value.item()
+    return without_numpy(value)
+
+
+def without_numpy(value: Any) -> Any:
+    """Python's number for one of NumPy; anything else as it is."""
+    if isinstance(value, np.longdouble):  # whose `item` is itself
+        return float(value)
+    if isinstance(value, np.clongdouble):
+        return complex(value)
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from .memory_format import contiguous_format, outermost_first
+from .memory_format import memory_format as MemoryFormat
+from .modes import is_grad_enabled
+from .user_warnings import warn_once
+
 if TYPE_CHECKING:
     from .node import Node
     from .tensor import Tensor
@@ -24,11 +29,13 @@ class ValueMethods:
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """The values as a NumPy array on the same memory.
 
-        Raises RuntimeError if gradients flow to this tensor, unless `force` says not to care.
+        Raises RuntimeError if gradients flow to this tensor, unless `force` says not to care, or
+        gradients are disabled.
         """
-        if self.edge is not None and not force:
+        if self.edge is not None and not force and is_grad_enabled():
             raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy()."
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
             )
         return self.array
 
@@ -44,9 +51,10 @@ class ValueMethods:
         """The values as nested lists of Python numbers."""
         return self.array.tolist()
 
-    def is_contiguous(self) -> bool:
-        """Whether the elements lie in row-major order without gaps."""
-        return self.array.flags.c_contiguous
+    def is_contiguous(self, memory_format: MemoryFormat = contiguous_format) -> bool:
+        """Whether the elements lie in row-major order, or another format, without gaps."""
+        order = outermost_first(memory_format, self.array.ndim)
+        return order is not None and self.array.transpose(order).flags.c_contiguous
 
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """How many elements lie between neighbours in each dimension, or in one; IndexError."""
@@ -74,10 +82,42 @@ class ValueMethods:
         return bool(self.item())
 
     def __float__(self) -> float:
-        return float(self.item())  # type: ignore[arg-type]
+        self._warn_of_grad()
+        return float(self._real_number("double"))
 
     def __int__(self) -> int:
-        return int(self.item())  # type: ignore[arg-type]
+        return int(self._real_number("int64_t"))
+
+    def __complex__(self) -> complex:
+        self._warn_of_grad()
+        return complex(self._number())
+
+    def _number(self) -> int | float | bool | complex:
+        """The value, for Python's own conversions, which raise ValueError where `item` does not."""
+        if self.array.size != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars, not one of "
+                f"{self.array.size} elements"
+            )
+        return self.item()
+
+    def _warn_of_grad(self) -> None:
+        if self.edge is not None:
+            warn_once(
+                "Converting a tensor with requires_grad=True to a scalar: no gradient flows "
+                "through Python numbers. Use tensor.detach() first, or item(), if that is meant."
+            )
+
+    def _real_number(self, kind: str) -> int | float | bool:
+        value = self._number()
+        if isinstance(value, complex):
+            if value.imag:
+                raise RuntimeError(
+                    f"value cannot be converted to type {kind} without overflow: {value} is "
+                    "complex; take its real, imag or abs()"
+                )
+            return value.real
+        return value
 
     def __index__(self) -> int:
         if self.array.dtype.kind not in "iub" or self.array.size != 1:
@@ -108,4 +148,5 @@ class ValueMethods:
         return tensor_repr(cast("Tensor", self))
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if self.array.ndim == 0 and spec else repr(self)
+        # As in PyTorch: a 0-dim tensor is formatted as its number, others as any object is.
+        return format(self.item(), spec) if self.array.ndim == 0 else object.__format__(self, spec)

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from .creation import array_like, float_dtype, leaf, size_of
+from .strides import in_order_of
 from .tensor import Tensor, wrap
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -56,13 +57,15 @@ def randn(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: A
 def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Uniform numbers in [0, 1), of the shape and dtype of `input`."""
     like = array_like("rand_like", input)
-    return leaf(_uniform(like.shape, np.dtype(dtype or like.dtype)), requires_grad)
+    values = _uniform(like.shape, np.dtype(dtype or like.dtype))
+    return leaf(in_order_of(like, values), requires_grad)
 
 
 def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Normal numbers of the shape and dtype of `input`."""
     like = array_like("randn_like", input)
-    return leaf(_standard_normal(like.shape, np.dtype(dtype or like.dtype)), requires_grad)
+    values = _standard_normal(like.shape, np.dtype(dtype or like.dtype))
+    return leaf(in_order_of(like, values), requires_grad)
 
 
 def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None) -> Tensor:
@@ -85,7 +88,8 @@ def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: Any
     """Integers from `low` to before `high`, of the shape and dtype of `input`."""
     like = array_like("randint_like", input)
     low, high = (0, low) if high is None else (low, high)
-    return randint(low, high, like.shape, dtype=like.dtype if dtype is None else dtype)
+    drawn = randint(low, high, like.shape, dtype=like.dtype if dtype is None else dtype)
+    return wrap(in_order_of(like, drawn.array))
 
 
 def randperm(n: int, *, dtype: Any = None) -> Tensor:

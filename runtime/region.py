@@ -62,7 +62,7 @@ class Region:
     def scatter(self, values: Array) -> Array:
         """Zeros of the base's shape with `values` added in the region."""
         values = self._parts_of_view(values)
-        flat = np.zeros_like(values, shape=int(np.prod(self.base_shape)))
+        flat = np.zeros_like(values, order="C", shape=int(np.prod(self.base_shape)))
         np.add.at(flat, self.positions.reshape(-1), values.reshape(-1))
         return self._as_base(flat)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .aliasing import Alias, changes_of
 from .forward_mode import with_tangent
-from .node import FREED, AccumulateGrad, Node, OutputEdge, freed_graph
+from .node import FREED, AccumulateGrad, Node, OutputEdge, freed_graph, place_of
 from .promotion import type_name
 from .tensor import Tensor, wrap
 
@@ -36,7 +36,7 @@ def modified_in_place(
     """The error of a saved value that an in-place op has changed since `node` kept it as `name`."""
     origin = ""
     if vertex is not None and type(vertex) is not AccumulateGrad:
-        maker, nr = (vertex.node, vertex.output_nr) if type(vertex) is OutputEdge else (vertex, 0)
+        maker, nr = place_of(vertex)
         origin = f", which is output {nr} of {maker.name()},"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
@@ -113,7 +113,7 @@ def output_of(edge: Node | None, array: Any) -> Tensor:
         raise freed_graph()
     out = wrap(array)
     out.edge = edge
-    node = edge.node if type(edge) is OutputEdge else edge
+    node = edge.node if isinstance(edge, OutputEdge) else edge
     if node is not None and node.hooks is not None and node.hooks.tangents:
         slot = saved_output_slot(node, array)
         for kept_in, tangent, level in node.hooks.tangents:

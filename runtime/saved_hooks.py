@@ -17,9 +17,8 @@ from .aliasing import changes_of
 from .dispatch import is_number
 from .forward_mode import Level, tangents_of, with_tangents, without_tangents
 from .kept import edge_of_output
-from .modes import no_grad, observe
-from .node import FREED, AccumulateGrad, Freed, Node, OutputEdge
-from .saved import output_of
+from .modes import no_grad, start_observing, stop_observing
+from .node import FREED, AccumulateGrad, Freed, Node, OutputEdge, WeakEdge
 from .tensor import Tensor, wrap
 
 Pack: TypeAlias = Callable[[Tensor], Any]
@@ -41,7 +40,11 @@ class PackedValue(NamedTuple):
 
     def restore(self) -> Any:
         """The saved value as the node keeps it; TypeError if the hook answers no tensor."""
-        tensor = self.unpack(self.value)
+        before = _thread.stack
+        try:
+            tensor = self.unpack(self.value)
+        finally:
+            _set_stack(before)  # hooks that the hook has set or removed were its own
         if not isinstance(tensor, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
@@ -58,12 +61,16 @@ class PackedValue(NamedTuple):
         return self._replace(origin=id(dual), tangents=tangents_of(dual))
 
 
-def pack_tensor(tensor: Tensor, pack: Pack, unpack: Unpack) -> PackedValue:
-    """Hand one saved tensor to the hook, without recording what the hook does."""
+def pack_tensor(tensor: Tensor, pack: Pack, unpack: Unpack, is_output: bool = False) -> PackedValue:
+    """Hand one saved tensor to the hook, without recording what the hook does.
+
+    What is kept of the node's own output has no history, in which it would hold that node.
+    """
     plain = without_tangents(tensor)
-    shown = plain if plain.edge is None or plain.is_leaf else _shown(plain)
+    edge = None if is_output else tensor.edge
+    shown = plain if plain.is_leaf and not is_output else _shown(plain, edge)
     packed = _call_pack(pack, shown)
-    return PackedValue(packed, unpack, tensor.edge, False, id(tensor), tangents_of(tensor))
+    return PackedValue(packed, unpack, edge, False, id(tensor), tangents_of(tensor))
 
 
 def _call_pack(pack: Pack, shown: Tensor) -> Any:
@@ -78,9 +85,9 @@ def _call_pack(pack: Pack, shown: Tensor) -> Any:
     return packed
 
 
-def _shown(tensor: Tensor) -> Tensor:
+def _shown(tensor: Tensor, edge: Node | None) -> Tensor:
     shown = wrap(tensor.array)
-    shown.edge = tensor.edge
+    shown.edge = edge
     return shown
 
 
@@ -124,7 +131,7 @@ class _SavedHooks(threading.local):
     """The hooks of one thread, innermost last, and why new ones are refused."""
 
     def __init__(self) -> None:
-        self.stack: list[tuple[Pack, Unpack]] = []
+        self.stack: tuple[tuple[Pack, Unpack], ...] = ()
         self.refusal: str | None = None
 
 
@@ -136,22 +143,33 @@ def current_hooks() -> tuple[Pack, Unpack] | None:
     return _thread.stack[-1] if _thread.stack else None
 
 
-@contextmanager
-def saved_tensors_hooks(pack_hook: Pack, unpack_hook: Unpack) -> Iterator[None]:
+class saved_tensors_hooks:
     """Inside the block, what nodes save goes through `pack_hook`, and through `unpack_hook` when
     the gradient is computed. RuntimeError where `disable_saved_tensors_hooks` forbids it.
     """
-    if _thread.refusal is not None:
-        raise RuntimeError(_thread.refusal)
-    _thread.stack.append((pack_hook, unpack_hook))
-    try:
-        if len(_thread.stack) > 1:
-            yield
-        else:
-            with observe(_pack_results):
-                yield
-    finally:
-        _thread.stack.pop()
+
+    def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        if _thread.refusal is not None:
+            raise RuntimeError(_thread.refusal)
+        _set_stack((*_thread.stack, (self.pack_hook, self.unpack_hook)))
+
+    def __exit__(self, *_: object) -> None:
+        if not _thread.stack:
+            raise RuntimeError("saved_tensors_hooks: no hooks are set that could be left")
+        _set_stack(_thread.stack[:-1])
+
+
+def _set_stack(stack: tuple[tuple[Pack, Unpack], ...]) -> None:
+    """Make these the hooks of this thread; ops are observed while there are any."""
+    if stack and not _thread.stack:
+        start_observing(_pack_results)
+    elif _thread.stack and not stack:
+        stop_observing(_pack_results)
+    _thread.stack = stack
 
 
 @contextmanager
@@ -190,8 +208,10 @@ def _pack_results(results: tuple[Tensor, ...]) -> None:
 def pack_slot(slot: str, value: Any, node: Node, pack: Pack, unpack: Unpack) -> Any:
     """A packed slot; None if it holds no tensors."""
     if isinstance(value, np.ndarray):
-        shown = output_of(edge_of_output(node, slot), value)
-        return PackedValue(_call_pack(pack, shown), unpack, shown.edge, True, id(value))
+        edge = edge_of_output(node, slot)
+        # The hook may keep what it is shown: then the node would hold itself.
+        shown = _shown(wrap(value), None if edge is None else WeakEdge(edge))
+        return PackedValue(_call_pack(pack, shown), unpack, None, True, id(value))
     if isinstance(value, Tensor):
         return None if is_number(value) else pack_tensor(value, pack, unpack)
     if isinstance(value, list | tuple) and any(isinstance(item, Tensor) for item in value):

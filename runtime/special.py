@@ -7,5 +7,8 @@ from .generated import lgamma as gammaln
 from .generated import sigmoid as expit
 from .generated.special_names import *  # noqa: F403
 from .generated.special_names import __all__ as _same_names
+from .missing import explaining as _explaining
 
 __all__ = [*_same_names, "expit", "gammaln", "psi"]
+
+__getattr__ = _explaining(__name__)

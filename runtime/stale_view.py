@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .node import AccumulateGrad, Node
 from .tensor import Tensor, wrap
+from .view_errors import BASE_MODIFIED, view_refusal
 
 
 class StaleView(Tensor):
@@ -71,8 +72,5 @@ class StaleView(Tensor):
 
     def refusal(self) -> RuntimeError:
         """The error of any op on this tensor."""
-        return RuntimeError(
-            "An output of a function is a view and its base or another view of its "
-            "base has been modified inplace. It was made under no_grad, by a custom Function, or "
-            "as one of several views: use out-of-place ops, or clone() the view."
-        )
+        vertex = super().edge if self.has_lost_history() else None
+        return view_refusal(self._view_kind, vertex, BASE_MODIFIED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
@@ -13,12 +14,13 @@ from .aliasing import INFERENCE_ALIAS, Alias, base_of, own_alias, share_memory
 from .aliasing import share_alias as share_alias
 from .aliasing import share_alias_with_all as share_alias_with_all
 from .complex_parts import ComplexParts
-from .composites import CompositeMethods
+from .composites import CompositeMethods, gradient_for
 from .conversion import ConversionMethods
-from .hooks import RemovableHandle, rest_hooks, wake_hooks
+from .hooks import RemovableHandle, rest_hooks, retain_into, wake_hooks, warn_of_grad_of_result
 from .modes import refuse_inference
-from .node import AccumulateGrad, Node, OutputEdge, leads_nowhere, nowhere
+from .node import AccumulateGrad, Node, leads_nowhere, nowhere, place_of
 from .protocols import ValueMethods
+from .strides import copy_in_order_of
 
 if TYPE_CHECKING:
     from .autograd.backward import BackwardMethods
@@ -156,6 +158,8 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
 
         Raises RuntimeError for a result of an op, and for a dtype that has no derivative.
         """
+        if not isinstance(requires_grad, bool):
+            raise TypeError(f"requires_grad_() takes a bool, not {type(requires_grad).__name__}")
         if not self.is_leaf:
             if requires_grad:
                 return self
@@ -189,22 +193,23 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
     def grad_fn(self) -> Node | None:
         """The node of the op that made this tensor; None for a leaf."""
         edge = self.edge
-        if edge is None or type(edge) is AccumulateGrad:
-            return None
-        return edge.node if type(edge) is OutputEdge else edge
+        return None if edge is None or type(edge) is AccumulateGrad else place_of(edge)[0]
 
     @property
     def output_nr(self) -> int:
         """Which output of `grad_fn` this tensor is."""
-        return self.edge.output_nr if type(self.edge) is OutputEdge else 0
+        return 0 if self.edge is None else place_of(self.edge)[1]
 
     @property
     def grad(self) -> Tensor | None:
         """The accumulated gradient; None until a backward pass reached this tensor."""
         try:
-            return self._grad
+            grad = self._grad
         except AttributeError:
-            return None
+            grad = None
+        if grad is None and not self.is_leaf and not self.retains_grad:
+            warn_of_grad_of_result()
+        return grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
@@ -230,32 +235,31 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         self._grad = None
 
     def add_to_grad(self, grad: np.ndarray[Any, Any], keep: bool = False) -> None:
-        """`self.grad += grad` on arrays; the first gradient is copied, unless it is to `keep`."""
+        """`self.grad += grad` on arrays; the first gradient is copied, unless it is to `keep`.
+
+        It lies in memory as this tensor does, if that is dense, or else row by row.
+        """
         with _adding:  # NumPy lets other threads run while it adds
             before = self.grad
             if before is None:
-                self._grad = wrap(grad if keep else self._copy_like(grad))
+                self._grad = wrap(grad if keep else copy_in_order_of(self.array, grad))
             else:
                 np.add(before.array, grad, out=before.array)
                 alias = own_alias(before)
                 if alias is not INFERENCE_ALIAS:
                     alias.version += 1  # an op that has saved the gradient can tell
 
-    def _copy_like(self, grad: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """A copy of an array that lies in memory as this tensor does, as in PyTorch."""
-        return np.array(grad, subok=True, order="C" if self.array.flags.c_contiguous else "F")
-
     def add_recorded_grad(self, grad: Tensor) -> None:
         """`self.grad = self.grad + grad` on tensors; the first is copied, as others may see it."""
         with _adding:
             before = self.grad
-            self._grad = grad.clone() if before is None else before + grad
+            self._grad = gradient_for(self, grad) if before is None else before + grad
 
     @property
     def retains_grad(self) -> bool:
         """Whether this result keeps its gradient (`retain_grad`)."""
-        edge = self.edge
-        return edge is not None and edge.hooks is not None and edge.hooks.retain is not None
+        hooks = None if self.edge is None else self.edge.tensor_hooks()
+        return hooks is not None and hooks.retain is not None
 
     @property
     def _version(self) -> int:
@@ -284,10 +288,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
 
     @property
     def data(self) -> Tensor:
-        """The values as a tensor of their own, on the same memory, that no version counts.
-
-        Assigning replaces the memory.
-        """
+        """The values on the same memory, of which no version counts; assigning replaces it."""
         return wrap(self.array)
 
     @data.setter
@@ -325,7 +326,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         if edge is None:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if not self.is_leaf:
-            edge._own_hooks().retain = _retain_into(ref(self))
+            edge._own_hooks().retain = retain_into(ref(self))
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call `hook(grad)` whenever the gradient of this tensor has been computed.
@@ -359,24 +360,13 @@ def _tell_views(base: Tensor) -> None:
         follow_base(base)
 
 
-def _retain_into(tensor: ref[Tensor]) -> Callable[[Tensor], None]:
-    """The hook of `retain_grad`; a weak reference, because the tensor holds the hook."""
-
-    def retain(grad: Tensor) -> None:
-        kept = tensor()
-        if kept is not None:
-            kept._grad = grad if kept.grad is None else kept.grad + grad
-
-    return retain
-
-
-new_tensor: Final = Tensor.__new__
-"""`new_tensor(Tensor)`: an empty tensor; whoever calls it sets `array`, `edge` and `alias`."""
+new_tensor: Final[Callable[[], Tensor]] = partial(object.__new__, Tensor)
+"""A tensor without anything; whoever calls it sets `array`, `edge` and `alias`."""
 
 
 def wrap(array: np.ndarray[Any, Any]) -> Tensor:
     """A leaf on `array`, without a copy."""
-    out = new_tensor(Tensor)
+    out = new_tensor()
     out.array = array if isinstance(array, np.ndarray) else np.asanyarray(array)
     out.edge = out.alias = None
     return out

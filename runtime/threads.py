@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from .memory import keep_more_freed_memory
-
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -68,9 +66,7 @@ class _Workers:
 
     def meet_large(self) -> None:
         """There is a large array, so there will be others."""
-        if not self.have_met_large:
-            self.have_met_large = True
-            keep_more_freed_memory()
+        self.have_met_large = True
 
     def resize(self, count: int) -> None:
         """From now on `count` threads work, the one that asks among them."""
@@ -143,17 +139,16 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     if not _divisible(arrays):
         return function(*args)
     flat = [arg.reshape(-1) if isinstance(arg, np.ndarray) and arg.ndim else arg for arg in args]
-    out = np.empty(arrays[0].shape, function(*_part(flat, 0, 0)).dtype)
-    flat_out = out.reshape(-1)
+    out = np.empty(arrays[0].size, function(*_part(flat, 0, 0)).dtype)
 
     def work(start: int, stop: int) -> None:
         length = stop - start if isinstance(function, np.ufunc) else BLOCK
         for begin in range(start, stop, length):
             end = min(begin + length, stop)
-            function(*_part(flat, begin, end), out=flat_out[begin:end])
+            function(*_part(flat, begin, end), out=out[begin:end])
 
     share(work, out.size, count)
-    return out
+    return out.reshape(arrays[0].shape)
 
 
 def in_blocks(step: Callable[..., Array], *arrays: Array, row: int | None = None) -> Array:

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import ref
 
-from .aliasing import BY_FUNCTION, INFERENCE, SEVERAL_VIEWS, UNDER_NO_GRAD, base_of, view_kind
+from .aliasing import base_of, view_kind
+from .anomaly import remember_call
 from .hook_calls import run_with_saved
 from .node import Node, freed_graph, leads_nowhere, next_sequence_nr, nowhere
 from .region import Region
 from .registry import table_op
 from .stale_view import StaleView
 from .tensor import Tensor, wrap
+from .view_errors import MODIFIED, view_refusal
 
 
 class AsStridedBackward0(Node):
@@ -103,6 +105,7 @@ def _scatter(region: Region, values: Tensor) -> Tensor:
 def rebase(view: Tensor, base: Tensor, fn: Node) -> None:
     """The base, and with it every view, takes over what an in-place op did to `view`."""
     vertex = CopySlices(base.edge, fn, Region(base.array, view.array))
+    remember_call(vertex)
     hand_over_retained(base, vertex)
     base.edge = vertex
     refresh_views(base)
@@ -110,10 +113,10 @@ def rebase(view: Tensor, base: Tensor, fn: Node) -> None:
 
 def hand_over_retained(tensor: Tensor, vertex: Node) -> None:
     """Let `vertex`, the next of `tensor`, keep the gradient if the one until now does."""
-    before = tensor.edge
-    if before is not None and before.hooks is not None and before.hooks.retain is not None:
-        vertex._own_hooks().retain = before.hooks.retain
-        before.hooks.retain = None
+    before = None if tensor.edge is None else tensor.edge.tensor_hooks()
+    if before is not None and before.retain is not None:
+        vertex._own_hooks().retain = before.retain
+        before.retain = None
 
 
 def refresh_views(base: Tensor) -> None:
@@ -175,7 +178,7 @@ def check_recordable(tensor: Tensor, name: str) -> None:
     """
     base = base_of(tensor)
     if base is not None:
-        _check_view(tensor, name)
+        _check_view(tensor)
         if base.is_leaf and not (base.edge is None and tensor.edge is None):
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place "
@@ -188,29 +191,8 @@ def check_recordable(tensor: Tensor, name: str) -> None:
         )
 
 
-def _check_view(view: Tensor, name: str) -> None:
+def _check_view(view: Tensor) -> None:
     kind = view_kind(view)
-    if kind == SEVERAL_VIEWS:
-        node = view.grad_fn
-        made_by = "a function" if node is None else node.name()
-        raise RuntimeError(
-            f"Output {view.output_nr} of {made_by} is a view and is being modified inplace by "
-            f"{name}(). The function returns several views at once, which forbids that: use the "
-            "out-of-place op, or clone() the view."
-        )
-    if kind == BY_FUNCTION:
-        raise RuntimeError(
-            f"A view that a custom Function returned is being modified inplace by {name}(): the "
-            "gradient would go past the function's backward. clone() what the function returns."
-        )
-    if kind in (UNDER_NO_GRAD, INFERENCE):
-        made, used = (
-            ("no_grad mode", "with grad mode enabled")
-            if kind == UNDER_NO_GRAD
-            else ("inference mode", "in normal mode")
-        )
-        raise RuntimeError(
-            f"A view was created in {made} and is being modified inplace by {name}() {used}: "
-            "whether gradients should flow is unclear. Make the view and modify it both inside "
-            "of the mode, or both outside."
-        )
+    if kind is not None:
+        vertex = None if view.is_leaf else view.edge
+        raise view_refusal(kind, vertex, MODIFIED)

@@ -1,11 +1,12 @@
 """Automatic differentiation: backward passes, custom functions, numerical checks."""
 
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from ..anomaly import detect_anomaly, set_detect_anomaly
+from ..missing import no_attribute as _no_attribute
 from ..modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..numpy_warnings import import_quietly as _import_quietly
 from ..parallel import get_parallel, set_parallel
 from . import forward_ad, graph, variable
 from .backward import backward, grad
@@ -45,5 +46,5 @@ __all__ = [
 def __getattr__(name: str) -> _Any:
     # Few programs ask for these modules: they are imported when one first does.
     if name in ("anomaly_mode", "grad_mode", "profiler"):
-        return _import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return _import_quietly(f".{name}", __name__)
+    raise _no_attribute(__name__, name)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..overrides import handle_torch_function, has_torch_function_unary
-from ..tensor import Tensor, wrap
+from ..tensor import Size, Tensor, wrap
+from ..user_warnings import warn
 from .batched import grad_of_each
-from .edges import GradientEdge, TensorOrEdge
+from .edges import GradientEdge, TensorOrEdge, shape_and_dtype
 from .graph import _engine_run_backward
 
 TensorOrTensors: TypeAlias = TensorOrEdge | Iterable[TensorOrEdge]
@@ -49,17 +50,15 @@ def backward(
         If a root requires no gradient, a cotangent does not fit its root, or the graph was freed.
     """
     if grad_variables is not None:
-        warnings.warn(
-            "`grad_variables` is deprecated. Use `grad_tensors` instead.",
-            FutureWarning,
-            stacklevel=2,
-        )
+        warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
         if grad_tensors is not None:
             raise RuntimeError(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
                 "`backward()`. Please only use `grad_tensors`."
             )
         grad_tensors = grad_variables
+    if create_graph:
+        _warn_of_cycle()
     wanted = () if inputs is None else _places(inputs, "inputs")
     if inputs is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
@@ -72,6 +71,16 @@ def backward(
         wanted,
         allow_unreachable=True,
         accumulate_grad=True,
+    )
+
+
+@cache
+def _warn_of_cycle() -> None:
+    """Warn, once in a process as in PyTorch, of what `create_graph` leaves behind."""
+    warn(
+        "Using backward() with create_graph=True will create a reference cycle between the "
+        "parameter and its gradient, which is freed by the garbage collector only. Use "
+        "autograd.grad, or reset the grad of the parameters to None after use.",
     )
 
 
@@ -143,7 +152,7 @@ def grad(
         If `materialize_grads` meets `allow_unused=False`.
     """
     if not only_inputs:
-        warnings.warn("only_inputs is deprecated and ignored", FutureWarning, stacklevel=2)
+        warn("only_inputs is deprecated and ignored", FutureWarning)
     if materialize_grads:
         if allow_unused is False:
             raise ValueError(
@@ -175,11 +184,19 @@ def grad(
     if not materialize_grads:
         return found
     return tuple(
-        wrap(np.zeros_like(place.array)).requires_grad_(create_graph)
-        if arrived is None and isinstance(place, Tensor)
-        else arrived
+        _zeros(place, create_graph) if arrived is None else arrived
         for place, arrived in zip(wanted, found, strict=True)
     )
+
+
+def _zeros(place: TensorOrEdge, create_graph: bool) -> Tensor:
+    """What `materialize_grads` answers for an input that was not used."""
+    if not isinstance(place, Tensor):
+        raise RuntimeError(
+            "materialize_grads cannot be used when the given input is a GradientEdge that is not "
+            "used: an edge has no shape that zeros could have"
+        )
+    return wrap(np.zeros_like(place.array)).requires_grad_(create_graph)
 
 
 def _places(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, ...]:
@@ -189,8 +206,10 @@ def _places(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, ...]:
     places = tuple(value)
     for place in places:
         if not isinstance(place, Tensor | GradientEdge):
-            raise TypeError(
-                f"`{role}` have to be Tensors or GradientEdges, but got {type(place).__name__}"
+            # Which of the two it is, is PyTorch's choice.
+            kind = RuntimeError if role == "inputs" else TypeError
+            raise kind(
+                f"all {role} have to be Tensors or GradientEdges, but got {type(place).__name__}"
             )
     return places
 
@@ -200,6 +219,11 @@ def _as_tuple(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor
     if grads is None:
         return (None,) * len(roots)
     cotangents = (grads,) if isinstance(grads, Tensor) else tuple(grads)
+    for cotangent in cotangents:
+        if cotangent is not None and not isinstance(cotangent, Tensor):
+            raise TypeError(
+                f"gradients can be either Tensors or None, but got {type(cotangent).__name__}"
+            )
     if len(cotangents) != len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(cotangents)} gradients")
     return cotangents
@@ -211,29 +235,27 @@ def _cotangents(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tens
         return (None,) * len(roots)
     cotangents = _as_tuple(roots, grads)
     return tuple(
-        _fitted(index, root, cotangent) if isinstance(root, Tensor) else cotangent
+        None if cotangent is None else _fitted(index, root, cotangent)
         for index, (root, cotangent) in enumerate(zip(roots, cotangents, strict=True))
     )
 
 
-def _fitted(index: int, tensor: Tensor, cotangent: object) -> Tensor | None:
-    if cotangent is None:
-        return None
-    if not isinstance(cotangent, Tensor):
-        raise TypeError(
-            f"gradients can be either Tensors or None, but got {type(cotangent).__name__}"
-        )
-    if cotangent.array.shape != tensor.array.shape:
+def _fitted(index: int, root: TensorOrEdge, cotangent: Tensor) -> Tensor:
+    known = shape_and_dtype(root)
+    if known is None:
+        return cotangent
+    shape, dtype = known
+    if cotangent.array.shape != shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{index}] has a shape of {cotangent.shape} and "
-            f"output[{index}] has a shape of {tensor.shape}."
+            f"output[{index}] has a shape of {Size(shape)}."
         )
-    if tensor.array.dtype == cotangent.array.dtype or tensor.array.dtype.kind == "O":
+    if dtype == cotangent.array.dtype or dtype.kind == "O":
         return cotangent
-    if cotangent.is_complex() != tensor.is_complex():
+    if cotangent.is_complex() != (dtype.kind == "c"):
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to have the same "
             f"dtype. Mismatch in dtype: grad_output[{index}] has a dtype of {cotangent.dtype} "
-            f"and output[{index}] has a dtype of {tensor.dtype}."
+            f"and output[{index}] has a dtype of {dtype}."
         )
-    return cotangent.to(tensor.array.dtype)
+    return cotangent.to(dtype)

@@ -15,6 +15,7 @@ from ..raw_saved import SavedTensor, after_freed, hooks_are_set, nothing_saved, 
 from ..saved import modified_in_place
 from ..saved_hooks import Pack, PackedValue, Unpack, current_hooks, pack_tensor
 from ..tensor import Tensor, wrap
+from ..user_warnings import warn
 
 _OF_THE_NODE = frozenset(
     ["name", "next_functions", "metadata", "register_hook", "register_prehook", "_sequence_nr"]
@@ -25,6 +26,7 @@ class ContextNode(Node):
     """A node with a context, which asks it where a saved output stands in the graph."""
 
     is_ordinary = False
+    runs_without_grad = True
 
     __slots__ = ()
 
@@ -63,11 +65,18 @@ class FunctionCtx:
         self._dirty: frozenset[int] = frozenset()
         """The ids of the inputs that were modified in place."""
         self._materialize = True
+        self._materialize_non_diff_grads = True
+        """Whether zeros also stand for the gradient of an output that has none."""
+        self._is_pure_view = False
+        """Whether `forward` computes nothing but a view, so that in-place ops may go past it."""
+        self._clears_on_access = False
         self._output_tangents: list[tuple[Level, tuple[Tensor | None, ...]]] = []
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep inputs, outputs or intermediate values; TypeError for what is not a tensor."""
-        _check_tensors("save_for_backward", tensors)
+        """Keep inputs, outputs or intermediate values.
+
+        TypeError for what is not a tensor, once it is known that there will be a backward.
+        """
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -77,12 +86,24 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What was saved. RuntimeError once freed, or if one was modified in place since."""
+        """What was saved. RuntimeError once freed, or if one was modified in place since.
+
+        In `jvp` it is what was saved by `save_for_forward`.
+        """
         if self._for_forward is not None:
             return self._for_forward
         if self._saved is None:
-            raise freed_graph()
-        return tuple(self._unpack(index, saved) for index, saved in enumerate(self._saved))
+            raise _accessed_twice() if self._clears_on_access else freed_graph()
+        tensors = tuple(self._unpack(index, saved) for index, saved in enumerate(self._saved))
+        if self._clears_on_access:
+            self._saved = None
+        return tensors
+
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The old name of `saved_tensors`."""
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
+        return self.saved_tensors
 
     def mark_non_differentiable(self, *outputs: Tensor) -> None:
         """No gradient flows to these outputs."""
@@ -103,6 +124,7 @@ class FunctionCtx:
 
     def _keep(self, outputs: Sequence[object]) -> None:
         """Pack what was saved, now that it is known which of it are outputs."""
+        _check_tensors("save_for_backward", self._to_save)
         positions = {id(output): nr for nr, output in enumerate(outputs)}
         self._saved = tuple(_pack(tensor, positions) for tensor in self._to_save)
         self._to_save = ()
@@ -133,7 +155,7 @@ class FunctionCtx:
         tensor = self._unpack(index, saved)
         if tensor is None:
             raise nothing_saved()
-        packed = pack_tensor(tensor, without_history(pack), unpack)
+        packed = pack_tensor(tensor, without_history(pack), unpack, saved.output_nr >= 0)
         kept = Saved(None, None, None, 0, saved.output_nr, packed)
         self._saved = (*self._saved[:index], kept, *self._saved[index + 1 :])
 
@@ -175,6 +197,13 @@ class FunctionCtx:
         return tensor
 
 
+def _accessed_twice() -> RuntimeError:
+    return RuntimeError(
+        "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on "
+        "the Function: keep what the first access answers, or leave the attribute out"
+    )
+
+
 def _check_tensors(method: str, tensors: tuple[object, ...]) -> None:
     for index, tensor in enumerate(tensors):
         if tensor is not None and not isinstance(tensor, Tensor):
@@ -190,7 +219,8 @@ def _pack(tensor: Tensor | None, positions: dict[int, int]) -> Saved:
     output_nr = positions.get(id(tensor), -1)
     hooks = current_hooks()
     if hooks is not None:
-        return Saved(None, None, None, 0, output_nr, pack_tensor(tensor, *hooks))
+        packed = pack_tensor(tensor, *hooks, output_nr >= 0)
+        return Saved(None, None, None, 0, output_nr, packed)
     if output_nr >= 0:
         own_alias(tensor)  # by which a later modification of the output will be seen
     kept = None if output_nr >= 0 else tensor

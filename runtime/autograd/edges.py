@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeAlias
 
-from ..node import Node, OutputEdge
+import numpy as np
+
+from ..node import AccumulateGrad, Node, OutputEdge
 from ..tensor import Tensor
 
 
@@ -14,7 +16,16 @@ class GradientEdge(NamedTuple):
     node: Node
     output_nr: int
     ownership_token: Any = None
-    """The vertex of that output, which a node with several outputs does not know."""
+    """An `Origin`, where the edge was taken from a tensor."""
+
+
+class Origin(NamedTuple):
+    """What a node does not know of one of its outputs."""
+
+    vertex: Node
+    """The vertex of that output."""
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
 
 
 TensorOrEdge: TypeAlias = Tensor | GradientEdge
@@ -28,17 +39,29 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
             "It is not possible to get the gradient edge for a Tensor that does not require "
             "gradients"
         )
+    origin = Origin(vertex, tensor.array.shape, tensor.array.dtype)
     if isinstance(vertex, OutputEdge):
-        return GradientEdge(vertex.node, vertex.output_nr, vertex)
-    return GradientEdge(vertex, 0)
+        return GradientEdge(vertex.node, vertex.output_nr, origin)
+    return GradientEdge(vertex, 0, origin)
 
 
 def vertex_of(place: TensorOrEdge) -> Node | None:
     """Where a gradient arrives; None for a tensor that requires none."""
     if isinstance(place, Tensor):
         return place.edge
-    if isinstance(place.ownership_token, Node):
-        return place.ownership_token
+    if isinstance(place.ownership_token, Origin):
+        return place.ownership_token.vertex
     if place.node.has_several_outputs:
         return OutputEdge(place.node, place.output_nr)
     return place.node
+
+
+def shape_and_dtype(place: TensorOrEdge) -> tuple[tuple[int, ...], np.dtype[Any]] | None:
+    """Of what was computed at a place; None for an edge made by hand, whose node forgets it."""
+    if isinstance(place, Tensor):
+        return place.array.shape, place.array.dtype
+    if isinstance(place.ownership_token, Origin):
+        return place.ownership_token.shape, place.ownership_token.dtype
+    if isinstance(place.node, AccumulateGrad):
+        return place.node.array.shape, place.node.array.dtype
+    return None

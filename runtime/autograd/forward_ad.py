@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
 from ..forward_mode import (
+    Level,
     current_level,
     enter_level,
     exit_level,
@@ -13,6 +13,8 @@ from ..forward_mode import (
     with_tangent,
     without_closed_levels,
 )
+from ..missing import no_attribute as _no_attribute
+from ..mode_decorator import ModeDecorator
 from ..result import Result
 from ..tangent_writes import lying_as
 from ..tensor import Tensor
@@ -26,14 +28,25 @@ class UnpackedDualTensor(Result):
     tangent: Tensor | None
 
 
-@contextmanager
-def dual_level() -> Iterator[int]:
-    """Inside the block tensors can carry tangents; at its end they lose them. May be nested."""
-    level = enter_level()
-    try:
-        yield level.depth
-    finally:
-        exit_level(level)
+class dual_level(ModeDecorator):
+    """Inside the block tensors can carry tangents; at its end they lose them. May be nested.
+
+    Also a decorator: every call of the function has a level of its own.
+    """
+
+    def __init__(self) -> None:
+        self._entered: list[Level] = []
+
+    def __enter__(self) -> int:
+        self._entered.append(enter_level())
+        return self._entered[-1].depth
+
+    def __exit__(self, *_: object) -> None:
+        exit_level(self._entered.pop())
+
+    def clone(self) -> dual_level:
+        """Another level, not entered."""
+        return dual_level()
 
 
 def enter_dual_level() -> int:
@@ -79,6 +92,12 @@ def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
             "Trying to set a forward gradient that has a different size than that of the "
             f"original Tensor: {list(tangent.shape)} for {list(tensor.shape)}"
         )
+    tangent = without_closed_levels(tangent)
+    if split(tangent, level)[1] is not None:
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level "
+            f"{level.depth} is not supported: unpack_dual() the tangent first"
+        )
     primal = without_closed_levels(tensor)
     if split(primal, level)[1] is not None:
         raise RuntimeError(
@@ -89,12 +108,27 @@ def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
 
 
 def unpack_dual(tensor: Tensor) -> UnpackedDualTensor:
-    """The primal and the tangent at the innermost level; no tangent outside of a level."""
+    """The primal and the tangent at the innermost level; no tangent outside of a level.
+
+    Inside of one the primal is a new view, so that writing to it leaves the tangent as it is.
+    """
     level = current_level()
     tensor = without_closed_levels(tensor)
     if level is None:
         return UnpackedDualTensor(tensor, None)
-    return UnpackedDualTensor(*split(tensor, level))
+    primal, tangent = split(tensor, level)
+    return UnpackedDualTensor(primal.view_as(primal), tangent)
+
+
+_NAME = __name__
+
+
+def __getattr__(name: str) -> Any:
+    # A number that changes: PyTorch's module has it under this name, -1 outside of any level.
+    if name == "_current_level":
+        innermost = current_level()
+        return -1 if innermost is None else innermost.depth
+    raise _no_attribute(_NAME, name)
 
 
 __all__ = [

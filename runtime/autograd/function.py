@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 from weakref import ref
 
 import numpy as np
 
+from ..anomaly import remember_call
 from ..broadcast import Like, reduce_to, reduce_to_differentiable
-from ..forward_mode import Dual, Level, split, with_tangent
+from ..forward_mode import split
 from ..inplace import mark_written, take_over
-from ..modes import is_grad_enabled, no_grad
+from ..modes import finish, is_grad_enabled, mode, no_grad
 from ..node import Node, OutputEdge, next_sequence_nr
 from ..tensor import Tensor, wrap
+from ..user_warnings import warn
 from ..view_history import check_recordable
 from .context import ContextNode, FunctionCtx
-from .returned import alias_of, check_dirty, check_dirty_view, unrecorded
+from .function_jvp import attach_tangents, innermost_level, is_differentiable
+from .once_differentiable import once_differentiable as once_differentiable
+from .returned import (
+    alias_of,
+    check_dirty,
+    check_dirty_view,
+    check_pure_view,
+    restrict_view,
+    unrecorded,
+)
 
 
 class FunctionNode(ContextNode):
@@ -81,8 +91,9 @@ class FunctionNode(ContextNode):
     def _run(self, grads: list[Tensor | None]) -> list[tuple[Tensor | None, Like]]:
         """The gradient of each tensor argument, and what it must look like."""
         if self.ctx._materialize:
+            without = () if self.ctx._materialize_non_diff_grads else self.ctx._not_differentiable
             for nr, like in enumerate(self._output_likes):
-                if grads[nr] is None and like is not None:
+                if grads[nr] is None and like is not None and nr not in without:
                     grads[nr] = wrap(np.zeros(*like))
         results = self.function._backward(self.ctx, *grads)
         return self._checked(results if isinstance(results, tuple) else (results,))
@@ -150,13 +161,23 @@ class Function:
     The node of the results is called `<Name>Backward`.
     """
 
-    _node_class: ClassVar[type[FunctionNode]]
+    clear_saved_tensors_on_access: ClassVar[bool] = False
+    """Whether `backward` may read `ctx.saved_tensors` once only, and so frees them early."""
+
+    _backward_cls: ClassVar[type[FunctionNode]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warn(
+            f"{type(self)} should not be instantiated: the methods of an autograd Function are "
+            f"static, call {type(self).__name__}.apply",
+            DeprecationWarning,
+        )
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         name = f"{cls.__name__}Backward"
         namespace = {"__slots__": (), "__doc__": f"The node of {cls.__name__}.", "function": cls}
-        cls._node_class = type(name, (FunctionNode,), namespace)
+        cls._backward_cls = type(name, (FunctionNode,), namespace)
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -190,12 +211,21 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raise RuntimeError: functions have no instances that could be called."""
-        name = type(self).__name__
-        raise RuntimeError(f"{name} is not called as an instance: use {name}.apply")
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated: make forward "
+            f"and backward static methods, and call {type(self).__name__}.apply"
+        )
 
     @classmethod
     def _backward(cls, ctx: FunctionCtx, *grads: Tensor | None) -> Any:
-        return (cls.vjp if cls.backward is Function.backward else cls.backward)(ctx, *grads)
+        if cls.backward is Function.backward:
+            return cls.vjp(ctx, *grads)
+        if cls.vjp is not Function.vjp:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed: they "
+                f"are two names of one method, leave one out of {cls.__name__}"
+            )
+        return cls.backward(ctx, *grads)
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -207,9 +237,10 @@ class Function:
             args = bound.args
         elif kwargs:
             args = _in_order(cls.forward, args, kwargs)
-        level = _innermost_level(args)
+        level = innermost_level(args)
         primals = args if level is None else tuple(split(arg, level)[0] for arg in args)
         ctx = FunctionCtx(tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in primals))
+        ctx._clears_on_access = cls.clear_saved_tensors_on_access
         with no_grad():
             if takes_ctx:
                 returned = cls.forward(ctx, *primals)
@@ -224,37 +255,9 @@ class Function:
         else:
             outputs = unrecorded(ctx, primals, outputs)
         if level is not None:
-            outputs = cls._attach_tangents(ctx, args, outputs, level)
+            outputs = attach_tangents(cls.jvp, ctx, args, outputs, level, cls.__name__)
         ctx._for_forward = None
         return outputs if isinstance(returned, tuple) else outputs[0]
-
-    @classmethod
-    def _attach_tangents(
-        cls, ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...], level: Level
-    ) -> tuple[Any, ...]:
-        """Run the `jvp`: duals of the outputs, plain tensors where it answers None."""
-        tangents = [split(arg, level)[1] for arg in args]
-        if ctx._materialize:
-            tangents = [
-                wrap(np.zeros_like(arg.array))
-                if tangent is None and _differentiable(arg)
-                else tangent
-                for arg, tangent in zip(args, tangents, strict=True)
-            ]
-        found = cls.jvp(ctx, *tangents)
-        ctx._for_forward = None
-        found = found if isinstance(found, tuple) else (found,)
-        if len(found) != len(outputs):
-            raise RuntimeError(
-                f"{cls.__name__}.jvp returned {len(found)} tangents for {len(outputs)} outputs"
-            )
-        for nr, pair in enumerate(zip(outputs, found, strict=True)):
-            _check_tangent(cls.__name__, nr, *pair)
-        ctx._output_tangents.append((level, found))
-        return tuple(
-            output if tangent is None else with_tangent(output, tangent, level)
-            for output, tangent in zip(outputs, found, strict=True)
-        )
 
     @classmethod
     def _record(
@@ -263,11 +266,13 @@ class Function:
         """Put the outputs into the graph."""
         marked = ctx._not_differentiable
         check_dirty(ctx, args, outputs)
+        if ctx._is_pure_view:
+            check_pure_view(args, outputs)
         recorded: list[Any] = []
         constant = set()
         taken = set(map(id, args)) - ctx._dirty
         for nr, output in enumerate(outputs):
-            if id(output) in marked or not _differentiable(output):
+            if id(output) in marked or not is_differentiable(output):
                 constant.add(nr)
                 if isinstance(output, Tensor) and output.edge is not None:
                     output = output.detach()  # an input that is returned as a constant
@@ -275,20 +280,24 @@ class Function:
                 check_recordable(output, f"{cls.__name__}.apply")
                 check_dirty_view(output, len(outputs))
                 mark_written(output)
-            elif id(output) in taken or output.edge is not None:
-                # An input returned as it is, or a tensor with a history, which stays its own.
-                output = alias_of(output, args)
-            taken.add(id(output))
+            else:
+                if id(output) in taken or output.edge is not None:
+                    # An input returned as it is, or a tensor with a history, which stays its own.
+                    output = alias_of(output, args)
+                restrict_view(ctx, output, len(outputs))
             recorded.append(output)
         ctx._not_differentiable = frozenset(constant)
         ctx._keep(recorded)
-        node = cls._node_class(ctx, args, recorded)
+        node = cls._backward_cls(ctx, args, recorded)
+        remember_call(node)
         for nr, output in enumerate(recorded):
             vertex = None if nr in constant else node.output_edge(nr)
             if vertex is not None and id(output) in ctx._dirty:
                 take_over(output, vertex)
             elif vertex is not None:
                 output.edge = vertex
+        if mode.flags:
+            finish(tuple(output for output in recorded if isinstance(output, Tensor)))
         return tuple(recorded)
 
 
@@ -308,72 +317,5 @@ def _in_order(
     return (*args, *(kwargs[name] for name in names[: len(kwargs)]))
 
 
-def _differentiable(value: object) -> bool:
-    # O: the symbols of a proof.
-    return isinstance(value, Tensor) and value.array.dtype.kind in "fcO"
-
-
-def _check_tangent(name: str, nr: int, output: Any, tangent: Any) -> None:
-    """Raise RuntimeError for an answer of a `jvp` that is no tangent of its output."""
-    if tangent is None:
-        return
-    if not _differentiable(output):
-        raise RuntimeError(
-            f"{name}.jvp returned a tangent at position {nr}, but the output there is not a "
-            "differentiable Tensor: return None at that position"
-        )
-    if tangent.array.shape != output.array.shape:
-        raise RuntimeError(
-            f"{name}.jvp returned a tangent of shape {list(tangent.shape)} for output {nr}, which "
-            f"has shape {list(output.shape)}"
-        )
-
-
-def _innermost_level(args: tuple[Any, ...]) -> Level | None:
-    levels = [arg.level for arg in args if isinstance(arg, Dual) and arg.level.open]
-    return max(levels, key=lambda level: level.depth, default=None)
-
-
-class _DifferentiatedTwice(Node):
-    """Stands behind the result of a `once_differentiable` backward."""
-
-    __slots__ = ()
-
-    def __init__(self, edges: tuple[Node | None, ...]) -> None:
-        self.edges = edges
-        self.hooks = None
-        self.sequence_nr = next_sequence_nr()
-
-    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        """Raise: this is as far as gradients go."""
-        del grad, needs
-        raise RuntimeError(
-            "trying to differentiate twice a function that was marked with @once_differentiable"
-        )
-
-    apply_differentiable: Final = apply
-
-
-def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """For a `backward` that is not made of recorded ops: differentiating it again is an error."""
-
-    @functools.wraps(backward)
-    def run(ctx: FunctionCtx, *grads: Tensor | None) -> Any:
-        with no_grad():
-            returned = backward(ctx, *grads)
-        edges = tuple(g.edge for g in grads if g is not None and g.edge is not None)
-        if not is_grad_enabled() or not edges:
-            return returned
-        if isinstance(returned, tuple):
-            return tuple(_guarded(item, edges) for item in returned)
-        return _guarded(returned, edges)
-
-    return run
-
-
-def _guarded(result: Any, edges: tuple[Node | None, ...]) -> Any:
-    if not isinstance(result, Tensor):
-        return result
-    guarded = result.detach()
-    guarded.edge = _DifferentiatedTwice(edges)
-    return guarded
+class InplaceFunction(Function):
+    """The old base class of functions that modify an argument; `ctx.mark_dirty` says which."""

@@ -1,26 +1,34 @@
-"""Gradients against finite differences.
-
-Complex numbers count as pairs of real ones: the gradient of a real loss L with respect to z is
-dL/dRe(z) + i·dL/dIm(z), PyTorch's convention, so that every Jacobian here is a real matrix.
-"""
+"""`gradcheck` and `gradgradcheck`: gradients against finite differences."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..tensor import Tensor, wrap
+from ..user_warnings import warn
 from .backward import grad
-from .forward_ad import dual_level, make_dual, unpack_dual
-
-Array: TypeAlias = np.ndarray[Any, Any]
-
-
-class GradcheckError(RuntimeError):
-    """A gradient that finite differences contradict."""
+from .gradient_properties import (
+    check_batched_cotangents,
+    check_batched_tangents,
+    check_undefined_cotangents,
+    check_undefined_tangents,
+    check_zero_cotangents,
+)
+from .jacobians import (
+    Array,
+    Directions,
+    GradcheckError,
+    by_backward,
+    by_differences,
+    by_forward,
+    components,
+    fresh,
+    from_components,
+    outputs_of,
+)
 
 
 def gradcheck(
@@ -31,40 +39,198 @@ def gradcheck(
     atol: float = 1e-5,
     rtol: float = 1e-3,
     raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
     check_forward_ad: bool = False,
     check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
 ) -> bool:
     """Compare the Jacobian of `func` by backward passes with central differences of step `eps`.
 
-    Inputs that require a gradient are checked; they should be float64 or complex128. With
-    `check_forward_ad` the Jacobian by forward mode is compared as well. Answers True, or raises
-    GradcheckError (answers False with `raise_exception=False`) where
-    `|analytical - numerical| <= atol + rtol * |numerical|` does not hold.
+    Parameters
+    ----------
+    func
+        Returns a tensor or several; those that require gradients are checked.
+    inputs
+        Those that require a gradient are checked; they should be float64 or complex128.
+    eps, atol, rtol
+        `|analytical - numerical| <= atol + rtol * |numerical|` has to hold.
+    raise_exception
+        Raise GradcheckError if it does not, and do not answer False.
+    nondet_tol
+        How far the gradients of two passes may differ.
+    check_undefined_grad
+        Check outputs, and inputs in forward mode, that have no gradient or tangent.
+    check_grad_dtypes
+        Check that gradients have the dtype of their inputs.
+    check_batched_grad, check_batched_forward_grad
+        Check batches of cotangents, and sums of tangents.
+    check_forward_ad, check_backward_ad
+        Which of the modes to check.
+    fast_mode
+        Compare the Jacobians in one random direction only.
+    masked
+        For sparse tensors, of which there are none here.
+
+    Raises
+    ------
+    GradcheckError
+        A RuntimeError: what was checked does not hold.
+    ValueError
+        If no input requires a gradient.
+    RuntimeError
+        If an input lies on its own memory more than once.
+    AssertionError
+        If nothing is to be checked, or outputs change their shapes or dtypes with the inputs.
     """
+    assert check_forward_ad or check_backward_ad, (
+        "Expected at least one of check_forward_ad or check_backward_ad to be True"
+    )
+    assert check_backward_ad or not check_batched_grad, (
+        "Setting check_batched_grad=True requires check_backward_ad to be True"
+    )
+    assert check_forward_ad or not check_batched_forward_grad, (
+        "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
+    )
     args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    checked = [i for i, arg in enumerate(args) if isinstance(arg, Tensor) and arg.requires_grad]
-    if not checked:
-        raise ValueError("gradcheck expects at least one input tensor to require gradient")
-    for i in checked:
-        if args[i].dtype not in (np.float64, np.complex128):
-            warnings.warn(
-                f"input {i} requires gradient and is not double precision: finite differences "
-                f"in {args[i].dtype} will be too coarse",
-                UserWarning,
-                stacklevel=2,
-            )
+    _check_inputs(args)
+    check = _Check(func, args, eps, atol, rtol, nondet_tol, check_grad_dtypes, fast_mode)
     try:
-        for i in checked:
-            numerical = _by_differences(func, args, i, eps)
-            if check_backward_ad:
-                _compare("backward mode", i, _by_backward(func, args, i), numerical, atol, rtol)
-            if check_forward_ad:
-                _compare("forward mode", i, _by_forward(func, args, i), numerical, atol, rtol)
+        outputs = outputs_of(func, fresh(args))
+        if not any(output.requires_grad for output in outputs):
+            check.constant()
+        elif check_backward_ad:
+            check.backward_mode()
+        if check_forward_ad:
+            check.forward_mode()
+            if check_undefined_grad:
+                check_undefined_tangents(func, args)
+            if check_batched_forward_grad:
+                check_batched_tangents(func, args)
+        if check_backward_ad:
+            if check_batched_grad:
+                check_batched_cotangents(func, args)
+            check_zero_cotangents(func, args)
+            if check_undefined_grad:
+                check_undefined_cotangents(func, args)
     except GradcheckError:
         if raise_exception:
             raise
         return False
     return True
+
+
+def _check_inputs(args: tuple[Any, ...]) -> None:
+    checked = [i for i, arg in enumerate(args) if isinstance(arg, Tensor) and arg.requires_grad]
+    if not checked:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them "
+            "has requires_grad=True"
+        )
+    for i in checked:
+        array = args[i].array
+        if array.dtype not in (np.float64, np.complex128):
+            warn(
+                f"Input #{i} requires gradient and is not a double precision floating point or "
+                f"complex: finite differences in {array.dtype} will be too coarse"
+            )
+        steps = zip(array.strides, array.shape, strict=True)
+        if array.size and any(stride == 0 and length > 1 for stride, length in steps):
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0, so that its elements cannot be "
+                "perturbed one by one: call contiguous() on it before"
+            )
+
+
+class _Check(NamedTuple):
+    """What is compared, and how closely."""
+
+    func: Callable[..., Any]
+    args: tuple[Any, ...]
+    eps: float
+    atol: float
+    rtol: float
+    nondet_tol: float
+    check_dtypes: bool
+    fast: bool
+
+    def _inputs(self) -> list[int]:
+        return [i for i, arg in enumerate(self.args) if isinstance(arg, Tensor) and arg.edge]
+
+    def constant(self) -> None:
+        """No output requires a gradient: so none may depend on an input."""
+        directions = Directions(self.fast)
+        for i in self._inputs():
+            along = directions.of(self.args[i].array)
+            for found in by_differences(self.func, self.args, i, self.eps, along):
+                if not np.allclose(found, 0, atol=self.atol):
+                    raise GradcheckError("Numerical gradient for function expected to be zero")
+
+    def backward_mode(self) -> None:
+        """Compare the Jacobians by backward passes, of which each runs twice."""
+        directions = Directions(self.fast)
+        leaves = fresh(self.args)
+        outputs = outputs_of(self.func, leaves)
+        inputs = self._inputs()
+        along = {i: directions.of(self.args[i].array) for i in inputs}
+        numerical = {i: by_differences(self.func, self.args, i, self.eps, along[i]) for i in inputs}
+        for nr, output in enumerate(outputs):
+            for part, across in directions.parts(output.array) if output.requires_grad else ():
+                passes = [by_backward(output, [leaves[i] for i in inputs], across) for _ in "12"]
+                for i, first, second in zip(inputs, *passes, strict=True):
+                    self._check_passes(i, first, second)
+                for i, (found, _) in zip(inputs, passes[0], strict=True):
+                    self._compare(
+                        part and f"While considering the {part} part of complex outputs only, ",
+                        f"Jacobian mismatch for output {nr} with respect to input {i}",
+                        found @ along[i],
+                        across.T @ numerical[i][nr],
+                        float(across.sum() * along[i].sum()),
+                    )
+
+    def forward_mode(self) -> None:
+        """Compare the Jacobians by forward mode."""
+        directions = Directions(self.fast)
+        for i in self._inputs():
+            for part, along in directions.parts(self.args[i].array):
+                numerical = by_differences(self.func, self.args, i, self.eps, along)
+                analytical = by_forward(self.func, self.args, i, along)
+                for nr, (expected, found) in enumerate(zip(numerical, analytical, strict=True)):
+                    across = np.full((1, len(found)), len(found) ** -0.5) if self.fast else 1.0
+                    self._compare(
+                        part and f"While considering the {part} part of complex inputs only, ",
+                        f"Jacobian computed with forward mode mismatch for output {nr} with "
+                        f"respect to input {i}",
+                        np.dot(across, found),
+                        np.dot(across, expected),
+                        float(np.sum(across) * along.sum()),
+                    )
+
+    def _check_passes(self, i: int, first: tuple[Array, bool], second: tuple[Array, bool]) -> None:
+        if self.check_dtypes and not first[1]:
+            raise GradcheckError(f"Gradient has dtype mismatch for input {i}")
+        distance = np.max(np.abs(first[0] - second[0]), initial=0)
+        if distance > self.nondet_tol:
+            raise GradcheckError(
+                "Backward is not reentrant, i.e., running backward with same input and grad_output "
+                f"multiple times gives different values: input {i}, by up to {distance}. "
+                f"nondet_tol is {self.nondet_tol}"
+            )
+
+    def _compare(
+        self, part: str, what: str, analytical: Array, numerical: Array, scale: float
+    ) -> None:
+        # One number of the fast mode is a sum of many: `scale` times the error of each.
+        atol = self.atol * scale if self.fast else self.atol
+        if not np.allclose(analytical, numerical, rtol=self.rtol, atol=atol):
+            projected = " (projections, of fast_mode)" if self.fast else ""
+            raise GradcheckError(
+                f"{part}{what},\nnumerical:{numerical}\nanalytical:{analytical}{projected}\n"
+            )
 
 
 def gradgradcheck(
@@ -75,23 +241,58 @@ def gradgradcheck(
     eps: float = 1e-6,
     atol: float = 1e-5,
     rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
     raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
 ) -> bool:
     """`gradcheck` of the gradients: the second derivatives of `func` against differences.
 
-    `grad_outputs` are the cotangents; drawn at random if left out. They are checked like inputs.
+    Parameters
+    ----------
+    grad_outputs
+        The cotangents, checked like inputs where they require gradients; drawn at random if left
+        out.
+    gen_non_contig_grad_outputs
+        Draw cotangents that have gaps in memory.
+    check_fwd_over_rev, check_rev_over_rev
+        Differentiate the gradients by forward mode, by backward passes.
+
+    The others are those of `gradcheck`, as is what it raises.
     """
+    assert check_fwd_over_rev or check_rev_over_rev, (
+        "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"
+    )
+    assert check_rev_over_rev or not check_undefined_grad, (
+        "Setting check_undefined_grad=True requires check_rev_over_rev to be True"
+    )
+    assert check_rev_over_rev or not check_batched_grad, (
+        "Setting check_batched_grad=True requires check_rev_over_rev to be True"
+    )
     args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     if grad_outputs is None:
-        cotangents = [_random_like(output.array) for output in _outputs(func, args)]
+        outputs = [out for out in outputs_of(func, fresh(args)) if out.requires_grad]
+        cotangents = tuple(_random_like(out.array, gen_non_contig_grad_outputs) for out in outputs)
     else:
-        given = (grad_outputs,) if isinstance(grad_outputs, Tensor) else grad_outputs
-        cotangents = [cotangent.detach().requires_grad_() for cotangent in given]
+        cotangents = (grad_outputs,) if isinstance(grad_outputs, Tensor) else tuple(grad_outputs)
+    asks = [isinstance(v, Tensor) and v.requires_grad for v in (*args, *cotangents)]
 
     def gradients(*values: Any) -> tuple[Tensor, ...]:
+        # Forward mode calls with tensors that require no gradient, but this is about gradients.
+        values = tuple(
+            value.requires_grad_() if asked and not value.requires_grad else value
+            for value, asked in zip(values, asks, strict=True)
+        )
         own, directions = values[: len(args)], values[len(args) :]
-        wanted = [v for v in own if isinstance(v, Tensor) and v.requires_grad]
-        found = grad(_outputs(func, own), wanted, directions, create_graph=True, allow_unused=True)
+        wanted = [value for value, asked in zip(own, asks, strict=False) if asked]
+        differentiable = [out for out in outputs_of(func, own) if out.requires_grad]
+        found = grad(differentiable, wanted, directions, create_graph=True, allow_unused=True)
         return tuple(tensor for tensor in found if tensor is not None)
 
     return gradcheck(
@@ -101,112 +302,20 @@ def gradgradcheck(
         atol=atol,
         rtol=rtol,
         raise_exception=raise_exception,
+        nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad,
+        check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+        check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev,
+        fast_mode=fast_mode,
+        masked=masked,
     )
 
 
-def _random_like(array: Array) -> Tensor:
-    drawn = np.zeros(array.shape, array.dtype)
-    components = _components(drawn)
-    components[:] = np.random.default_rng(0).normal(size=components.shape)
+def _random_like(array: Array, with_gaps: bool) -> Tensor:
+    rng = np.random.default_rng(0)
+    drawn = from_components(rng.uniform(-1, 1, components(array).size), array)
+    if with_gaps:
+        drawn = np.repeat(drawn[..., None], 2, axis=-1)[..., 0]
     return wrap(drawn).requires_grad_()
-
-
-def _outputs(func: Callable[..., Any], args: Sequence[Any]) -> list[Tensor]:
-    """The differentiable outputs."""
-    returned = func(*args)
-    several = returned if isinstance(returned, list | tuple) else (returned,)
-    return [out for out in several if isinstance(out, Tensor) and out.array.dtype.kind in "fc"]
-
-
-def _components(array: Array) -> Array:
-    """An array as a vector of reals: a view of it, if it is contiguous."""
-    flat = np.ascontiguousarray(array).reshape(-1)
-    return flat.view(flat.real.dtype)
-
-
-def _basis(array: Array) -> list[Array]:
-    """The unit vectors of an array's space, as arrays like it."""
-    vectors = []
-    for k in range(_components(array).size):
-        unit = np.zeros(array.shape, array.dtype)
-        _components(unit)[k] = 1
-        vectors.append(unit)
-    return vectors
-
-
-def _replaced(args: Sequence[Any], i: int, array: Array) -> list[Any]:
-    """Fresh leaves for the tensors among `args`, with `array` as the value of one."""
-    fresh: list[Any] = []
-    for j, arg in enumerate(args):
-        if isinstance(arg, Tensor):
-            leaf = wrap(array if j == i else arg.array)
-            fresh.append(leaf.requires_grad_(arg.requires_grad))
-        else:
-            fresh.append(arg)
-    return fresh
-
-
-def _by_differences(
-    func: Callable[..., Any], args: Sequence[Any], i: int, eps: float
-) -> list[Array]:
-    """For each output the Jacobian with respect to input `i`, one column per component."""
-    value = args[i].array
-    if not value.size:
-        return [np.zeros((_components(o.array).size, 0)) for o in _outputs(func, args)]
-    columns = []
-    for unit in _basis(value):
-        sides = [
-            [_components(o.array) for o in _outputs(func, _replaced(args, i, value + step * unit))]
-            for step in (eps, -eps)
-        ]
-        columns.append([(up - down) / (2 * eps) for up, down in zip(*sides, strict=True)])
-    return [np.stack(parts, axis=1) for parts in zip(*columns, strict=True)]
-
-
-def _by_backward(func: Callable[..., Any], args: Sequence[Any], i: int) -> list[Array]:
-    """The same Jacobians, row by row from backward passes."""
-    fresh = _replaced(args, i, args[i].array)
-    jacobians = []
-    for output in _outputs(func, fresh):
-        rows = []
-        for unit in _basis(output.array) if output.requires_grad else ():
-            (found,) = grad(output, fresh[i], wrap(unit), retain_graph=True, allow_unused=True)
-            rows.append(_components(np.zeros_like(args[i].array) if found is None else found.array))
-        shape = _components(output.array).size, _components(args[i].array).size
-        jacobians.append(np.array(rows).reshape(shape) if rows else np.zeros(shape))
-    return jacobians
-
-
-def _by_forward(func: Callable[..., Any], args: Sequence[Any], i: int) -> list[Array]:
-    """The same Jacobians, column by column from forward mode."""
-    columns = []
-    if not args[i].array.size:
-        return [np.zeros((_components(o.array).size, 0)) for o in _outputs(func, args)]
-    for unit in _basis(args[i].array):
-        with dual_level():
-            fresh = _replaced(args, i, args[i].array)
-            fresh[i] = make_dual(fresh[i], wrap(unit))
-            unpacked = [unpack_dual(output) for output in _outputs(func, fresh)]
-        columns.append(
-            [
-                _components(np.zeros_like(primal.array) if tangent is None else tangent.array)
-                for primal, tangent in unpacked
-            ]
-        )
-    return [np.stack(parts, axis=1) for parts in zip(*columns, strict=True)]
-
-
-def _compare(
-    mode: str,
-    i: int,
-    analytical: Sequence[Array],
-    numerical: Sequence[Array],
-    atol: float,
-    rtol: float,
-) -> None:
-    for nr, (found, expected) in enumerate(zip(analytical, numerical, strict=True)):
-        if not np.allclose(found, expected, rtol=rtol, atol=atol):
-            raise GradcheckError(
-                f"Jacobian mismatch for output {nr} with respect to input {i} in {mode},\n"
-                f"numerical:{expected}\nanalytical:{found}\n"
-            )

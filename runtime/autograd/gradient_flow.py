@@ -33,6 +33,7 @@ class GradientFlow:
         self._vanishing = vanishing
         self._exploding = exploding
 
+    @np.errstate(all="ignore")
     def see(self, node_name: str, sequence_nr: int, grads: tuple[Any, ...]) -> None:
         """A node pre-hook: note the norm of what arrives."""
         squares = (np.sum(np.abs(g.array.astype(np.float64)) ** 2) for g in grads if g is not None)

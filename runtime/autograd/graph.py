@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..inplace import mark_written
+from ..missing import explaining as _explaining
 from ..node import Node
 from ..saved_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..tensor import Tensor, wrap
@@ -42,11 +43,11 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
         mark_written(item)
 
 
-@contextmanager
-def save_on_cpu(pin_memory: bool = False) -> Iterator[None]:
+class save_on_cpu(saved_tensors_hooks):
     """Inside the block nodes keep copies of what they save; all memory is the CPU's here."""
-    with saved_tensors_hooks(lambda tensor: tensor.array.copy(), wrap):
-        yield
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cpu") -> None:
+        super().__init__(lambda tensor: tensor.array.copy(), wrap)
 
 
 @contextmanager
@@ -86,23 +87,37 @@ class _File:
 class _AllowMutation:
     """What `allow_mutation_on_saved_tensors` yields."""
 
-    active = False
+    active: ClassVar[_AllowMutation | None] = None
+
+    def copy(self, tensor: Tensor) -> np.ndarray[Any, Any]:
+        """What a node keeps."""
+        return tensor.array.copy()
+
+    def restore(self, array: np.ndarray[Any, Any]) -> Tensor:
+        """What was kept; AssertionError outside of the block it was kept in."""
+        if _AllowMutation.active is not self:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in "
+                "which the graph was originally recorded: call backward() inside of the block"
+            )
+        return wrap(array)
 
 
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutation]:
     """Inside the block saved tensors may be modified in place: nodes keep copies.
 
-    RuntimeError if one such block is opened inside another.
+    Backward passes through what is recorded there belong into the block, too. RuntimeError if one
+    such block is opened inside another.
     """
-    if _AllowMutation.active:
+    if _AllowMutation.active is not None:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-    _AllowMutation.active = True
+    _AllowMutation.active = block = _AllowMutation()
     try:
-        with save_on_cpu():
-            yield _AllowMutation()
+        with saved_tensors_hooks(block.copy, block.restore):
+            yield block
     finally:
-        _AllowMutation.active = False
+        _AllowMutation.active = None
 
 
 __all__ = [
@@ -117,3 +132,5 @@ __all__ = [
     "save_on_disk",
     "saved_tensors_hooks",
 ]
+
+__getattr__ = _explaining(__name__)

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from ..engine import current_pass
 from ..hooks import RemovableHandle
-from ..node import Node
+from ..node import Node, place_of
 from ..tensor import Tensor
 from .edges import TensorOrEdge, vertex_of
 
@@ -65,7 +65,7 @@ class _Collector:
     """The gradients that have arrived so far, for each pass that is running."""
 
     def __init__(self, vertices: list[Node], fn: Callable[..., None], mode: str) -> None:
-        self._vertices = tuple(map(id, vertices))
+        self._nodes = [id(place_of(vertex)[0]) for vertex in vertices]
         self._fn = fn
         self._waits_for_all = mode == "all"
         self._arrived: WeakKeyDictionary[Any, dict[int, Tensor]] = WeakKeyDictionary()
@@ -83,7 +83,7 @@ class _Collector:
                 arrived[position] = grad
                 complete = len(arrived) == self._expected(running)
             if self._waits_for_all and complete:
-                self._fn([arrived.get(nr) for nr in range(len(self._vertices))])
+                self._fn([arrived.get(nr) for nr in range(len(self._nodes))])
             elif not self._waits_for_all and len(arrived) == 1:
                 self._fn(grad)
 
@@ -92,4 +92,4 @@ class _Collector:
     def _expected(self, running: Any) -> int:
         """How many of the tensors the pass computes a gradient of."""
         visited = {id(vertex) for vertex in running.visited()}
-        return sum(vertex in visited for vertex in self._vertices)
+        return sum(node in visited for node in self._nodes)

@@ -9,12 +9,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final
 
+from ..mode_decorator import ModeDecorator
 from ..node import Node
 from ..registry import OPS, import_all
 from ..tensor import Tensor
@@ -151,18 +151,32 @@ class profile:
         return self.table()
 
 
-@contextmanager
-def record_function(name: str) -> Iterator[None]:
-    """What happens inside the block belongs to an event of this name, if a profiler runs."""
-    running = _active.profile
-    if running is None:
-        yield
-        return
-    running._open_event(name, None)
-    try:
-        yield
-    finally:
-        running._close(None)
+class record_function(ModeDecorator):
+    """What happens inside the block belongs to an event of this name, if a profiler runs.
+
+    Also a decorator: every call of the function is an event.
+    """
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        self.name = name
+        self.args = args
+        self._running: list[profile | None] = []
+
+    def __enter__(self) -> record_function:
+        running = _active.profile
+        self._running.append(running)
+        if running is not None:
+            running._open_event(self.name, None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        running = self._running.pop()
+        if running is not None and running._open:  # what is open ends with the profiler
+            running._close(None)
+
+    def clone(self) -> record_function:
+        """The same event, not entered."""
+        return record_function(self.name, self.args)
 
 
 def _names_of_code() -> dict[CodeType, str]:

@@ -4,21 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..aliasing import BY_FUNCTION, base_of, own_alias, share_memory
+from ..aliasing import BY_FUNCTION, SEVERAL_VIEWS, base_of, own_alias, share_memory, view_kind
 from ..inplace import mark_written
+from ..modes import is_grad_enabled
 from ..tensor import Tensor, wrap
+from ..user_warnings import warn
 from .context import FunctionCtx
 
 
 def check_dirty(ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-    """Raise RuntimeError if what was modified in place is no input, or is not returned."""
+    """Raise RuntimeError if what was modified in place is not returned; warn if it is no input."""
     if not ctx._dirty <= set(map(id, outputs)):
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. "
             "The inputs that are modified inplace must all be outputs of the Function."
         )
-    if not ctx._dirty <= set(map(id, args)):
-        raise RuntimeError("mark_dirty is for tensors that are inputs of the Function.")
+    strangers = ctx._dirty - set(map(id, args))
+    for output in outputs:
+        if id(output) not in strangers:
+            continue
+        message = (
+            "ctx.mark_dirty() received a tensor that was not an input. Only inputs that are "
+            "modified inplace have to be marked."
+        )
+        if base_of(output) is not None:
+            raise RuntimeError(message)
+        warn(message)
+        mark_written(output)
+    ctx._dirty -= strangers
+
+
+def check_pure_view(args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    """Raise RuntimeError if a function that says it is a view has more than one tensor in it."""
+    if [sum(isinstance(v, Tensor) for v in values) for values in (args, outputs)] != [1, 1]:
+        raise RuntimeError(
+            "Pure view custom Function can only have one input Tensor and one output Tensor: "
+            "do not set ctx._is_pure_view here"
+        )
 
 
 def check_dirty_view(output: Tensor, count: int) -> None:
@@ -31,20 +53,29 @@ def check_dirty_view(output: Tensor, count: int) -> None:
 
 
 def alias_of(tensor: Tensor, args: tuple[Any, ...]) -> Tensor:
-    """Another tensor on the memory of an output; of an input, or a view of one, it is a view.
-
-    In-place ops on it are refused: their gradient would go past the function's `backward`.
-    """
+    """Another tensor on the memory of an output; of an input, or a view of one, it is a view."""
     alias = wrap(tensor.array)
     share_memory(tensor, alias)
     base = base_of(tensor)
     if base is not None or any(tensor is arg for arg in args):
         alias._view_base = tensor if base is None else base
-        alias._view_kind = BY_FUNCTION
         shared = own_alias(tensor)
         shared.outlived = True  # a write to an input without a history makes the view stale too
         shared.add_view(alias)
     return alias
+
+
+def restrict_view(ctx: FunctionCtx, output: Tensor, count: int) -> None:
+    """Have in-place ops on a view among `count` outputs refused.
+
+    Their gradient would go past the function's `backward`.
+    """
+    if base_of(output) is None:
+        return
+    if not ctx._is_pure_view:
+        output._view_kind = BY_FUNCTION if count == 1 else SEVERAL_VIEWS
+    elif view_kind(output) is not None:
+        del output._view_kind
 
 
 def unrecorded(
@@ -56,13 +87,20 @@ def unrecorded(
     for no gradient, comes back as the same tensor.
     """
     given = {id(arg) for arg in args if isinstance(arg, Tensor)}
-    if given.isdisjoint(map(id, outputs)):
-        return outputs
+    recording = is_grad_enabled()
+    ctx._not_differentiable = frozenset(
+        nr for nr, output in enumerate(outputs) if id(output) in ctx._not_differentiable
+    )
     returned = []
     for output in outputs:
+        if not isinstance(output, Tensor):
+            returned.append(output)
+            continue
         is_dirty = id(output) in ctx._dirty
         if is_dirty:
             mark_written(output)
+        elif id(output) not in given and recording:
+            restrict_view(ctx, output, len(outputs))
         if id(output) in given and output.edge is not None:
             output = output.detach()
         elif id(output) in given and not is_dirty:

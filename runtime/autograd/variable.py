@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import engine
-from ..node import AccumulateGrad, Node, leads_nowhere
-from ..promotion import get_default_dtype
+from ..node import Node, leads_nowhere
 from ..tensor import Tensor, wrap
-from .edges import TensorOrEdge, vertex_of
+from .edges import TensorOrEdge, shape_and_dtype, vertex_of
 
 
 class ImperativeEngine:
@@ -52,44 +52,48 @@ class ImperativeEngine:
             for place in inputs:
                 if isinstance(place, Tensor):
                     place.retain_grad()  # by which a result keeps its gradient from now on
-        found = engine.execute(
+        arrived = engine.execute(
             roots,
             grads,
             keep_graph=keep_graph,
             create_graph=create_graph,
             outputs=targets,
-            outputs_run=accumulate_grad,
+            accumulates=accumulate_grad,
         )
         if accumulate_grad:
-            for place in inputs:
-                _accumulate(place, found, create_graph)
             return ()
         # A view that was made without gradients counts as unused, even by itself.
-        arrived = tuple([None if leads_nowhere(target) else found[target] for target in targets])
+        arrived = [
+            None if leads_nowhere(target) else grad
+            for target, grad in zip(targets, arrived, strict=True)
+        ]
         unused = [nr for nr, grad in enumerate(arrived) if grad is None]
         if unused and not allow_unreachable:
             raise RuntimeError(
                 f"The differentiated Tensor at index {unused[0]} appears to not have been used in "
                 "the graph. Set allow_unused=True if this is the desired behavior."
             )
-        return arrived
+        return tuple(arrived)
 
 
-def _one(tensor: TensorOrEdge) -> Tensor:
+def _one(place: TensorOrEdge) -> Tensor:
     """The cotangent that may be left out: 1.0, for a single real element."""
-    if not isinstance(tensor, Tensor):  # an edge does not know the shape of what was computed
-        return wrap(np.ones((), get_default_dtype()))
-    if tensor.array.size != 1:
+    known = shape_and_dtype(place)
+    if known is None:
+        raise RuntimeError(
+            "grad can be implicitly created only for scalar outputs, and an edge made by hand does "
+            "not say what was computed there: get_gradient_edge(tensor) does, or pass its gradient"
+        )
+    shape, dtype = known
+    if math.prod(shape) != 1:
         raise RuntimeError(
             "grad can be implicitly created only for scalar outputs; this one has shape "
-            f"{list(tensor.shape)}: sum it, or say what its gradient is"
+            f"{list(shape)}: sum it, or say what its gradient is"
         )
-    if tensor.array.dtype.kind not in "fO":  # O: the symbols of a proof
+    if dtype.kind not in "fO":  # O: the symbols of a proof
         raise RuntimeError(
-            "grad can be implicitly created only for real scalar outputs but got "
-            f"{tensor.array.dtype}"
+            f"grad can be implicitly created only for real scalar outputs but got {dtype}"
         )
-    shape, dtype = tensor.array.shape, tensor.array.dtype
     return wrap(np.ones(shape, dtype) if shape else np.array(1, dtype))
 
 
@@ -98,17 +102,6 @@ def _target(place: TensorOrEdge) -> Node:
     if vertex is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
     return vertex
-
-
-def _accumulate(place: TensorOrEdge, grads: dict[Node, Tensor | None], create_graph: bool) -> None:
-    """Add to a leaf's `grad` what arrived at its vertex, once; a result has kept it by itself."""
-    vertex = _target(place)
-    arrived = grads.pop(vertex, None)
-    if arrived is None:
-        return
-    if isinstance(vertex, AccumulateGrad):
-        accumulate = vertex.apply_differentiable if create_graph else vertex.apply
-        accumulate(arrived if create_graph else arrived.array, ())
 
 
 class VariableMeta(type):

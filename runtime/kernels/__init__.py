@@ -12,8 +12,9 @@ _NAMES = {
     "activations": "along_channels celu glu hardtanh softshrink threshold",
     "adaptive": "adaptive_max_pool max_unpool",
     "arithmetic": (
-        "clamp div_rounded fmod fmod_scalar logaddexp pow pow_of_scalar pow_scalar "
-        "remainder_scalar round round_decimals rsub_scalar times times_log within"
+        "clamp div_rounded fmod fmod_scalar has_no_slope logaddexp pow pow_backward "
+        "pow_of_scalar pow_scalar remainder remainder_scalar round round_decimals "
+        "rsub_scalar times times_log within"
     ),
     "arrangement": "block_diag block_diag_backward repeat_index rot90",
     "checks": "refuse_bools same_dtype",
@@ -21,14 +22,14 @@ _NAMES = {
     "conv": "channel_sum convolution convolution_input convolution_weight per_channel",
     "counting": "bincount bucketize histc searchsorted",
     "decompositions": (
-        "cholesky cholesky_ex cofactors computed_q det eigh inv_ex lu pinv qr quotient "
-        "slogdet solve_ex solve_triangular svd"
+        "cholesky cholesky_ex cofactor_slope cofactors computed_q det eigh inv_ex lu pinv qr "
+        "quotient slogdet solve_ex solve_triangular svd"
     ),
     "distances": "cdist pdist row_pairs",
     "embeddings": "embedding embedding_dense_backward embedding_padded one_hot",
     "extremes": (
-        "amax amin argmax argmin max max_with_indices min min_with_indices put_along_dim "
-        "take_along_dim"
+        "amax amin argmax argmin is_extreme max max_with_indices min min_with_indices "
+        "put_along_dim take_along_dim"
     ),
     "factors": "lu_factor_ex lu_solve row_order unit_lower",
     "fourier": "fft_c2c fft_c2r fft_r2c lengthened",
@@ -43,7 +44,7 @@ _NAMES = {
         "select select_backward slice_backward slice_view"
     ),
     "layout": (
-        "diag_embed diagonal diagonal_backward repeat repeat_backward roll split "
+        "diag_embed diagonal diagonal_backward in_order_of repeat repeat_backward roll split "
         "split_with_sizes trace trace_backward"
     ),
     "least_squares": "lstsq",
@@ -76,7 +77,7 @@ _NAMES = {
     ),
     "products": "cumprod delay other_products prod recurrence",
     "rearranging": "channel_shuffle channel_unshuffle pixel_shuffle pixel_unshuffle",
-    "reduction": "all any cumsum logsumexp mean over_freedom sum unmean unreduce var",
+    "reduction": "all any cumsum logsumexp mean over_freedom std sum unmean unreduce var",
     "resampling": "resample resample_backward",
     "running": "cummax cummin logcumsumexp",
     "samples": "observation_weights renorm",
@@ -87,7 +88,7 @@ _NAMES = {
         "stack_backward sum_to_size t to_copy transpose tril triu unbind unsqueeze view"
     ),
     "sorting": "kthvalue nonzero sort topk",
-    "special": "erfcx_slope polygamma xlog1py",
+    "special": "bessel erfcx_slope lgamma polygamma scaled_bessel xlog1py",
     "spread": "std_mean var_mean",
     "uniqueness": "unique unique_consecutive unique_dim",
 }

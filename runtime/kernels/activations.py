@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..limits import at_least, at_most
+from ..number_conversion import converted
 from ..promotion import LAST_INTEGER
 from ..threads import in_threads
 from .checks import Array, floating, normalize_dim
@@ -27,9 +28,9 @@ def hardtanh(self: Array, min_val: float, max_val: float) -> Any:
     if self.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
     if self.dtype.num <= LAST_INTEGER:
-        min_val, max_val = int(min_val), int(max_val)
         if self.dtype.kind == "u" and (min_val < 0 or max_val < 0):
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+        min_val, max_val = converted(int(min_val), self.dtype), converted(int(max_val), self.dtype)
     return at_most(at_least(self, min_val), max_val)
 
 
@@ -38,7 +39,8 @@ def threshold(self: Array, threshold: float, value: float) -> Any:
     if self.dtype.kind == "b":
         floating("threshold_cpu", self)
     if self.dtype.num <= LAST_INTEGER:
-        threshold, value = int(threshold), int(value)
+        threshold = converted(int(threshold), self.dtype)
+        value = converted(int(value), self.dtype)
     return where(self <= threshold, value, self)
 
 
@@ -46,7 +48,8 @@ def softshrink(self: Array, lambd: float) -> Any:
     """Elements moved towards zero; RuntimeError unless by a finite distance."""
     if not 0 <= lambd < math.inf:
         raise RuntimeError(f"lambda must be in range [0, inf), but found {lambd}")
-    return self - at_most(at_least(self, -lambd), lambd)
+    # What is left of a negative element is -0.0, as the sign of zero is that of the element.
+    return np.copysign(self - at_most(at_least(self, -lambd), lambd), self)
 
 
 def along_channels(self: Array, shape: Sequence[int]) -> Array:

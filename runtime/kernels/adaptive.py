@@ -21,7 +21,7 @@ def adaptive_max_pool(
     sizes = self.shape[-spatial:]
     members = [_members(size, count) for size, count in zip(sizes, counts, strict=True)]
     steps = [math.prod(sizes[axis + 1 :]) for axis in range(spatial)]
-    best: Any = np.empty_like(self, shape=(*self.shape[:-spatial], *counts))
+    best: Any = np.empty_like(self, order="C", shape=(*self.shape[:-spatial], *counts))
     places = np.zeros(best.shape, np.int64)
     for number, position in enumerate(itertools.product(*(range(len(each)) for each in members))):
         mesh = np.ix_(*(each[at] for each, at in zip(members, position, strict=True)))
@@ -86,7 +86,7 @@ def max_unpool(self: Array, indices: Array, output_size: Sequence[int]) -> Array
             f"{'x'.join(map(str, output_size))}"
         )
     head = self.shape[: self.ndim - spatial]
-    out = np.zeros_like(self, shape=(*head, image))
+    out = np.zeros_like(self, order="C", shape=(*head, image))
     if self.size:
         np.put_along_axis(out, indices.reshape(*head, -1), self.reshape(*head, -1), -1)
     return out.reshape(*head, *output_size)

@@ -24,7 +24,7 @@ def add_at(out: Array, places: tuple[Any, ...], values: Array) -> None:
     flat: Any = 0
     for position, stride in zip(places, out.strides, strict=True):
         flat = flat + np.asarray(position, np.intp) * (stride // out.itemsize)
-    np.add.at(out.reshape(-1), flat.reshape(-1), values.reshape(-1))
+    np.add.at(reshaped_view(out, -1), flat.reshape(-1), values.reshape(-1))
 
 
 def add_rows(out: Array, numbers: Array, rows: Array) -> None:
@@ -32,13 +32,13 @@ def add_rows(out: Array, numbers: Array, rows: Array) -> None:
     if not _is_flat(out):
         np.add.at(out, numbers, rows)
         return
-    table = out.reshape(len(out), -1)
+    table = reshaped_view(out, len(out), -1)
     length = table.shape[1]
     rows = rows.reshape(numbers.size, length)
     numbers = np.asarray(numbers, np.intp)  # places in the whole table are larger than row numbers
     if length < _LONG_ROW:
         flat = (numbers % len(out) * length)[:, None] + np.arange(length)
-        np.add.at(table.reshape(-1), flat.reshape(-1), rows.reshape(-1))
+        np.add.at(reshaped_view(out, -1), flat.reshape(-1), rows.reshape(-1))
         return
     for number, row in zip(numbers.tolist(), rows, strict=True):
         table[number] += row
@@ -46,3 +46,13 @@ def add_rows(out: Array, numbers: Array, rows: Array) -> None:
 
 def _is_flat(out: Array) -> bool:
     return out.dtype != object and out.flags.c_contiguous and out.size > 0
+
+
+def reshaped_view(out: Array, *shape: int) -> Array:
+    """An array in another shape, to be written to: on its memory, where `reshape` may copy.
+
+    ValueError for an array whose elements do not lie in a row.
+    """
+    if not out.flags.c_contiguous:
+        raise ValueError("only an array in row-major order can be written to in another shape")
+    return out.reshape(shape)

@@ -9,11 +9,13 @@ import numpy as np
 from .. import constants
 from ..limits import at_least, at_most
 from ..log_sums import log_of_sum
+from ..number_conversion import converted, wrapped
 from ..powers import power
 from ..promotion import LAST_INTEGER, is_complex, to_float
 from ..threads import in_threads
 from ..types import Number
 from .checks import Array, bool_subtraction, floating
+from .masking import where
 
 
 def _with(self: Array, *numbers: Number | None) -> Array:
@@ -33,7 +35,9 @@ def times(self: Array, alpha: Number) -> Any:
         raise RuntimeError(
             "For non-complex input tensors, argument alpha must not be a complex number."
         )
-    return self * alpha
+    if self.dtype.kind == "b":
+        return self & bool(alpha)
+    return self * converted(alpha, self.dtype)
 
 
 def rsub_scalar(self: Array, other: Number, alpha: Number) -> Any:
@@ -42,6 +46,7 @@ def rsub_scalar(self: Array, other: Number, alpha: Number) -> Any:
         raise bool_subtraction()
     if self.dtype.num <= LAST_INTEGER:
         self = _with(self, other)
+        other = wrapped(other, self.dtype)
     return other - self if alpha == 1 else other - times(self, alpha)
 
 
@@ -57,10 +62,10 @@ def div_rounded(self: Array, other: Array, rounding_mode: str) -> Any:
         _refuse_integer_division("div", self, other)
     if rounding_mode == "floor":
         return in_threads(np.floor_divide, self, other)
-    return _truncated(self, other) if is_whole else np.trunc(self / other)
+    return truncated_quotient(self, other) if is_whole else np.trunc(self / other)
 
 
-def _truncated(self: Array, other: Array) -> Any:
+def truncated_quotient(self: Array, other: Array) -> Any:
     """Quotients of integers rounded towards zero."""
     whole = np.floor_divide(self, other)
     return whole + ((whole < 0) & (whole * other != self)).astype(whole.dtype)
@@ -75,7 +80,8 @@ def _refuse_integer_division(op: str, self: Array, other: Any) -> None:
 
 def fmod_scalar(self: Array, other: Number) -> Any:
     """What is left of each element after division by a number, with the sign of the element."""
-    return fmod(_with(self, other), other)
+    self = _with(self.astype(np.int64) if self.dtype.kind == "b" else self, other)
+    return fmod(self, wrapped(other, self.dtype))
 
 
 def fmod(self: Array, other: Any) -> Any:
@@ -85,15 +91,31 @@ def fmod(self: Array, other: Any) -> Any:
     return in_threads(np.fmod, self, other)
 
 
+def remainder(self: Array, other: Any) -> Any:
+    """What is left after division, with the sign of the divisor, but for zero that of `self`."""
+    if self.dtype.kind in "iu":
+        _refuse_integer_division("remainder", self, other)
+    rest = in_threads(np.remainder, self, other)
+    if rest.dtype.kind == "f" and not rest.all():
+        rest = np.copysign(rest, self, out=np.asarray(rest), where=rest == 0)
+    return rest
+
+
 def remainder_scalar(self: Array, other: Number) -> Any:
     """What is left of each element after division by a number."""
-    return in_threads(np.remainder, _with(self, other), other)
+    self = _with(self, other)
+    other = wrapped(other, self.dtype)
+    return remainder(self, other)
 
 
 def pow_scalar(self: Array, exponent: Number) -> Any:
     """Each element to the power of a number."""
     if self.dtype.num <= LAST_INTEGER:
         self = _with(self.astype(np.int64) if self.dtype.kind == "b" else self, exponent)
+    if self.dtype.kind in "iu" and isinstance(exponent, int):
+        if exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        exponent = converted(exponent, self.dtype)
     return power(self, exponent)
 
 
@@ -104,6 +126,19 @@ def pow(self: Array, exponent: Array) -> Any:
     if self.dtype.kind == "b":
         raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     return _integer_power(self, exponent)
+
+
+def pow_backward(self: Array, base: Array, exponent: Array) -> Any:
+    """The slope of a power by the base times `self`; at an exponent of zero there is none."""
+    slope = self * (exponent * base ** (exponent - 1))
+    flat = exponent == 0
+    return where(flat, 0, slope) if flat.any() else slope
+
+
+def has_no_slope(self: Array, exponent: Array) -> Any:
+    """Where a power is one whatever the base: the exponent is zero, the base zero or not finite."""
+    found = exponent == 0
+    return found & ((self == 0) | (self - self != 0)) if found.any() else found
 
 
 def _integer_power(self: Any, exponent: Array) -> Any:
@@ -124,6 +159,8 @@ def logaddexp(self: Array, other: Array) -> Any:
 
 def round(self: Array) -> Any:
     """The nearest integers, halves to even; integers stay as they are."""
+    if self.dtype.kind == "b":
+        floating("round_vml_cpu", self)
     return self.copy() if self.dtype.kind in "iu" else np.rint(self)
 
 
@@ -142,16 +179,23 @@ def round_decimals(self: Array, decimals: int) -> Any:
 def pow_of_scalar(self: Number, exponent: Array) -> Any:
     """A number to the power of each element."""
     exponent = _with(exponent, self)
-    return _integer_power(self, exponent) if exponent.dtype.kind in "iu" else self**exponent
+    self = wrapped(self, exponent.dtype)
+    if exponent.dtype.kind in "iu":
+        return _integer_power(self, exponent)
+    if exponent.ndim or not isinstance(self, int | float):
+        return self**exponent
+    return power(np.array(self, exponent.dtype), exponent)
 
 
 def times_log(self: Array, base: Any) -> Any:
-    """Each element times the logarithm of a number; the limits at and below zero are IEEE's."""
+    """Each element times the logarithm of a number, zero where the logarithm alone is infinite."""
+    if base == 0 or base == constants.inf:
+        return where(self == 0, 0, self * (constants.inf if base else -constants.inf))
     if isinstance(base, complex) or base > 0:
         return self * constants.log(base)
     if base < 0 and is_complex(self):
         return self * constants.log(complex(base))
-    return self * (-constants.inf if base == 0 else constants.nan)
+    return self * constants.nan
 
 
 def clamp(self: Array, min: Any, max: Any) -> Any:
@@ -159,6 +203,8 @@ def clamp(self: Array, min: Any, max: Any) -> Any:
     if min is None and max is None:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
     self = _with(self, min, max)
+    if self.dtype.kind in "iu":
+        min, max = converted(min, self.dtype), converted(max, self.dtype)
     raised = self if min is None else at_least(self, min)
     return raised if max is None else at_most(raised, max)
 

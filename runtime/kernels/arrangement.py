@@ -39,7 +39,9 @@ def block_diag(tensors: Sequence[Array]) -> Array:
                 f"{position} has {tensor.ndim} dimensions"
             )
     blocks = [np.atleast_2d(array) for array in promote(*tensors)]
-    out = np.zeros_like(blocks[0], shape=np.sum([block.shape for block in blocks], axis=0))
+    out = np.zeros_like(
+        blocks[0], order="C", shape=np.sum([block.shape for block in blocks], axis=0)
+    )
     row = column = 0
     for block in blocks:
         rows, columns = block.shape

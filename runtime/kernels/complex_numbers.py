@@ -50,7 +50,9 @@ def complex(real: Array, imag: Array) -> Any:
 
 
 def sign(self: Array) -> Any:
-    """-1, 0 or 1 for each element; what is not a number has none, as 0."""
+    """-1, 0 or 1 for each element; what is not a number has none, as 0. Bools are their own."""
+    if self.dtype.kind == "b":
+        return self.copy()
     found = np.sign(self)
     if self.dtype.kind == "f" and np.isnan(found).any():
         return np.where(np.isnan(found), np.zeros_like(found), found)
@@ -58,8 +60,8 @@ def sign(self: Array) -> Any:
 
 
 def sgn(self: Array) -> Any:
-    """Each number divided by its absolute value; bools are their own."""
-    return self.copy() if self.dtype.kind == "b" else sign(self)
+    """Each number divided by its absolute value."""
+    return sign(self)
 
 
 def complex_of(dtype: Any) -> np.dtype[Any]:

@@ -170,7 +170,7 @@ def _spread_part(
         size + before + after
         for size, before, after in zip(sizes, geometry.before, geometry.after, strict=True)
     ]
-    out = np.zeros_like(columns, shape=(channels, batch, *padded))
+    out = np.zeros_like(columns, order="C", shape=(channels, batch, *padded))
     for position in itertools.product(*map(range, kernel)):
         out[(..., *_window_places(position, places, geometry))] += columns[(slice(None), *position)]
     edges = zip(geometry.before, sizes, strict=True)

@@ -84,12 +84,14 @@ def inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
     return inverse, info
 
 
+@np.errstate(all="ignore")
 def det(A: Array) -> Any:
     """Determinants."""
     _check_matrices("linalg.det", A)
     return np.linalg.det(A)
 
 
+@np.errstate(all="ignore")
 def cofactors(A: Array) -> Array:
     """The derivative of the determinant: by the inverse, or for nearly singular matrices by SVD."""
     try:
@@ -105,11 +107,41 @@ def cofactors(A: Array) -> Array:
     return np.matmul(u * (sign[..., None] * others.prod(-1))[..., None, :], vh)
 
 
+@np.errstate(all="ignore")
+def cofactor_slope(self: Array, A: Array) -> Array:
+    """The change of the cofactors where `A` changes by `self`; see `cofactors`."""
+    try:
+        inverse = np.linalg.inv(A)
+        if A.dtype == object or _is_well_conditioned(A, inverse):
+            turned = np.matmul(inverse, self)
+            trace = np.trace(turned, axis1=-2, axis2=-1)[..., None, None]
+            change = trace * inverse - np.matmul(turned, inverse)
+            return np.linalg.det(A)[..., None, None] * _mt(change)
+    except np.linalg.LinAlgError:
+        pass
+    # Of a diagonal matrix they are products of all singular values but two.
+    u, s, vh = np.linalg.svd(A)
+    count = s.shape[-1]
+    places = np.arange(count)
+    others = np.broadcast_to(s[..., None, None, :], (*s.shape, count, count)).copy()
+    others[..., places, :, places] = 1
+    others[..., :, places, places] = 1
+    products = others.prod(-1)
+    products[..., places, places] = 0
+    turned = np.matmul(np.matmul(_mt(u), self), _mt(vh))
+    diagonal = turned[..., places, places]
+    change = -products * _mt(turned)
+    change[..., places, places] = np.matmul(products, diagonal[..., None])[..., 0]
+    sign = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+    return sign * np.matmul(np.matmul(u, change), vh)
+
+
 def _is_well_conditioned(A: Array, inverse: Array) -> bool:
     condition = np.abs(A).max(initial=0.0) * np.abs(inverse).max(initial=0.0)
     return bool(condition < np.finfo(A.dtype).eps ** -0.5)
 
 
+@np.errstate(all="ignore")
 def slogdet(A: Array) -> tuple[Any, Any]:
     """Signs of determinants, and the logarithms of their absolute values."""
     _check_matrices("linalg.slogdet", A)
@@ -257,7 +289,7 @@ def qr(A: Array, mode: str) -> tuple[Array, Array]:
             "or 'complete'"
         )
     if mode == "r":
-        nothing: Array = np.zeros_like(A, shape=(0,))
+        nothing: Array = np.zeros_like(A, order="C", shape=(0,))
         upper: Any = np.linalg.qr(A, "r")
         return nothing, upper
     q, r = np.linalg.qr(A, "complete" if mode == "complete" else "reduced")
@@ -290,9 +322,13 @@ def _lu_of_nothing(A: Array) -> tuple[Array, Array, Array]:
     """Rows that stay where they are, and triangles without elements."""
     rows, columns = A.shape[-2:]
     count = min(rows, columns)
-    order = np.zeros_like(A, shape=(*A.shape[:-2], rows, rows))
+    order = np.zeros_like(A, order="C", shape=(*A.shape[:-2], rows, rows))
     order[..., range(rows), range(rows)] = 1
-    return order, order[..., :count], np.zeros_like(A, shape=(*A.shape[:-2], count, columns))
+    return (
+        order,
+        order[..., :count],
+        np.zeros_like(A, order="C", shape=(*A.shape[:-2], count, columns)),
+    )
 
 
 def computed_q(self: Array) -> Array:

@@ -52,7 +52,7 @@ def row_pairs(self: Array) -> tuple[Array, Array]:
 def _lengths(difference: Array, p: float) -> Any:
     """Norms along the last dimension; those of vectors without elements are zero."""
     if not difference.shape[-1]:
-        return np.zeros_like(difference, shape=difference.shape[:-1])
+        return np.zeros_like(difference, order="C", shape=difference.shape[:-1])
     return vector_norm(difference, p, -1, False, None)
 
 

@@ -25,7 +25,7 @@ def embedding_dense_backward(
 ) -> Array:
     """Rows of zeros with the rows of `grad_output` added, except at `padding_idx`."""
     numbers = indices.reshape(-1)
-    out = np.zeros_like(grad_output, shape=(num_weights, grad_output.shape[-1]))
+    out = np.zeros_like(grad_output, order="C", shape=(num_weights, grad_output.shape[-1]))
     add_rows(out, numbers, grad_output.reshape(numbers.size, out.shape[1]))
     if scale_grad_by_freq:
         counts = np.bincount(numbers, minlength=num_weights)

@@ -42,6 +42,11 @@ def min(self: Array) -> Any:
     return np.minimum.reduce(self, None)
 
 
+def is_extreme(self: Array, extreme: Array) -> Any:
+    """Where the largest or smallest of all elements stands, which is nan if one of them is."""
+    return self == extreme if extreme == extreme else np.isnan(self)
+
+
 def max_with_indices(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
     """The largest elements along a dimension and their positions; the first NaN wins."""
     return _pick(self, _position(np.argmax, self, dim, True), dim, keepdim)
@@ -97,7 +102,7 @@ def put_along_dim(
         return self.copy()
     if not keepdim:
         self, indices = np.expand_dims(self, dim), np.expand_dims(indices, dim)
-    out = np.zeros_like(self, shape=shape)
+    out = np.zeros_like(self, order="C", shape=shape)
     np.put_along_axis(out, indices, self, dim)
     return out
 

@@ -57,7 +57,7 @@ def _exchanges(order: Array, count: int) -> Array:
 def row_order(self: Array, pivots: Array) -> Array:
     """The permutation of the rows of `self` that their exchanges are, as a matrix."""
     size = self.shape[-2]
-    out = np.zeros_like(self, shape=(*pivots.shape[:-1], size, size))
+    out = np.zeros_like(self, order="C", shape=(*pivots.shape[:-1], size, size))
     for place in np.ndindex(pivots.shape[:-1]):
         rows = list(range(size))
         for row, other in enumerate(pivots[place].tolist()):

@@ -40,7 +40,7 @@ def lengthened(self: Array, dim: int, size: int) -> Array:
     """Zeros after the array along a dimension, up to a length."""
     shape = list(self.shape)
     shape[dim] = size
-    out = np.zeros_like(self, shape=shape)
+    out = np.zeros_like(self, order="C", shape=shape)
     np.moveaxis(out, dim, 0)[: self.shape[dim]] = np.moveaxis(self, dim, 0)
     return out
 

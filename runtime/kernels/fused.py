@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..number_conversion import converted
+from ..promotion import LAST_INTEGER
 from ..types import Number
 from .checks import Array, floating, normalize_dim, same_dtype
 from .linalg import bmm, dot, mv
@@ -46,6 +48,11 @@ def addr(self: Array, vec1: Array, vec2: Array, beta: Number, alpha: Number) -> 
     """`beta * self + alpha * outer(vec1, vec2)`."""
     if vec1.ndim != 1 or vec2.ndim != 1:
         raise RuntimeError("addr: Expected 1-D arguments vec1 and vec2")
+    for name, number in ("alpha", alpha), ("beta", beta):
+        if isinstance(number, float) and self.dtype.num <= LAST_INTEGER:
+            raise RuntimeError(
+                f"For integral input tensors, argument {name} must not be a floating point number."
+            )
     return _scaled_sum("addr", self, np.multiply.outer(vec1, vec2), beta, alpha)
 
 
@@ -56,7 +63,7 @@ def baddbmm(self: Array, batch1: Array, batch2: Array, beta: Number, alpha: Numb
 
 def addbmm(self: Array, batch1: Array, batch2: Array, beta: Number, alpha: Number) -> Any:
     """`beta * self + alpha` times the sum of the products of two batches of matrices."""
-    total = np.add.reduce(bmm(batch1, batch2), axis=0)
+    total = np.add.reduce(bmm(batch1, batch2), axis=0, dtype=self.dtype)
     return _scaled_sum("addbmm", self, total, beta, alpha)
 
 
@@ -64,10 +71,10 @@ def _scaled_sum(name: str, self: Array, product: Any, beta: Number, alpha: Numbe
     same_dtype(name, self, product)
     np.broadcast_to(self, product.shape)  # the sum must not be larger than the product
     if alpha != 1:
-        product = product * alpha
+        product = product * converted(alpha, self.dtype)
     if beta == 1:
         return product + self
-    return product if beta == 0 else product + self * beta
+    return product if beta == 0 else product + self * converted(beta, self.dtype)
 
 
 def cross(self: Array, other: Array, dim: int) -> Array:

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..strides import outermost_first
 from .checks import Array
 from .layout import in_order
 
@@ -19,7 +20,7 @@ def laid_out(found: Array, self: Array, indices: Sequence[Array | None]) -> Arra
     """`found`, which `indices` picked from `self`, in the order in which `self` lies."""
     if self.flags.c_contiguous:
         return in_order(found)
-    order = _order(_strides(self, indices, found.ndim))
+    order = outermost_first(_strides(self, indices, found.ndim))
     turned = found.transpose(order)
     if turned.flags.c_contiguous:
         return found
@@ -34,22 +35,3 @@ def _strides(self: Array, indices: Sequence[Array | None], ndim: int) -> list[in
     together = all(after == before + 1 for before, after in pairwise(at))
     first = at[0] if together else 0
     return [*kept[:first], *[0] * (ndim - len(kept)), *kept[first:]]
-
-
-def _order(strides: list[int]) -> list[int]:
-    """The dimensions from the outermost in memory to the innermost.
-
-    PyTorch's insertion sort: what an index says goes with its neighbours.
-    """
-    order = list(range(len(strides)))[::-1]
-    for start in range(1, len(order)):
-        inner = start
-        for outer in range(start - 1, -1, -1):
-            a, b = strides[order[outer]], strides[order[inner]]
-            if not a or not b or a == b:
-                continue
-            if a < b:
-                break
-            order[outer], order[inner] = order[inner], order[outer]
-            inner = outer
-    return order[::-1]

@@ -83,7 +83,7 @@ def grid_neighbours_backward(
     image = math.prod(shape[2:])
     numbers = np.arange(shape[0] * shape[1]).reshape(*shape[:2], *(1,) * (flat.ndim - 1))
     everywhere = np.broadcast_to(known[:, None], self.shape)
-    out = np.zeros_like(self, shape=(math.prod(shape),))
+    out = np.zeros_like(self, order="C", shape=(math.prod(shape),))
     add_at(out, ((numbers * image + flat[:, None])[everywhere],), self[everywhere])
     return out.reshape(shape)
 
@@ -131,6 +131,7 @@ def _in_elements(x: Array, length: int, align_corners: bool) -> Any:
     return (x + 1) * ((length - 1) / 2) if align_corners else (x + 1) * (length / 2) - 0.5
 
 
+@np.errstate(all="ignore")
 def _inside(place: Array, length: int, padding_mode: int, align_corners: bool) -> Any:
     if padding_mode == ZEROS:
         return place
@@ -181,7 +182,9 @@ def _neighbours(shape: Sequence[int], places: Array, kind: int) -> Iterator[Arra
     """For each dimension of the image the numbers of the neighbours, (N, neighbours, ...)."""
     for number in itertools.islice(reversed(range(places.shape[-1])), len(shape) - 2):
         first = np.floor(places[..., number])
-        whole = np.where(np.isnan(first), -_FAR, np.clip(first, -_FAR, _FAR)).astype(np.int64)
+        with np.errstate(all="ignore"):
+            near = np.clip(first, -_FAR, _FAR)
+        whole = np.where(np.isnan(first), -_FAR, near).astype(np.int64)
         yield np.stack([whole + offset for offset in _OFFSETS[kind]], 1)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..number_conversion import converted
 from ..promotion import type_name
 from .adding import add_rows
 from .checks import Array, normalize_dim
@@ -19,7 +20,7 @@ def index_add(self: Array, dim: int, index: Array, source: Array, alpha: Any) ->
     _check_source("index_add_", self, dim, positions, source)
     slices = np.atleast_1d(source)
     if alpha != 1:
-        slices = slices * (int(alpha) if self.dtype.kind in "iub" else alpha)
+        slices = slices * (bool(alpha) if self.dtype.kind == "b" else converted(alpha, self.dtype))
     table = np.array(np.atleast_1d(self).swapaxes(0, dim), order="C", subok=True)
     add_rows(table, positions, slices.swapaxes(0, dim))
     return in_order(table.swapaxes(0, dim)).reshape(self.shape)
@@ -100,7 +101,8 @@ def index_fill(self: Array, dim: int, index: Array, value: Any) -> Array:
     if index.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     dim, positions = _positions("index_fill_", self, dim, index, from_end=True)
-    return _written(self, dim, positions, np.asanyarray(value).astype(self.dtype))
+    value = np.asanyarray(converted(value, self.dtype))
+    return _written(self, dim, positions, value.astype(self.dtype))
 
 
 def index_keep(self: Array, dim: int, index: Array) -> Array:

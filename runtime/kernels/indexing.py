@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..number_conversion import converted
 from ..promotion import type_name
 from .adding import add_rows
 from .checks import Array, normalize_dim
 from .gathering import laid_out
+from .layout import in_order
 from .masking import where
 
 
@@ -25,7 +27,8 @@ def masked_fill(self: Array, mask: Array, value: Any) -> Array:
             "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
-    return where(mask, np.asanyarray(value).astype(self.dtype), self)
+    value = np.asanyarray(converted(value, self.dtype))
+    return where(mask, value.astype(self.dtype), self)
 
 
 def select(self: Array, dim: int, index: int) -> Array:
@@ -35,7 +38,7 @@ def select(self: Array, dim: int, index: int) -> Array:
 
 def select_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, index: int) -> Array:
     """Zeros with `grad_output` in one slice of a dimension."""
-    out = np.zeros_like(grad_output, shape=input_sizes)
+    out = np.zeros_like(grad_output, order="C", shape=input_sizes)
     out[_slice_at(input_sizes, dim, index)] = grad_output
     return out
 
@@ -112,24 +115,22 @@ def index(self: Array, indices: Sequence[Array | None]) -> Any:
 
 def index_backward(self: Array, shape: Sequence[int], indices: Sequence[Array | None]) -> Array:
     """Zeros with `self` added at the places that an index picked."""
-    out = np.zeros_like(self, shape=shape)
-    _add(out, _key(indices, len(shape)), self)
-    return out
+    return _zeros_with(self, shape, _key(indices, len(shape)))
 
 
-def _add(out: Array, key: tuple[Any, ...], values: Array) -> None:
-    """Add at the places that an index picks; one list of positions is the most usual."""
+def _zeros_with(values: Array, shape: Sequence[int], key: tuple[Any, ...]) -> Array:
+    """Zeros with values added at the places that a key picks; one list is the most usual."""
     lists = [dim for dim, each in enumerate(key) if isinstance(each, np.ndarray)]
     if len(lists) != 1 or key[lists[0]].dtype.kind == "b":
+        out = np.zeros_like(values, order="C", shape=shape)
         np.add.at(out, key, values)
-        return
+        return out
     dim = lists[0]
     numbers = key[dim].reshape(-1)
-    rows = values.reshape(*out.shape[:dim], numbers.size, *out.shape[dim + 1 :]).swapaxes(0, dim)
-    table = np.ascontiguousarray(out.swapaxes(0, dim))
+    rows = values.reshape(*shape[:dim], numbers.size, *shape[dim + 1 :]).swapaxes(0, dim)
+    table = np.zeros_like(values, order="C", shape=(shape[dim], *rows.shape[1:]))
     add_rows(table, numbers, rows)
-    if dim:
-        out[:] = table.swapaxes(0, dim)
+    return in_order(table.swapaxes(0, dim))
 
 
 def index_put(self: Array, indices: Sequence[Array | None], values: Any, accumulate: bool) -> Array:
@@ -152,7 +153,19 @@ def index_put(self: Array, indices: Sequence[Array | None], values: Any, accumul
 def _key(indices: Sequence[Array | None], ndim: int) -> tuple[Any, ...]:
     if len(indices) > ndim:
         raise IndexError(f"too many indices for tensor of dimension {ndim} (got {len(indices)})")
-    return tuple(slice(None) if each is None else each for each in indices)
+    return tuple(slice(None) if each is None else index_array(each) for each in indices)
+
+
+def index_array(index: Array) -> Array:
+    """One array of an index: positions, or a mask, which may be of uint8 as in PyTorch of old."""
+    if index.dtype == np.uint8:
+        return index.astype(np.bool_)
+    if index.dtype.kind != "b" and index.dtype not in (np.int64, np.int32):
+        raise IndexError(
+            "tensors used as indices must be long, int, byte or bool tensors, not "
+            f"{type_name(index.dtype)}"
+        )
+    return index
 
 
 def index_select(self: Array, dim: int, index: Array) -> Any:
@@ -164,9 +177,8 @@ def index_select(self: Array, dim: int, index: Array) -> Any:
 
 def index_select_backward(self: Array, shape: Sequence[int], dim: int, index: Array) -> Array:
     """Zeros with the slices of `self` added at a list of positions."""
-    out = np.zeros_like(self, shape=shape or (1,))
-    _add(out, _positions(shape, dim, index), self.reshape(_selected_shape(shape, dim, index)))
-    return out.reshape(shape)
+    slices = self.reshape(_selected_shape(shape, dim, index))
+    return _zeros_with(slices, shape or (1,), _positions(shape, dim, index)).reshape(shape)
 
 
 def _selected_shape(shape: Sequence[int], dim: int, index: Array) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..strides import in_order_of as in_order_of
 from .checks import Array, normalize_dim
 
 
@@ -72,7 +73,7 @@ def diagonal_backward(
     grad_output: Array, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int
 ) -> Array:
     """Zeros with `grad_output` on a diagonal."""
-    out = np.zeros_like(grad_output, shape=input_sizes)
+    out = np.zeros_like(grad_output, order="C", shape=input_sizes)
     diagonal(out, offset, dim1, dim2)[...] = grad_output
     return out
 

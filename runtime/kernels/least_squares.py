@@ -12,6 +12,7 @@ from .decompositions import LinAlgError, pinv
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
+@np.errstate(all="ignore")
 def lstsq(
     A: Array, B: Array, rcond: float | None, driver: str | None
 ) -> tuple[Array, Array, Array, Array]:
@@ -27,7 +28,7 @@ def lstsq(
     rows, columns = A.shape[-2:]
     batch = np.broadcast_shapes(A.shape[:-2], right.shape[:-2])
     solution, ranks = _solved(A, right, batch, rcond)
-    none = np.zeros_like(A, shape=(0,))
+    none = np.zeros_like(A, order="C", shape=(0,))
     is_full = bool((ranks == min(rows, columns)).all())
     if driver == "gels" and not is_full:
         raise LinAlgError(
@@ -74,7 +75,7 @@ def _solved(
     if A.dtype == object:
         ranks = np.full(A.shape[:-2], min(A.shape[-2:]), np.int64)
         return pinv(A, rcond, False, None, None) @ right, ranks
-    solution = np.zeros_like(A, shape=(*batch, A.shape[-1], right.shape[-1]))
+    solution = np.zeros_like(A, order="C", shape=(*batch, A.shape[-1], right.shape[-1]))
     if not A.size:
         return solution, np.zeros(A.shape[:-2], np.int64)
     ranks = np.zeros(batch, np.int64)

@@ -7,10 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..number_conversion import converted
 from ..types import Number
 from .checks import Array, same_dtype
 
 _matmul = np.matmul
+_BOOL: Final = np.dtype(np.bool_)
 
 _LARGE: Final = 1 << 19
 _FLAT: Final = range(8, 64)
@@ -27,8 +29,8 @@ def mm(self: Array, mat2: Array, strides: Sequence[int] | None = None) -> Array:
     if self.ndim != 2 or mat2.ndim != 2:
         wrong = "self" if self.ndim != 2 else "mat2"
         raise RuntimeError(f"{wrong} must be a matrix")
-    if self.dtype is not mat2.dtype:
-        same_dtype("mm", self, mat2)
+    if self.dtype is not mat2.dtype or self.dtype is _BOOL:
+        _multipliable("addmm_impl_cpu_", self, mat2)
     # `dot` begins sooner than `matmul`, by half of what a product of small matrices takes.
     if strides is not None and strides[0] < strides[1]:
         return mat2.T.dot(self.T).T
@@ -45,7 +47,7 @@ def bmm(self: Array, mat2: Array) -> Array:
             "Expected size for first two dimensions of batch2 tensor to be: "
             f"[{self.shape[0]}, {self.shape[2]}] but got: [{mat2.shape[0]}, {mat2.shape[1]}]."
         )
-    same_dtype("bmm", self, mat2)
+    _multipliable("bmm", self, mat2)
     return _matmul(self, mat2)
 
 
@@ -60,10 +62,16 @@ def mv(self: Array, vec: Array) -> Array:
             f"size mismatch, got input ({self.shape[0]}), mat ({self.shape[0]}x{self.shape[1]}), "
             f"vec ({vec.shape[0]})"
         )
-    same_dtype("mv", self, vec)
+    _multipliable("addmv_impl_cpu", self, vec)
     if self.size >= _LARGE and len(self) in _FLAT and _lies_by_columns(self):
         return _flat_mv(self, vec)
     return _matmul(self, vec)
+
+
+def _multipliable(name: str, self: Array, other: Array) -> None:
+    same_dtype(name, self, other)
+    if self.dtype is _BOOL:
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
 
 
 def _lies_by_columns(self: Array) -> bool:
@@ -93,7 +101,7 @@ def dot(self: Array, tensor: Array) -> Any:
             f"inconsistent tensor size, expected tensor {list(self.shape)} and src "
             f"{list(tensor.shape)} to have the same number of elements"
         )
-    same_dtype("dot", self, tensor)
+    _multipliable("dot", self, tensor)
     return _matmul(self, tensor)
 
 
@@ -103,13 +111,15 @@ def addmm(self: Array, mat1: Array, mat2: Array, beta: Number, alpha: Number) ->
     if self.dtype is not product.dtype:
         same_dtype("addmm", self, product)
     if alpha != 1:
-        product *= alpha
+        product *= converted(alpha, self.dtype)
     # In place: the sum must not be larger than the product.
     if beta != 0:
-        product += self if beta == 1 else self * beta
+        product += self if beta == 1 else self * converted(beta, self.dtype)
     return product
 
 
 def broadcast_matmul(self: Array, other: Array) -> Array:
     """The products of matrices whose batch dimensions broadcast."""
+    if self.dtype is _BOOL:
+        _multipliable("bmm", self, other)
     return _matmul(self, other)

@@ -9,6 +9,7 @@ import numpy as np
 from .checks import Array, floating
 
 
+@np.errstate(all="ignore")
 def matrix_exp(self: Array) -> Any:
     """Exponentials of square matrices, by SciPy; RuntimeError for others and without SciPy."""
     floating("linalg.matrix_exp", self)

@@ -11,6 +11,7 @@ import numpy as np
 from ..broadcast import reduce_to
 from ..summation import sums
 from .checks import ArgumentError, Array, floating, same_dtype
+from .reduction import centred
 
 
 def mean_to_size(self: Array, size: Sequence[int]) -> Any:
@@ -155,6 +156,5 @@ def _centred(self: Array, axes: tuple[int, ...]) -> tuple[Any, Any, Any]:
     In two passes: the squares are of small numbers.
     """
     count = math.prod(self.shape[axis] for axis in axes)
-    mean = sums(self, axes, True) / count
-    centred = self - mean
-    return centred, mean, sums(np.square(centred), axes, True) / count
+    deviation, mean = centred(self, axes)
+    return deviation, mean, sums(np.square(deviation), axes, True) / count

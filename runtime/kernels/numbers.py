@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from .. import constants, scipy_special
+from ..number_conversion import converted
 from ..promotion import type_name
 from ..threads import in_threads
 from ..types import Number
@@ -27,6 +28,7 @@ def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: flo
     return np.nan_to_num(self, True, 0.0 if nan is None else nan, posinf, neginf)
 
 
+@np.errstate(all="ignore")
 def sinc(self: Array) -> Any:
     """`sin(pi x) / (pi x)`; a half has too few digits for the multiples of pi."""
     if self.dtype == np.float16:
@@ -41,6 +43,7 @@ _SINC_SLOPE: Final = [
 nine terms have all digits up to `z = 1`."""
 
 
+@np.errstate(all="ignore")
 def sinc_slope(self: Array) -> Any:
     """The derivative of sinc; the difference that it is would lose all digits near zero."""
     if self.dtype.kind == "O":
@@ -65,7 +68,7 @@ def ldexp(self: Array, other: Array) -> Any:
     """`self * 2 ** other`, by two factors: neither overflows where the product does not."""
     if other.dtype.kind != "f":
         return self * np.exp2(other)
-    half = np.trunc(other / 2)
+    half = np.trunc(np.clip(other, -2000, 2000) / 2)  # beyond these all is zero or infinite
     return self * np.exp2(half) * np.exp2(other - half)
 
 
@@ -85,7 +88,7 @@ def fill(self: Array, value: Number) -> Any:
     """One number everywhere; RuntimeError for a complex one that the dtype cannot hold."""
     if isinstance(value, complex) and self.dtype.kind not in "cO":
         raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow")
-    return np.full_like(self, value)
+    return np.full_like(self, converted(value, self.dtype))
 
 
 def fill_with(self: Array, value: Array) -> Any:
@@ -116,6 +119,8 @@ def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool
     close = self == other
     if equal_nan:
         close = close | (np.isnan(self) & np.isnan(other))
+    if self.dtype.kind == "b":
+        self, other = self.astype(np.int64), other.astype(np.int64)
     distance = np.abs(self - other)
     return close | (np.isfinite(distance) & (distance <= atol + np.abs(rtol * other)))
 

@@ -24,7 +24,7 @@ def median(self: Array, ignores_nan: bool) -> Any:
     if ignores_nan:
         flat = flat[~np.isnan(flat)]
     if not flat.size:
-        return np.full_like(self, np.nan, shape=())
+        return np.full_like(self, np.nan, order="C", shape=())
     middle = (flat.size - 1) // 2
     ordered = np.partition(flat, (middle, flat.size - 1))
     return ordered[-1] if np.isnan(ordered[-1]) else ordered[middle]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..number_conversion import converted
 from .adding import add_rows
 from .checks import Array
 
@@ -17,7 +18,7 @@ def padded(x: Array, before: Sequence[int], after: Sequence[int], value: Any) ->
         return x
     head = x.ndim - len(before)
     lengths = [sum(parts) for parts in zip(before, x.shape[head:], after, strict=True)]
-    out = np.full_like(x, value, shape=(*x.shape[:head], *lengths))
+    out = np.full_like(x, value, order="C", shape=(*x.shape[:head], *lengths))
     sizes = zip(before, x.shape[head:], strict=True)
     inside: list[Any] = [slice(start, start + size) for start, size in sizes]
     out[(..., *inside)] = x
@@ -40,7 +41,7 @@ def constant_pad_nd(self: Array, pad: Sequence[int], value: Any) -> Array:
                 f"The input size {size}, plus negative padding {before} and {after} resulted in a "
                 "negative output size, which is invalid"
             )
-    kept = self[(*keep, ...)]
+    kept, value = self[(*keep, ...)], converted(value, self.dtype)
     firsts = [max(first, 0) for first, _ in pairs]
     out = padded(kept, firsts, [max(last, 0) for _, last in pairs], value)
     return out.copy() if out is kept else out

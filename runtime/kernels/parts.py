@@ -77,7 +77,7 @@ def unfold_backward(
     self: Array, input_sizes: Sequence[int], dim: int, size: int, step: int
 ) -> Array:
     """Zeros with windows added where they were taken from: one place of all windows at a time."""
-    out = np.zeros_like(self, shape=input_sizes)
+    out = np.zeros_like(self, order="C", shape=input_sizes)
     if not input_sizes:
         return out + self.sum()
     dim = normalize_dim(dim, len(input_sizes))

@@ -75,7 +75,7 @@ def im2col(
         )
     image = padded(self, patches.padding, patches.padding, 0)
     *head, channels = self.shape[:-2]
-    out = np.empty_like(image, shape=(*head, channels, *patches.kernel, *patches.places))
+    out = np.empty_like(image, order="C", shape=(*head, channels, *patches.kernel, *patches.places))
     for position, places in patches.positions():
         out[position] = image[places]
     return out.reshape(*head, channels * math.prod(patches.kernel), math.prod(patches.places))
@@ -111,7 +111,7 @@ def col2im(
         )
     parts = self.reshape(*head, rows // each, *patches.kernel, *patches.places)
     lengths = [size + 2 * pad for size, pad in zip(sizes, patches.padding, strict=True)]
-    out = np.zeros_like(self, shape=(*head, rows // each, *lengths))
+    out = np.zeros_like(self, order="C", shape=(*head, rows // each, *lengths))
     for position, places in patches.positions():
         out[places] += parts[position]
     edges = zip(patches.padding, sizes, strict=True)

@@ -19,7 +19,7 @@ def take(self: Array, index: Array) -> Any:
 
 def take_backward(self: Array, shape: Sequence[int], index: Array) -> Array:
     """Zeros with `self` added at places of the flattened array."""
-    out = np.zeros_like(self, shape=int(np.prod(shape)))
+    out = np.zeros_like(self, order="C", shape=int(np.prod(shape)))
     np.add.at(out, index.reshape(-1), self.reshape(-1))
     return out.reshape(shape)
 
@@ -75,7 +75,7 @@ def masked_select(self: Array, mask: Array) -> Any:
 
 def masked_put(self: Array, shape: Sequence[int], mask: Array) -> Array:
     """Zeros with the first elements of `self` where a mask is true."""
-    out = np.zeros_like(self, shape=_masked_shape("masked_select", shape, mask))
+    out = np.zeros_like(self, order="C", shape=_masked_shape("masked_select", shape, mask))
     _write_masked(out, mask, self)
     return out
 
@@ -83,7 +83,7 @@ def masked_put(self: Array, shape: Sequence[int], mask: Array) -> Array:
 def masked_take(self: Array, mask: Array, shape: Sequence[int]) -> Array:
     """The elements at which a mask is true, then zeros."""
     found = masked_select(self, mask)
-    out = np.zeros_like(self, shape=int(np.prod(shape)))
+    out = np.zeros_like(self, order="C", shape=int(np.prod(shape)))
     out[: found.size] = found
     return out.reshape(shape)
 

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .adding import add_at
-from .checks import Array
+from .arithmetic import truncated_quotient
+from .checks import Array, floating
 from .padding import padded
 
 Sizes = tuple[int, ...]
@@ -68,13 +69,17 @@ def avg_pool(
     divisor_override: int | None,
     spatial: int,
 ) -> Any:
-    """Means over windows."""
+    """Means over windows; of int64 rounded towards zero, of other integers refused."""
+    is_whole = self.dtype == np.int64
+    if not is_whole:
+        floating("avg_pool2d", self)
     windows = _windows(self.shape, kernel_size, stride, padding, 1, ceil_mode, spatial)
     x = padded(self, windows.padding, windows.after, 0)
     total: Any = 0
     for _, places in windows.positions():
         total = total + x[places]
-    return total / _divisor(windows, count_include_pad, divisor_override, self.dtype)
+    divisor = _divisor(windows, count_include_pad, divisor_override, self.dtype)
+    return truncated_quotient(total, divisor) if is_whole else total / divisor
 
 
 def avg_pool_backward(
@@ -92,7 +97,7 @@ def avg_pool_backward(
     windows = _windows(shape, kernel_size, stride, padding, 1, ceil_mode, spatial)
     share = self / _divisor(windows, count_include_pad, divisor_override, self.dtype)
     lengths = map(sum, zip(windows.padding, windows.sizes, windows.after, strict=True))
-    out = np.zeros_like(share, shape=(*shape[:-spatial], *lengths))
+    out = np.zeros_like(share, order="C", shape=(*shape[:-spatial], *lengths))
     for _, places in windows.positions():
         out[places] += share
     edges = zip(windows.padding, windows.sizes, strict=True)
@@ -133,7 +138,7 @@ def max_pool_backward(self: Array, shape: Sequence[int], indices: Array, spatial
     planes = math.prod(shape[: len(shape) - spatial])
     rows = indices.reshape(planes, math.prod(indices.shape[len(shape) - spatial :]))
     flat = rows + np.arange(0, planes * image, max(image, 1))[:, None]
-    out = np.zeros_like(self, shape=(planes * image,))
+    out = np.zeros_like(self, order="C", shape=(planes * image,))
     add_at(out, (flat.reshape(-1),), self.reshape(-1))
     return out.reshape(shape)
 
@@ -151,6 +156,7 @@ def adaptive_avg_pool(
     self: Array, output_size: int | Sequence[int | None] | None, spatial: int
 ) -> Any:
     """Means over windows that divide each of the last dimensions into so many, nearly equal."""
+    floating("adaptive_avg_pool2d", self)
     counts = _adaptive_sizes(self.shape, output_size, spatial)
     for dim, count in enumerate(counts, self.ndim - spatial):
         if count != self.shape[dim]:

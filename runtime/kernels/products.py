@@ -8,6 +8,7 @@ import numpy as np
 
 from .checks import Array, normalize_dim
 from .layout import in_order
+from .masking import where
 
 _multiply_reduce: Any = np.multiply.reduce
 
@@ -53,25 +54,39 @@ def cumprod(self: Array, dim: int, dtype: Any) -> Any:
     return in_order(np.multiply.accumulate(self, dim, dtype))
 
 
-def recurrence(self: Array, factor: Array, dim: int, reverse: bool) -> Array:
+def recurrence(
+    self: Array, factor: Array, dim: int, reverse: bool, starts: Array | None = None
+) -> Array:
     """`h[i] = self[i] + factor[i] * h[i-1]`, or backwards, in a logarithmic number of steps.
 
-    Each step composes twice as many of the maps `h -> self + factor * h` as the one before.
+    Each step composes twice as many of the maps `h -> self + factor * h` as the one before, up to
+    the last place where `starts` is true: what is before that, be it infinite, has no part in it.
     """
     dim = normalize_dim(dim, self.ndim)
     if not self.ndim:
         return self.copy()
     if reverse:
-        return np.flip(
-            recurrence(np.flip(self, dim), np.flip(delay(factor, dim, -1, 0), dim), dim, False), dim
-        )
-    total, slope = self, factor
+        factor, starts = np.flip(delay(factor, dim, -1, 0), dim), _begun_from_behind(starts, dim)
+        return np.flip(recurrence(np.flip(self, dim), factor, dim, False, starts), dim)
+    before = (slice(None),) * dim
+    total, slope, goes_on = self, factor, None if starts is None else ~starts
     steps = 1
     while steps < self.shape[dim]:
-        total = total + slope * delay(total, dim, steps, 0)
-        slope = slope * delay(slope, dim, steps, 0)
+        first = (*before, slice(steps))
+        late, early = (*before, slice(steps, None)), (*before, slice(-steps))
+        grown, longer = slope[late] * total[early], slope[late] * slope[early]
+        if goes_on is not None:
+            grown, longer = where(goes_on[late], grown, 0), where(goes_on[late], longer, 0)
+            goes_on = np.concatenate([goes_on[first], goes_on[late] & goes_on[early]], dim)
+        total = np.concatenate([total[first], total[late] + grown], dim)
+        slope = np.concatenate([slope[first], longer], dim)
         steps *= 2
     return total
+
+
+def _begun_from_behind(starts: Array | None, dim: int) -> Array | None:
+    """Where a recurrence begins that is walked from its end: behind where it began."""
+    return None if starts is None else np.flip(delay(starts, dim, -1, True), dim)
 
 
 def delay(self: Array, dim: int, steps: int, fill: Any) -> Array:

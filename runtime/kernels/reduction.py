@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ..promotion import LAST_INTEGER
 from ..summation import sums
+from ..user_warnings import warn
 from .checks import Array, normalize_dim
 from .layout import in_order
 
 Dims = int | Sequence[int] | None
+
+_FIRST: Final = slice(0, 1)
+_ALL: Final = slice(None)
+
+_ROOTS: Final = {np.dtype(np.float16): (0.01, 250.0), np.dtype(np.float32): (1e-18, 1e19)}
+"""Between which numbers squares neither overflow nor lose digits, by dtype."""
 
 _add_reduce: Any = np.add.reduce
 _and_reduce: Any = np.logical_and.reduce
@@ -57,7 +64,7 @@ def unreduce(self: Array, shape: Sequence[int], dim: Dims, keepdim: bool) -> Arr
         for axis in _reduced_axes(len(shape), dim):
             kept[axis] = 1
         self = self.reshape(kept)
-    out = np.empty_like(self, shape=shape)
+    out = np.empty_like(self, order="C", shape=shape)
     out[...] = self
     return out
 
@@ -81,12 +88,48 @@ def var(self: Array, dim: Dims, correction: Any, keepdim: bool) -> Any:
     """Squared deviations from the mean, summed and divided by the degrees of freedom."""
     if self.dtype.kind in "iub":
         raise RuntimeError("std and var only support floating point and complex dtypes")
-    deviation = self - mean(self, dim, True, None)
+    if _count(self.shape, dim) <= (1 if correction is None else correction):
+        warn(
+            "var(), std(): degrees of freedom is <= 0. The correction should be less than the "
+            f"number of elements that are reduced, of a tensor of shape {list(self.shape)}: nan or "
+            "inf follow."
+        )
+    return _variance(self, dim, correction, keepdim)
+
+
+def _variance(self: Array, dim: Dims, correction: Any, keepdim: bool) -> Any:
+    deviation = centred(self, axes(dim))[0]
     squares = deviation * deviation.conj()
     if self.dtype.kind in "cO":  # O: the symbols of a proof
         squares = squares.real
     squares = sums(squares, axes(dim), keepdim)
     return over_freedom(squares, self.shape, dim, correction)
+
+
+def std(self: Array, dim: Dims, correction: Any, keepdim: bool) -> Any:
+    """The root of the variance; it fits into its dtype also where the squares do not."""
+    root = np.sqrt(var(self, dim, correction, keepdim))
+    if self.dtype not in _ROOTS:
+        return root
+    least, largest = _ROOTS[self.dtype]
+    if ((root > least) & (root < largest)).all():
+        return root
+    return np.sqrt(_variance(self.astype(np.float64), dim, correction, keepdim)).astype(self.dtype)
+
+
+def centred(self: Array, axis: int | tuple[int, ...] | None) -> tuple[Any, Any]:
+    """Deviations from the mean over some dimensions, and the mean, with length one in these.
+
+    By way of the differences to the first element: those of equal elements are exactly zero, which
+    the differences to a mean, itself rounded, are not.
+    """
+    reduced = _reduced_axes(self.ndim, axis)
+    taken = {position % self.ndim for position in reduced}
+    first = self[tuple(_FIRST if position in taken else _ALL for position in range(self.ndim))]
+    deviation = self - first
+    shift = sums(deviation, axis, True) / _count(self.shape, axis)
+    deviation -= shift
+    return deviation, first + shift
 
 
 def over_freedom(self: Array, shape: Sequence[int], dim: Dims, correction: Any) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..number_conversion import converted
 from .adding import add_at
 from .checks import Array, normalize_dim
 
@@ -14,13 +15,13 @@ from .checks import Array, normalize_dim
 def gather(self: Array, dim: int, index: Array) -> Any:
     """For every place of `index`, the element at that position along a dimension."""
     if not index.size:  # of whatever shape and dtype
-        return np.empty_like(self, shape=index.shape)
+        return np.empty_like(self, order="C", shape=index.shape)
     return np.atleast_1d(self)[places_of(self.shape, dim, index)].reshape(index.shape)
 
 
 def gather_backward(self: Array, shape: Sequence[int], dim: int, index: Array) -> Array:
     """Zeros with `self` added at positions along a dimension."""
-    out = np.zeros_like(self, shape=shape or (1,))
+    out = np.zeros_like(self, order="C", shape=shape or (1,))
     if index.size:
         add_at(out, places_of(shape, dim, index), np.atleast_1d(self))
     return out.reshape(shape)
@@ -36,7 +37,9 @@ def scatter_add(self: Array, dim: int, index: Array, src: Array) -> Array:
 def scatter(self: Array, dim: int, index: Array, src: Any) -> Array:
     """A copy with elements of an array, or with a number, at positions along a dimension."""
     out = np.atleast_1d(self.copy())
-    value = values_for(index, src, self) if isinstance(src, np.ndarray) else src
+    value = (
+        values_for(index, src, self) if isinstance(src, np.ndarray) else converted(src, self.dtype)
+    )
     out[places_of(self.shape, dim, index)] = value
     return out.reshape(self.shape)
 
@@ -62,7 +65,7 @@ def corner(self: Array, size: Sequence[int]) -> Array:
 
 def in_corner(self: Array, size: Sequence[int]) -> Array:
     """Zeros with an array in the first slices of every dimension."""
-    out = np.zeros_like(self, shape=size)
+    out = np.zeros_like(self, order="C", shape=size)
     corner(out, self.shape)[...] = self
     return out
 

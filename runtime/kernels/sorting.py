@@ -20,16 +20,7 @@ def sort(self: Array, dim: int, descending: bool) -> tuple[Any, Any]:
     if not self.ndim:
         return self.copy(), np.zeros((), np.int64)
     values, indices = along(lambda part: _sorted(part, dim, descending), self, dim)
-    return _as_it_lies(values, self), _as_it_lies(indices, self)
-
-
-def _as_it_lies(found: Array, self: Array) -> Array:
-    """`found` in the order in memory that `self` has, as in PyTorch."""
-    if self.flags.c_contiguous:
-        return found
-    out = np.empty_like(self, found.dtype)
-    out[...] = found
-    return out
+    return values, indices
 
 
 def _sorted(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
@@ -97,4 +88,4 @@ def nonzero(self: Array) -> Any:
     """The positions of the elements that are not zero, one row each."""
     if not self.ndim:
         return np.zeros((int(bool(self)), 0), np.int64)
-    return np.stack(self.nonzero(), axis=1)
+    return np.stack(self.nonzero()).T  # in whose order PyTorch has them in memory, too

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .checks import Array
-from .reduction import Dims, mean, var
+from .reduction import Dims, mean, std, var
 
 
 def var_mean(self: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[Any, Any]:
@@ -17,4 +15,4 @@ def var_mean(self: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[An
 
 def std_mean(self: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[Any, Any]:
     """Standard deviations and means."""
-    return np.sqrt(var(self, dim, correction, keepdim)), mean(self, dim, keepdim, None)
+    return std(self, dim, correction, keepdim), mean(self, dim, keepdim, None)

@@ -1,5 +1,6 @@
 """Neural networks: parameters, modules, and the functions they are made of."""
 
+from ..missing import explaining as _explaining
 from . import functional, init
 from .activations import (
     CELU,
@@ -256,3 +257,5 @@ __all__ = [
     "functional",
     "init",
 ]
+
+__getattr__ = _explaining(__name__)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ..creation import float_dtype
 from ..tensor import Tensor, wrap
+from ..user_warnings import warn
 from . import functional as F
 from . import init
 from .module import Module
@@ -169,10 +169,9 @@ class Hardtanh(_MayOverwrite):
 def _renamed(name: str, value: float, deprecated: float | None) -> float:
     if deprecated is None:
         return value
-    warnings.warn(
+    warn(
         f"keyword argument `{name}_value` is deprecated and renamed to `{name}_val`",
         FutureWarning,
-        stacklevel=3,
     )
     return deprecated
 

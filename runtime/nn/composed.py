@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import must_be_constant
 from ..generated import layers, normalization, pooling
 from ..inplace import in_place, write
+from ..modes import is_grad_enabled
 from ..random import generator
+from ..strides import in_order_of
 from ..tensor import Tensor, wrap
 
 Sizes = int | Sequence[int]
@@ -44,8 +47,8 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 
 
 def _kept(input: Tensor, p: float) -> Any:
-    """Which elements stay."""
-    return generator().random(input.array.shape) >= p
+    """Which elements stay; in the order in memory of the tensor, so that the result is, too."""
+    return in_order_of(input.array, generator().random(input.array.shape) >= p)
 
 
 def _scale(p: float) -> float:
@@ -94,6 +97,13 @@ def batch_norm(
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
 
 
+def _refuse_gradients(**statistics: Tensor | None) -> None:
+    """Raise RuntimeError if running statistics require grad, which in training nothing reads."""
+    for name, running in statistics.items():
+        if running is not None and running.edge is not None and is_grad_enabled():
+            raise must_be_constant("native_batch_norm", name, "it is updated and not read")
+
+
 def native_batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -136,6 +146,8 @@ def _batch_norm(
     momentum: float,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
+    if training:
+        _refuse_gradients(running_mean=running_mean, running_var=running_var)
     known = (None, None) if training else (running_mean, running_var)
     out, mean, invstd = normalization._native_batch_norm(input, weight, bias, *known, eps)
     if training:
@@ -187,6 +199,7 @@ def embedding(
     return layers.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
+@np.errstate(all="ignore")
 def _renormalize(weight: Tensor, rows: Any, max_norm: float, norm_type: float) -> None:
     """Scale those of some rows down whose norm is larger than `max_norm`."""
     norms = np.linalg.norm(weight.array[rows], norm_type, axis=1)

@@ -10,6 +10,7 @@ import numpy as np
 from ..inplace import in_place
 from ..random import generator
 from ..tensor import Tensor, wrap
+from ..user_warnings import warn
 
 _LOWEST: Final = 1.7580993408473766
 """What `selu` tends to below, with the opposite sign: scale times alpha of Klambauer (2017)."""
@@ -30,6 +31,12 @@ def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Whole channels, the second dimension, as zeros with probability `p`, the others scaled."""
+    _warn_of_ndim("dropout2d", input.ndim, (3, 4))
+    if input.ndim == 3:
+        warn(
+            "dropout2d: Received a 3-D input, of which it drops the second dimension as channels "
+            "(N, C, L): use dropout1d. Without a batch, input.unsqueeze(0) is meant."
+        )
     return _of_channels("dropout2d", input, True, p, training, inplace)
 
 
@@ -37,6 +44,7 @@ def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Whole channels of (N, C, D, H, W) or (C, D, H, W) as zeros, the others scaled."""
+    _warn_of_ndim("dropout3d", input.ndim, (4, 5))
     return _of_channels("dropout3d", input, input.ndim != 4, p, training, inplace)
 
 
@@ -92,6 +100,14 @@ def _per_channel(input: Tensor) -> tuple[int, ...]:
     if input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     return (*input.shape[:2], *(1,) * (input.ndim - 2))
+
+
+def _warn_of_ndim(name: str, ndim: int, usual: tuple[int, int]) -> None:
+    if ndim not in usual:
+        warn(
+            f"{name}: Received a {ndim}-D input, which is deprecated: {usual[0]} or {usual[1]} "
+            "dimensions are expected."
+        )
 
 
 def _check(p: float) -> None:

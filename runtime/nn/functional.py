@@ -8,6 +8,7 @@ if not TYPE_CHECKING:
     from ..generated.nn_names import *  # noqa: F403
 
 # Some take the place of ops of the same name, which have no argument `inplace`.
+from ..missing import explaining as _explaining
 from .activation_functions import celu as celu
 from .activation_functions import celu_ as celu_
 from .activation_functions import elu as elu
@@ -41,9 +42,15 @@ from .dropout_functions import dropout1d as dropout1d
 from .dropout_functions import dropout2d as dropout2d
 from .dropout_functions import dropout3d as dropout3d
 from .dropout_functions import feature_alpha_dropout as feature_alpha_dropout
+from .loss_functions import huber_loss as huber_loss
+from .loss_functions import kl_div as kl_div
+from .loss_functions import l1_loss as l1_loss
+from .loss_functions import mse_loss as mse_loss
+from .loss_functions import smooth_l1_loss as smooth_l1_loss
 from .normalization_functions import instance_norm as instance_norm
 from .normalization_functions import local_response_norm as local_response_norm
 from .normalization_functions import rms_norm as rms_norm
+from .resampling_functions import affine_grid as affine_grid
 from .resampling_functions import grid_sample as grid_sample
 from .resampling_functions import interpolate as interpolate
 from .resampling_functions import upsample as upsample
@@ -67,3 +74,5 @@ from .window_functions import unfold as unfold
 
 if TYPE_CHECKING:  # type checkers believe the first of two definitions, Python the last
     from ..generated.nn_names import *  # type: ignore[assignment]  # noqa: F403
+
+__getattr__ = _explaining(__name__)

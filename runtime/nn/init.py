@@ -8,8 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..inplace import write
+from ..missing import explaining as _explaining
 from ..random import generator
 from ..tensor import Tensor
+from ..user_warnings import warn
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -83,6 +85,9 @@ def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
     """Uniform of variance `gain² / fan`: He et al. (2015); `a` is the slope of `leaky_relu`."""
+    if not tensor.array.size:
+        warn("Initializing zero-element tensors is a no-op.")
+        return tensor
     bound = math.sqrt(3) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound)
 
@@ -91,6 +96,9 @@ def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
     """Normal of variance `gain² / fan`: He et al. (2015); `a` is the slope of `leaky_relu`."""
+    if not tensor.array.size:
+        warn("Initializing zero-element tensors is a no-op.")
+        return tensor
     return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity))
 
 
@@ -116,3 +124,6 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
 def _filled(tensor: Tensor, values: Array | float) -> Tensor:
     write(tensor, values)
     return tensor
+
+
+__getattr__ = _explaining(__name__)

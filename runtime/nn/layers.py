@@ -41,13 +41,19 @@ class _Conv(Module):
         super().__init__()
         if in_channels % groups or out_channels % groups:
             raise ValueError("in_channels and out_channels must be divisible by groups")
-        kernel = (kernel_size,) * self.spatial if isinstance(kernel_size, int) else kernel_size
-        self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size = tuple(kernel)
-        self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
+        kernel = self._in_each_dim(kernel_size)
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride = kernel, self._in_each_dim(stride)
+        self.padding = padding if isinstance(padding, str) else self._in_each_dim(padding)
+        self.dilation = self._in_each_dim(dilation)
+        if padding == "same" and self.stride != (1,) * self.spatial:
+            raise ValueError("padding='same' is not supported for strided convolutions")
         self.weight = empty_parameter((out_channels, in_channels // groups, *kernel), dtype)
         self.register_parameter("bias", empty_parameter((out_channels,), dtype) if bias else None)
         self.reset_parameters()
+
+    def _in_each_dim(self, size: Sizes) -> tuple[int, ...]:
+        return (size,) * self.spatial if isinstance(size, int) else tuple(size)
 
     def reset_parameters(self) -> None:
         """Uniform within `1/sqrt(fan_in)`, as PyTorch initialises them."""
@@ -66,11 +72,18 @@ class _Conv(Module):
         return result
 
     def extra_repr(self) -> str:
-        """The sizes."""
-        return (
+        """The sizes, and what is not as by default."""
+        parts = [
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
-            f"stride={self.stride}, padding={self.padding!r}"
-        )
+            f"stride={self.stride}"
+        ]
+        usual = {"padding": (0,) * self.spatial, "dilation": (1,) * self.spatial, "groups": 1}
+        for name, default in usual.items():
+            if getattr(self, name) != default:
+                parts.append(f"{name}={getattr(self, name)}")
+        if self.bias is None:
+            parts.append("bias=False")
+        return ", ".join(parts)
 
 
 class Conv1d(_Conv):
@@ -150,7 +163,7 @@ class BatchNorm(Module):
         """The sizes."""
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"track_running_stats={self.track_running_stats}"
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
 
 
@@ -202,7 +215,8 @@ class LayerNorm(Module):
     def extra_repr(self) -> str:
         """The sizes."""
         return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
         )
 
 
@@ -265,4 +279,11 @@ class Embedding(Module):
 
     def extra_repr(self) -> str:
         """The sizes."""
-        return f"{self.num_embeddings}, {self.embedding_dim}"
+        given = {
+            "padding_idx": self.padding_idx,
+            "max_norm": self.max_norm,
+            "norm_type": None if self.norm_type == 2 else self.norm_type,
+            "scale_grad_by_freq": self.scale_grad_by_freq or None,
+        }
+        named = [f"{name}={value}" for name, value in given.items() if value is not None]
+        return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *named])

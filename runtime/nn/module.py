@@ -7,8 +7,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..conversion import wanted
 from ..inplace import write
 from ..tensor import Tensor
+from ..user_warnings import warn
 from .parameter import Parameter, set_array
 
 _Self = TypeVar("_Self", bound="Module")
@@ -232,13 +234,21 @@ class Module:
         for param in self.parameters():
             clear_grad(param, set_to_none)
 
-    def to(self: _Self, dtype: Any) -> _Self:
-        """Cast floating-point parameters and buffers, in place; integers stay what they are."""
-        chosen = np.dtype(dtype)
+    def to(self: _Self, *args: Any, **kwargs: Any) -> _Self:
+        """Cast floating-point parameters and buffers, in place; integers stay what they are.
+
+        Called as `to(dtype)`, `to(device, dtype)` or `to(tensor)`. There is one device, the CPU:
+        RuntimeError for any other.
+        """
+        chosen = wanted("Module.to", *args, **kwargs)[0]
+        if chosen is None:
+            return self
         if chosen.kind not in "fc":
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got {chosen}"
             )
+        if chosen.kind == "c":
+            warn("Complex modules: some layers may not work as expected with complex numbers.")
         for tensor in (*self.parameters(), *self.buffers()):
             if tensor.array.dtype.kind in "fc" and tensor.array.dtype != chosen:
                 set_array(tensor, tensor.array.astype(chosen))
@@ -274,6 +284,8 @@ class Module:
         Raises RuntimeError, after copying what fits, if a shape differs, or with `strict` if a
         key is missing or not expected.
         """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         own = self.state_dict()
         problems = []
         for name, target in own.items():

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..tensor import Tensor
+from ..user_warnings import warn
 from . import functional as F
 from . import init
 from .layers import BatchNorm
@@ -135,6 +136,11 @@ class _InstanceNorm(BatchNorm):
             raise ValueError(
                 f"expected input's size at dim=1 to match num_features ({self.num_features}), but "
                 f"got: {channels}."
+            )
+        if channels != self.num_features:
+            warn(
+                f"the input has {channels} channels, which does not match num_features "
+                f"({self.num_features}); without affine=True it is not used."
             )
         out = F.instance_norm(
             batch,

@@ -24,6 +24,9 @@ class _Windows(Module):
         self.stride = kernel_size if stride is None else stride
         self.padding = padding
 
+    def _in_each_dim(self, size: Sizes) -> tuple[int, ...]:
+        return tuple(size) if isinstance(size, Sequence) else (size,) * self.spatial
+
     def extra_repr(self) -> str:
         """The windows."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -83,7 +86,8 @@ class MaxPool3d(_MaxPool):
 
 class _MaxUnpool(_Windows):
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
-        super().__init__(kernel_size, stride, padding)
+        windows = (kernel_size, kernel_size if stride is None else stride, padding)
+        super().__init__(*map(self._in_each_dim, windows))
 
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
@@ -151,7 +155,13 @@ class AvgPool1d(_AvgPool):
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> None:
-        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
+        super().__init__(
+            self._in_each_dim(kernel_size),
+            self._in_each_dim(kernel_size if stride is None else stride),
+            self._in_each_dim(padding),
+            ceil_mode,
+            count_include_pad,
+        )
 
 
 class AvgPool2d(_AvgPool):

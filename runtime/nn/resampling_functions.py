@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any, Final
 
-from ..generated import grids, pooling, resampling
+from ..generated import grids, nn_names, pooling, resampling
 from ..tensor import Tensor
+from ..user_warnings import warn
 
 Sizes = int | Sequence[int]
 Factors = float | Sequence[float]
@@ -165,6 +167,23 @@ def grid_sample(
             "grid_sampler(): expected 4D or 5D input, and 4D for mode 'bicubic', but got input "
             f"with sizes {list(input.shape)}"
         )
+    if align_corners is None:
+        _warn_of_corners("grid_sample")
     sampler = grids.grid_sampler_2d if input.ndim == 4 else grids.grid_sampler_3d
     numbers = _MODES.index(mode), _PADDING_MODES.index(padding_mode)
     return sampler(input, grid, *numbers, bool(align_corners))
+
+
+@wraps(nn_names.affine_grid)
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
+    """The places that affine maps read, as `grid_sample` takes them."""
+    if align_corners is None:
+        _warn_of_corners("affine_grid")
+    return nn_names.affine_grid(theta, size, align_corners)
+
+
+def _warn_of_corners(name: str) -> None:
+    warn(
+        f"{name}: Default grid_sample and affine_grid behavior is align_corners=False (PyTorch's "
+        "before 1.3 was True). Say which one is meant."
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from ..creation import zeros_like
 from ..random import generator
 from ..registry import table_op
 from ..tensor import Tensor, wrap
+from ..user_warnings import warn
 
 
 def softmax(
@@ -22,7 +22,7 @@ def softmax(
     and 1 for others: PyTorch's rule.
     """
     if dim is None:
-        dim = _implicit_dim("softmax", input, _stacklevel)
+        dim = _implicit_dim("softmax", input)
     return table_op("softmax")(input, dim, dtype)
 
 
@@ -31,7 +31,7 @@ def log_softmax(
 ) -> Tensor:
     """The logarithm of `softmax`, which see for `dim`."""
     if dim is None:
-        dim = _implicit_dim("log_softmax", input, _stacklevel)
+        dim = _implicit_dim("log_softmax", input)
     return table_op("log_softmax")(input, dim, dtype)
 
 
@@ -40,7 +40,7 @@ def softmin(
 ) -> Tensor:
     """`softmax` of the negative elements; see there for `dim`."""
     if dim is None:
-        dim = _implicit_dim("softmin", input, _stacklevel)
+        dim = _implicit_dim("softmin", input)
     return table_op("softmax")(-input, dim, dtype)
 
 
@@ -52,7 +52,7 @@ def gumbel_softmax(
     The gradient of `hard` samples is that of the soft ones. `eps` does nothing.
     """
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warn("`eps` parameter is deprecated and has no effect.")
     noise = np.asarray(generator().gumbel(size=logits.shape), logits.dtype)
     soft: Tensor = table_op("softmax")((logits + wrap(noise)) / tau, dim)
     if not hard:
@@ -61,10 +61,6 @@ def gumbel_softmax(
     return zeros_like(soft).scatter(dim, drawn, 1.0) - soft.detach() + soft
 
 
-def _implicit_dim(name: str, input: Tensor, stacklevel: int) -> int:
-    warnings.warn(
-        f"Implicit dimension choice for {name} is deprecated: pass dim=...",
-        UserWarning,
-        stacklevel=stacklevel,
-    )
+def _implicit_dim(name: str, input: Tensor) -> int:
+    warn(f"Implicit dimension choice for {name} is deprecated: pass dim=...")
     return 0 if input.ndim in (0, 1, 3) else 1

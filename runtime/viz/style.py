@@ -27,6 +27,19 @@ class LinkStyle:
 FONT: Final = "Helvetica"
 FONT_SIZE: Final = 12
 
+MEANINGS: Final = {
+    "output": "output",
+    "result": "tensor that an op computed",
+    "op": "op, as the backward pass visits it",
+    "accumulate": "adds to the grad of a leaf",
+    "leaf": "leaf, with its shape",
+    "stop": "no gradient flows here",
+    "flow": "gradient",
+    "store": "what is kept for the gradient",
+    "forward": "forward pass",
+}
+"""What the legend says; `stop` is the same for arrows."""
+
 VERTICES: Final = {
     "output": VertexStyle("box", "#ffc9c9"),
     "result": VertexStyle("box", "#bac8ff"),

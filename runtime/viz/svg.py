@@ -7,7 +7,7 @@ from html import escape
 from itertools import pairwise
 
 from .layout import place
-from .style import FONT, FONT_SIZE, LINKS, VERTICES
+from .style import FONT, FONT_SIZE, LINKS, MEANINGS, VERTICES
 from .trace import Link, Trace, Vertex
 
 _LINE_HEIGHT = 15.0
@@ -23,6 +23,12 @@ _DASHES = {
 
 _BULGE = 60.0  # how far to the right the arrows of the forward pass go
 
+_CLEARANCE = 14.0
+
+_LEGEND_LINE = 20.0
+_LEGEND_WIDTH = 230.0
+_SIGN = (24.0, 14.0)
+
 _REACH = 0.75  # of the distance of its control points is as far as a curve goes
 
 Point = tuple[float, float]
@@ -34,8 +40,11 @@ def svg_source(graph: Trace) -> str:
     backward = [link for link in graph.links if link.kind != "forward"]
     forward = [link for link in graph.links if link.kind == "forward"]
     layout = place(sizes, [(link.source, link.target) for link in backward], _LAYER_SPACING)
-    width = layout.width + 2 * _MARGIN + (_BULGE if forward else 0)
-    height = layout.height + 2 * _MARGIN
+    legend = _legend(graph, layout.height + _LAYER_SPACING)
+    boxes = [(layout.centres[key], size) for key, size in sizes.items()]
+    outs = [_out(link, layout.centres, sizes, boxes) for link in forward]
+    width = max([layout.width, _LEGEND_WIDTH, *(out - _BULGE / 8 for out in outs)]) + 2 * _MARGIN
+    height = layout.height + _LAYER_SPACING + _LEGEND_LINE * len(legend) + 2 * _MARGIN
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="{-_MARGIN:.0f} {-_MARGIN:.0f} {width:.0f} {height:.0f}" '
@@ -46,12 +55,38 @@ def svg_source(graph: Trace) -> str:
         "</defs>",
         f'<rect x="{-_MARGIN:.0f}" y="{-_MARGIN:.0f}" width="100%" height="100%" fill="white"/>',
     ]
-    lines += [_forward_link(link, layout.centres, sizes) for link in forward]
+    for link, out in zip(forward, outs, strict=True):
+        lines.append(_forward_link(link, layout.centres, sizes, out))
     for link, route in zip(backward, layout.routes, strict=True):
         lines.append(_link(link, route, sizes[link.source][1], sizes[link.target][1]))
     for vertex in graph.vertices:
         lines.append(_vertex(vertex, layout.centres[vertex.key], sizes[vertex.key]))
-    return "\n".join([*lines, "</svg>", ""])
+    return "\n".join([*lines, *legend, "</svg>", ""])
+
+
+def _legend(graph: Trace, top: float) -> list[str]:
+    """A line for each kind of vertex and arrow that there is, below the graph."""
+    drawn = {vertex.kind for vertex in graph.vertices}
+    vertices = [kind for kind in VERTICES if kind in drawn]
+    links = [kind for kind in LINKS if kind in {link.kind for link in graph.links} - drawn]
+    lines = []
+    for position, kind in enumerate((*vertices, *links)):
+        y = top + (position + 0.5) * _LEGEND_LINE
+        if kind in vertices:
+            style = VERTICES[kind]
+            paint = f'fill="{style.fill}" stroke="{style.stroke}"'
+            sign = _outline(style.shape, (_SIGN[0] / 2, y), _SIGN, paint)
+        else:
+            arrow = LINKS[kind]
+            sign = (
+                f'<path d="M0 {y:.1f}H{_SIGN[0]:.1f}" fill="none" stroke="{arrow.color}"'
+                f'{_DASHES[arrow.pattern]} marker-end="url(#{kind})"/>'
+            )
+        lines.append(
+            f'<g class="legend">{sign}<text x="{_SIGN[0] + 8:.1f}" y="{y + 4:.1f}" '
+            f'font-size="11" fill="#495057">{MEANINGS[kind]}</text></g>'
+        )
+    return lines
 
 
 def _size(vertex: Vertex) -> Point:
@@ -97,19 +132,35 @@ def _link(link: Link, route: Sequence[Point], from_height: float, to_height: flo
     )
 
 
-def _forward_link(link: Link, centres: Mapping[str, Point], sizes: Mapping[str, Point]) -> str:
+def _out(
+    link: Link,
+    centres: Mapping[str, Point],
+    sizes: Mapping[str, Point],
+    boxes: Sequence[tuple[Point, Point]],
+) -> float:
+    """How far to the right the control points are, so that the curve passes what is between."""
+    ends = [centres[link.source], centres[link.target]]
+    edges = [centres[key][0] + sizes[key][0] / 2 for key in (link.source, link.target)]
+    low, high = sorted(y for _, y in ends)
+    between = [x + width / 2 for (x, y), (width, _) in boxes if low < y < high]
+    passing = max([0.0, *between]) + _CLEARANCE
+    return max(max(edges) + _BULGE, (passing - sum(edges) * (1 - _REACH) / 2) / _REACH)
+
+
+def _forward_link(
+    link: Link, centres: Mapping[str, Point], sizes: Mapping[str, Point], out: float
+) -> str:
     """A curve upwards, from the right side of a tensor to the right side of what came of it."""
     style = LINKS[link.kind]
     (x, y), (end_x, end_y) = (
         (centres[key][0] + sizes[key][0] / 2, centres[key][1]) for key in (link.source, link.target)
     )
-    out = max(x, end_x) + _BULGE
     return (
         f'<path d="M{x:.1f} {y:.1f}C{out:.1f} {y:.1f} {out:.1f} {end_y:.1f} {end_x + 1:.1f} '
         f'{end_y:.1f}" fill="none" stroke="{style.color}" stroke-width="1"'
         f'{_DASHES[style.pattern]} marker-end="url(#{link.kind})">'
         f"<title>{escape(link.tooltip)}</title></path>"
-        + _label(link, (max(x, end_x) + _REACH * _BULGE, (y + end_y) / 2))
+        + _label(link, (_REACH * out + (1 - _REACH) * (x + end_x) / 2, (y + end_y) / 2))
     )
 
 

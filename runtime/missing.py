@@ -1,0 +1,105 @@
+"""Names that are asked for and are not here: PyTorch's are called so, with the nearest that is.
+
+`pytorch_names.txt` has the names of PyTorch's public namespaces. It is read when a name is missed,
+and written by `python -m tests.meta.pytorch_names`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+_PACKAGE: Final = __package__
+
+
+def explaining(module: str) -> Callable[[str], NoReturn]:
+    """The `__getattr__` of a module, which says why a name is not there."""
+
+    def __getattr__(name: str) -> NoReturn:
+        raise no_attribute(module, name)
+
+    return __getattr__
+
+
+def no_attribute(module: str, name: str) -> AttributeError:
+    """The AttributeError for a name that a module does not have."""
+    message = f"module {module!r} has no attribute {name!r}"
+    if not name.startswith("_"):
+        message += _explanation(module.replace(_PACKAGE, "torch", 1), name)
+    # Said here, as Python's own suggestions would be any modules that have been imported.
+    return AttributeError(message, name=name, obj=_NOTHING)
+
+
+class MissingMethod:
+    """Stands on `Tensor` for an attribute that PyTorch's tensors have: AttributeError saying so."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tensor: object, owner: type) -> NoReturn:
+        raise AttributeError(
+            f"{owner.__name__!r} object has no attribute {self._name!r}"
+            + _explanation("torch.Tensor", self._name),
+            name=self._name,
+            obj=_NOTHING,
+        )
+
+
+def name_missing_methods(tensor: type) -> None:
+    """Let a class explain each attribute of PyTorch's tensors that it does not have."""
+    for name in _names_of_pytorch()["torch.Tensor"] - set(dir(tensor)):
+        setattr(tensor, name, MissingMethod(name))
+
+
+_NOTHING: Final = object()
+
+
+@cache
+def _names_of_pytorch() -> dict[str, frozenset[str]]:
+    """The names by namespace."""
+    text = Path(__file__).with_name("pytorch_names.txt").read_text(encoding="utf-8")
+    spaces = (line.split(": ") for line in text.splitlines())
+    return {path: frozenset(names.split()) for path, names in spaces}
+
+
+def _explanation(path: str, name: str) -> str:
+    """What PyTorch calls so, and what is near it here; `path` is PyTorch's name for the place."""
+    near = next(_near(path, name), None)
+    if name not in _names_of_pytorch().get(path, ()):
+        return "" if near is None else f". Did you mean: {near!r}?"
+    nearest = "" if near is None else f"; the nearest that is here is {near}"
+    return f": {path}.{name} of PyTorch is not in gradspec yet{nearest}"
+
+
+def _near(path: str, name: str) -> Iterator[str]:
+    """The same function in another namespace, or what is spelled much alike in this one."""
+    for other in _names_of_pytorch():
+        if name in _here(other) and f"{other}.{name}" not in _names_of_pytorch():
+            yield f"{_ours(other)}.{name}"
+    for near in get_close_matches(name, _here(path), 1, 0.75):
+        yield f"{_ours(path)}.{near}"
+
+
+def _here(path: str) -> frozenset[str]:
+    """Those of PyTorch's names in a namespace that this library has, too."""
+    names = _names_of_pytorch().get(path, frozenset())
+    return names & frozenset(_without_missing(path.replace("torch", _PACKAGE, 1)))
+
+
+def _without_missing(path: str) -> Iterator[str]:
+    place: Any = sys.modules.get(path) or getattr(sys.modules[_PACKAGE], "Tensor", None)
+    if path != f"{_PACKAGE}.Tensor" and path not in sys.modules:
+        return
+    for name in dir(place):
+        if type(vars(place).get(name)) is not MissingMethod:
+            yield name
+
+
+def _ours(path: str) -> str:
+    return path.replace("torch", "gs", 1)

@@ -1,0 +1,48 @@
+"""UserWarnings where PyTorch gives them: what is computed is probably not what was meant.
+
+PyTorch's announcements about its own names, its future and its speed are not among them. All of
+the library's warnings are given here: Python drops those that point at a module of ours (see
+`numpy_warnings`).
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Final
+
+_PACKAGE: Final = __package__
+
+_given: Final[set[str]] = set()
+"""What is said once in a process."""
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Give a warning that points at the user's line, whichever function of ours gives it."""
+    level = 2
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__package__")):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def warn_once(message: str) -> None:
+    """`warn`, the first time in this process."""
+    if message not in _given:
+        warn(message)  # where that is an error it is one every time
+        _given.add(message)
+
+
+def _is_ours(package: str | None) -> bool:
+    return package is not None and f"{package}.".startswith(f"{_PACKAGE}.")
+
+
+def warn_of_imaginary_part() -> None:
+    """Say that complex numbers become real ones, unless a gradient casts them, as it should."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__package__")):
+        if frame.f_code.co_filename.endswith("broadcast.py"):
+            return
+        frame = frame.f_back
+    warn_once("Casting complex values to real discards the imaginary part: take x.real if meant.")
