@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from gradspec.absent import zeros_if_absent
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradspec.dispatch import dispatch
-from gradspec.registry import BY_NAME, OPS, Op, register
+from gradspec.registry import BY_NAME, OPS, Op, import_all, register
 from gradspec.tensor import Tensor, wrap
 
 
@@ -40,25 +41,29 @@ def no_jvp(input):
     return dispatch(no_jvp, input) if type(input) is not Tensor else wrap(input.array)
 
 
-def mul_jvp(primals, tangents, _result):
-    return add(mul(tangents["self"], primals["other"]), mul(primals["self"], tangents["other"]))
+def mul_jvp(self, other, self_t, other_t):
+    by_self = None if self_t is None else mul(self_t, other)
+    return add_jvp(by_self, None if other_t is None else mul(self, other_t))
 
 
-def add_jvp(_primals, tangents, _result):
-    return add(tangents["self"], tangents["other"])
+def add_jvp(self_t, other_t):
+    if self_t is None or other_t is None:
+        return other_t if self_t is None else self_t
+    return add(self_t, other_t)
 
 
-def split_sign_jvp(primals, tangents, _result):
-    return mul(tangents["self"], wrap(np.sign(primals["self"].array))), None
+def split_sign_jvp(self, self_t):
+    return mul(self_t, wrap(np.sign(self.array))), None
 
 
-def total_jvp(primals, tangents, _result):
-    return total(tangents["tensors"], primals["scale"])
+def total_jvp(tensors, scale, tensors_t):
+    return total(zeros_if_absent(tensors_t, tensors), scale)
 
 
 @pytest.fixture(autouse=True)
 def _ops():
     binary = "Tensor input, Tensor other"
+    import_all()  # a family that a test imports would not be registered again
     before = dict(OPS), dict(BY_NAME)
     register(
         Op("test_mul", mul, binary, ("input", "other"), mul_jvp),

@@ -56,3 +56,30 @@ def test_a_number_is_copied_into_a_tensor_without_dimensions(torch):
         return x.grad_fn.name().removeprefix("torch::autograd::"), x.item()
 
     assert name(gs) == name(torch) == ("CopyBackwards", 2)
+
+
+GRADIENTS = {
+    "a list": lambda x, i, w: x[[0, 2]].t() @ w,
+    "an index": lambda x, i, w: x[i].t() @ w,
+    "a negative index": lambda x, i, w: x[i - 3].t() @ w,
+    "index_select": lambda x, i, w: x.index_select(0, i).t() @ w,
+    "embedding": lambda x, i, w: gs.nn.functional.embedding(i, x).t() @ w,
+    "take_along_dim": lambda x, i, w: x.take_along_dim(i[:, None].expand(2, 2), 0).t() @ w,
+    "gather": lambda x, i, w: x.gather(0, i[:, None].expand(2, 2)).t() @ w,
+    "einsum": lambda x, i, w: gs.einsum("ij,i->j", x[i], w),
+    "index of columns": lambda x, i, w: x.t()[:, i] @ w,
+}
+
+
+@pytest.mark.parametrize("call", GRADIENTS)
+def test_the_gradient_of_what_an_index_picks_is_not_lost(call):
+    # The cotangent of the rows is a transposed product: it lies in column-major order.
+    x = gs.ones(3, 2, requires_grad=True)
+    GRADIENTS[call](x, gs.tensor([0, 2]), gs.tensor([1.0, 5.0])).backward(gs.tensor([1.0, 10.0]))
+    assert x.grad.tolist() == [[1, 10], [0, 0], [5, 50]]
+
+
+def test_the_gradient_of_an_expanded_cotangent():
+    x = gs.ones(3, 2, requires_grad=True)
+    x[gs.tensor([2, 2])].backward(gs.tensor([[1.0, 2.0]]).expand(2, 2))
+    assert x.grad.tolist() == [[0, 0], [0, 0], [2, 4]]

@@ -1,4 +1,4 @@
-"""Freed memory stays with the process, so that the next arrays cost no page faults."""
+"""How much freed memory stays with the process is the program's to say."""
 
 import platform
 import subprocess
@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-import gradspec as gs
 from gradspec import memory
 
 PROGRAM = """
@@ -22,8 +21,10 @@ class Mallinfo2(ctypes.Structure):
 kept = getattr(ctypes.CDLL(None), "mallinfo2", lambda: Mallinfo2(fordblks=0))
 kept.restype = Mallinfo2
 gs.set_num_threads(2)
-for elements in (2, 1 << 19):
-    gs.zeros(elements).exp()
+for is_asked in (False, True):
+    if is_asked:
+        assert gs.set_allocator_cache(512 << 20) or not hasattr(ctypes.CDLL(None), "mallopt")
+    gs.zeros(1 << 20).exp()
     blocks = [np.ones(1 << 20) for _ in range(20)]
     del blocks[::-1]
     del blocks
@@ -31,7 +32,7 @@ for elements in (2, 1 << 19):
 """
 
 
-def test_where_arrays_are_large_more_is_kept() -> None:
+def test_more_is_kept_where_it_is_asked_for_and_not_before() -> None:
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
     )
@@ -50,8 +51,10 @@ def test_the_options_of_glibc(monkeypatch: pytest.MonkeyPatch) -> None:
         mallopt = staticmethod(options.__setitem__)
 
     monkeypatch.setattr("ctypes.CDLL", Library)
-    memory.keep_more_freed_memory()
+    assert memory.set_allocator_cache(1 << 29)
     assert options == {-1: 1 << 29, -3: 1 << 25}
+    assert memory.set_allocator_cache(0)
+    assert options == {-1: 128 << 10, -3: 128 << 10}
 
 
 def test_other_c_libraries_have_no_such_option(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,5 +64,12 @@ def test_other_c_libraries_have_no_such_option(monkeypatch: pytest.MonkeyPatch) 
             raise error(name)
 
         monkeypatch.setattr("ctypes.CDLL", refuse)
-        memory.keep_more_freed_memory()
-    assert gs.ones(2).exp().shape == (2,)
+        assert not memory.set_allocator_cache(1 << 29)
+
+
+@pytest.mark.parametrize(
+    ("num_bytes", "error"), [(-1, ValueError), (1 << 31, ValueError), (1.5, TypeError)]
+)
+def test_what_is_no_number_of_bytes(num_bytes: int, error: type[Exception]) -> None:
+    with pytest.raises(error, match="set_allocator_cache expects"):
+        memory.set_allocator_cache(num_bytes)

@@ -164,16 +164,11 @@ def test_an_error_in_a_thread_leaves_the_threads_usable(threads: int) -> None:
     np.testing.assert_array_equal(in_threads(np.sqrt, np.ones(SIZE)), np.ones(SIZE))
 
 
-def test_the_first_large_array_lets_freed_memory_stay(
-    threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[bool] = []
-    monkeypatch.setattr("gradspec.threads.keep_more_freed_memory", lambda: asked.append(True))
+def test_the_first_large_array_is_remembered(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradspec.threads._workers.have_met_large", False)
-    for size, times in ((ENOUGH - 1, 0), (ENOUGH, 1), (SIZE, 1)):
+    for size, is_large in ((ENOUGH - 1, False), (ENOUGH, True), (SIZE, True)):
         in_threads(np.sqrt, np.ones(size))
-        assert len(asked) == times
-        assert have_met_large() == bool(times)
+        assert have_met_large() == is_large
 
 
 def test_the_number_of_threads() -> None:

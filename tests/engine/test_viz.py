@@ -99,11 +99,62 @@ def test_each_result_of_an_op_is_a_tensor_of_its_own() -> None:
     assert source.count(f"{leaf[1]} -> ") == 2
 
 
+def without_legend(root: ElementTree.Element) -> ElementTree.Element:
+    """A picture without the lines that explain it."""
+    for line in [element for element in root if element.get("class") == "legend"]:
+        root.remove(line)
+    return root
+
+
+def legend(svg: str) -> list[str]:
+    """What the legend of a picture says."""
+    lines = re.findall(r'<g class="legend">.*?>([^<>]+)</text></g>', svg)
+    return [str(line) for line in lines]
+
+
+def test_the_legend_explains_what_is_drawn(shared: Tensor, weights: dict[str, Tensor]) -> None:
+    backward = [
+        "output",
+        "op, as the backward pass visits it",
+        "adds to the grad of a leaf",
+        "leaf, with its shape",
+        "no gradient flows here",
+        "gradient",
+        "what is kept for the gradient",
+    ]
+    assert legend(viz.make_dot(shared, weights, forward=False).svg) == backward
+    with_tensors = legend(viz.make_dot(shared, weights).svg)
+    assert set(with_tensors) > {"output", "forward pass", "tensor that an op computed"}
+    assert len(with_tensors) == len(set(with_tensors))
+
+
+def test_no_dashed_line_runs_behind_what_lies_between_its_ends() -> None:
+    gs.manual_seed(0)
+    model = gs.nn.Sequential(gs.nn.Linear(64, 32), gs.nn.ReLU(), gs.nn.Linear(32, 10))
+    loss = gs.nn.functional.cross_entropy(model(gs.randn(4, 64)), gs.tensor([0, 1, 2, 3]))
+    svg = viz.make_dot(loss, {"loss": loss} | dict(model.named_parameters())).svg
+    drawn, _, _ = svg.partition('<g class="legend">')
+    curves = re.findall(
+        r'd="M([-\d.]+) ([-\d.]+)C([-\d. ]+)"[^>]*marker-end="url\(#forward\)', drawn
+    )
+    ellipses = re.findall(r'<ellipse cx="([\d.]+)" cy="([\d.]+)" rx="([\d.]+)"', drawn)
+    rects = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', drawn)
+    middles = [(float(y), float(x) + float(r)) for x, y, r in ellipses]
+    middles += [(float(y) + float(h) / 2, float(x) + float(w)) for x, y, w, h in rects]
+    assert len(curves) >= 5
+    for x, y, rest in curves:
+        out, _, _, _, end_x, end_y = map(float, rest.split())
+        farthest = (float(x) + 6 * out + end_x) / 8  # the curve's middle
+        low, high = sorted((float(y), end_y))
+        between = [edge for middle, edge in middles if low + 20 < middle < high - 20]
+        assert all(edge < farthest for edge in between)
+
+
 def test_the_picture_has_the_arrows_of_both_passes(
     shared: Tensor, weights: dict[str, Tensor]
 ) -> None:
     graph = viz.make_dot(shared, weights)
-    root = ElementTree.fromstring(graph.svg)
+    root = without_legend(ElementTree.fromstring(graph.svg))
     arrows = [e.get("marker-end") for e in root.iter() if "marker-end" in e.attrib]
     assert arrows.count("url(#forward)") == 5  # two leaves, one result twice, one other input
     assert len(arrows) == graph.source.count("->")
@@ -119,7 +170,8 @@ def test_svg_is_well_formed_and_shows_every_name(
     monkeypatch.setenv("PATH", str(tmp_path))  # no `dot` there
     graph = viz.make_dot(shared, weights, forward=False)
     path = graph.render(tmp_path / "graph.svg")
-    texts = [element.text for element in ElementTree.parse(path).iter() if "text" in element.tag]
+    drawn = without_legend(ElementTree.parse(path).getroot())
+    texts = [element.text for element in drawn.iter() if "text" in element.tag]
     assert sorted(filter(None, texts)) == sorted(
         ["output", "2 × 3", "OuterBackward0", "InnerBackward0", "input 2", "w", "2 × 3"]
         + ["AccumulateGrad"] * 2
@@ -175,7 +227,7 @@ def test_deep_graphs_need_no_recursion() -> None:
     assert viz.graph_text(tensor).count("\n") == 5_000
     graph = viz.make_dot(tensor, forward=False)
     assert graph.source.count("->") == 5_002
-    assert graph.svg.count("<ellipse") == 5_001
+    assert graph.svg.count("<ellipse") == 5_001 + 2  # the signs of ops and leaves in the legend
 
 
 @st.composite

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from gradspec_codegen.diagnostics import SpecError
+from gradspec_codegen.prove.deadline import time_limit
 from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import Table
+
+ENDLESS = 120.0
+"""Seconds of computing that nothing a test of the generator does may take."""
 
 
 @pytest.fixture
@@ -22,6 +26,13 @@ def load(tmp_path: Path) -> Callable[..., Table]:
         return load_table(path, base=base)
 
     return load_text
+
+
+@pytest.fixture
+def has_an_end() -> Iterator[None]:
+    """Fail a test whose subject goes on for ever; how quick it is depends on the machine."""
+    with time_limit(ENDLESS):
+        yield
 
 
 @pytest.fixture

@@ -27,6 +27,6 @@ def prove_text(text: str, directory: Path, package: str) -> dict[str, tuple[OpSp
     path.write_text(text, encoding="utf-8")
     table = load_table(path, base=own_table())
     built = PackageBuilder(table, package, own_table()).build()
-    with staged(directory / package, built.files) as staging:
+    with staged(built.files) as staging:
         verdicts = prove_ops(table.ops, staging, package, jobs=1)
     return {op.name: (op, verdict) for op, verdict in zip(table.ops, verdicts, strict=True)}

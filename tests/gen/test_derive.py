@@ -128,3 +128,9 @@ def test_scalar_needs_a_default(run: Callable[..., Result]) -> None:
     result = run("x * beta", "--scalar", "beta")
     assert result.exit_code == 2
     assert "write NAME=DEFAULT" in result.output
+
+
+def test_a_condition_on_elements_is_pointed_to_where() -> None:
+    done = CliRunner().invoke(main, ["derive", "x if x > 0 else -x"])
+    assert done.exit_code == 1
+    assert "`where(condition, a, b)`" in done.output

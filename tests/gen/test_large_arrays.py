@@ -55,10 +55,11 @@ def test_an_op_of_another_table_shares_large_arrays(
     assert made.exit_code == 0, made.output
     monkeypatch.syspath_prepend(tmp_path)
     bends = importlib.import_module("bends_shared")
+    family = importlib.import_module("bends_shared.bends")
     asked: list[int] = []
-    shared = bends.bends.in_threads
+    shared = family.in_threads
     monkeypatch.setattr(
-        bends.bends, "in_threads", lambda *args: asked.append(args[1].size) or shared(*args)
+        family, "in_threads", lambda *args: asked.append(args[1].size) or shared(*args)
     )
     for size, calls in ((PLENTY - 1, []), (PLENTY, [PLENTY, PLENTY])):
         data = np.linspace(-1, 1, size)

@@ -115,6 +115,8 @@ EDITS = [
     (SIN_AND_COS, "doc: Sine.", "aliases: two words", "GS024", "two words"),
     (SIN_AND_COS, "doc: Sine.", "node: Sine-Backward", "GS024", "Sine-Backward"),
     (SIN_AND_COS, "doc: Sine.", "same_dtype: self", "GS057", "self"),
+    (SIN_AND_COS, "doc: Sine.", "layout: columns", "GS051", "columns"),
+    (SIN_AND_COS, "doc: Sine.", "layout: [rows, self]", "GS049", "layout"),
     (SIN_AND_COS, "doc: Sine.", "domain: {slef: positive}", "GS056", "slef"),
     (SIN_AND_COS, "doc: Sine.", "domain: {self: 1 < 2}", "GS056", "1 < 2"),
     (SIN_AND_COS, "doc: Sine.", "domain: {self: self < other}", "GS056", "self < other"),
@@ -172,7 +174,7 @@ LINEAR = """\
         ("self * self.shape[0] + other", True),
         ("self * float(2) ** n + other", True),
         ("np.exp(n) * self + other", True),
-        ("kernels.anything(self, other)", True),
+        ("kernels.dot(self, other)", True),
         ("self ** 1 + other", True),
         ("self * other", False),
         ("self @ -other", False),
@@ -258,7 +260,7 @@ def test_an_argument_called_grad_something_is_not_the_gradient(
 ) -> None:
     text = textwrap.dedent("""\
         - name: relu_backward(Tensor grad_output, Tensor self) -> Tensor
-          forward: kernels.relu_backward(grad_output, self)
+          forward: kernels.times(grad_output, self)
           grad_output: relu_backward(grad, self)
           self: non_differentiable
           result: relu_backward(grad_output_t, self)

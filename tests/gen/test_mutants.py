@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from gradspec_codegen.cli import main
-from gradspec_codegen.emit.package import GENERATED_PACKAGE
 from gradspec_codegen.mutate.acceptable import those_generated
 from gradspec_codegen.mutate.mutants import Mutant, mutants_of
 from gradspec_codegen.mutate.trial import Fate, Outcome, score, try_mutants
+from gradspec_codegen.render.context import GENERATED_PACKAGE
 from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import Table
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -266,11 +264,10 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_text_is_refused_quickly(text: str) -> None:
-    start = time.perf_counter()
+@pytest.mark.usefixtures("has_an_end")
+def test_a_hostile_text_is_refused(text: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse(text)
-    assert time.perf_counter() - start < 2
     assert 0 <= caught.value.span.start <= caught.value.span.end <= len(text) + 1
 
 

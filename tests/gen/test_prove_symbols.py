@@ -31,6 +31,8 @@ FLOATS = np.array([float(v) for v in VALUES]).reshape(2, 3)
 
 ARGUMENTS = {
     "arcsin": [0.25],
+    "iv": [2, 0.75],
+    "ive": [2, 0.75],
     "arccos": [0.25],
     "arctanh": [-0.5],
     "arccosh": [1.75],

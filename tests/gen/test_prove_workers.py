@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,13 +49,6 @@ RIGHT = """
   result: auto_element_wise
   promotes: self
   proof: {numeric: to try it}
-
-- name: without_twin(Tensor self) -> Tensor
-  doc: A function that the prover does not know.
-  forward: sp.spence(self)
-  self: grad
-  result: auto_element_wise
-  promotes: self
 """
 
 
@@ -79,11 +74,6 @@ def test_numbers_only_test(verdicts: dict[str, OpVerdict]) -> None:
     assert verdicts["numerically"].status is Status.TESTED
     assert verdicts["numerically"].holds
     assert verdicts["numerically"].notes == ("tested with numbers only: to try it",)
-
-
-def test_an_unknown_function_is_an_error_that_names_it(verdicts: dict[str, OpVerdict]) -> None:
-    assert verdicts["without_twin"].status is Status.ERROR
-    assert "`spence` has no exact twin" in verdicts["without_twin"].notes[0]
 
 
 def table_of(text: str, directory: Path) -> Table:
@@ -123,7 +113,7 @@ def test_several_workers_give_the_same_verdicts(
     table = table_of(RIGHT, tmp_path)
     built = PackageBuilder(table, "right_ops", own_table()).build()
     heard: list[str] = []
-    with staged(tmp_path / "right_ops", built.files) as staging:
+    with staged(built.files) as staging:
         found = prove_ops(
             table.ops, staging, "right_ops", jobs=2, progress=lambda v: heard.append(v.name)
         )
@@ -160,3 +150,50 @@ def test_the_parent_imports_neither_the_runtime_nor_sympy(tmp_path: Path) -> Non
         env={"PYTHONPATH": str(ROOT)},
     )
     assert done.stdout == "alone\n", done.stderr
+
+
+GENERATOR = """
+import sys
+from gradspec_codegen.cli import main
+from gradspec_codegen.prove import workers
+
+if __name__ == "__main__":
+    workers.OPS_PER_WORKER = 1
+    main(["codegen", sys.argv[1], "--out", sys.argv[2], "-j", sys.argv[3]])
+"""
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that a process has started."""
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
+    return [int(word) for word in found.stdout.split()]
+
+
+def wait_until(condition: Callable[[], object], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_no_worker_outlives_a_generator_that_is_killed(tmp_path: Path, jobs: int) -> None:
+    (tmp_path / "spec.yaml").write_text(RIGHT)
+    (tmp_path / "generator.py").write_text(GENERATOR)
+    (tmp_path / "tmp").mkdir()
+    words = ["generator.py", "spec.yaml", "made", str(jobs)]
+    process = subprocess.Popen(
+        [sys.executable, *words],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "tmp")},
+        stderr=subprocess.DEVNULL,
+    )
+    # Beside the workers there are processes that track what they share.
+    wait_until(lambda: len(children_of(process.pid)) >= jobs + 1, 60)
+    workers = children_of(process.pid)
+    assert len(workers) >= jobs + 1
+    time.sleep(0.5)  # some may be idle, some at work
+    process.kill()
+    process.wait()
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers), 20)
+    assert [pid for pid in workers if Path(f"/proc/{pid}").exists()] == []
+    assert list((tmp_path / "tmp").glob("gradspec-*")) == []

@@ -124,10 +124,10 @@ def _expand_for_ever() -> None:
 
 
 def test_time_limits_nest_and_fire() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(TimeUp), time_limit(0.05), time_limit(30):
         _expand_for_ever()
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 20
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_a_view_carries_the_letter_of_its_input() -> None:
         ("f(Tensor doc) -> Tensor", "GS024", "doc"),
         ("f(Tensor lambda) -> Tensor", "GS024", "lambda"),
         ("f(Tensor __x) -> Tensor", "GS024", "__x"),
-        ("f(Tensor result) -> Tensor", "GS024", "Tensor"),
+        ("f(Tensor result) -> Tensor", "GS024", "result"),
         ("f(Tensor x) -> (Tensor x)", "GS024", "Tensor x"),
         ("f(Tensor x) -> (Tensor q, Tensor q)", "GS024", "Tensor q"),
         ("class(Tensor x) -> Tensor", "GS024", "class"),

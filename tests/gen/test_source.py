@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from pathlib import Path
 
 import pytest
@@ -209,12 +208,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize(("data", "code", "line", "column"), HOSTILE.values(), ids=HOSTILE)
-def test_what_is_not_plain_data_is_refused_quickly(
-    data: bytes, code: str, line: int, column: int
-) -> None:
-    start = time.perf_counter()
+@pytest.mark.usefixtures("has_an_end")
+def test_what_is_not_plain_data_is_refused(data: bytes, code: str, line: int, column: int) -> None:
     root, report = read(data)
-    assert time.perf_counter() - start < 2
     assert root is None
     (found,) = report.diagnostics
     assert (found.code, found.span.line, found.span.column) == (code, line, column)

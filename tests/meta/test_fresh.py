@@ -14,12 +14,15 @@ from .source_tree import ROOT
 RENDER = """
 import sys
 from pathlib import Path
-from gradspec_codegen.emit.write import replace, staged
-from gradspec_codegen.pipeline import Target, plan
+from gradspec_codegen.emit.ownership import signed
+from gradspec_codegen.emit.write import contents, replace, staged
+from gradspec_codegen.pipeline import plan
+from gradspec_codegen.target import Target
 
-spec, out = map(Path, sys.argv[1:])
-with staged(out, plan(Target(spec, out)).built.files) as staging:
-    replace(out, staging)
+target = Target(*map(Path, sys.argv[1:]))
+with staged(plan(target).built.files) as staging:
+    files = {name: signed(name, text, target.source) for name, text in contents(staging).items()}
+    replace(target.out, files, target.source)
 """
 
 

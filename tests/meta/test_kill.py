@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -33,7 +34,9 @@ class Tree:
         self.folder = folder
         self.spec = folder / "specs" / "ops.yaml"
         self.out = folder / "steps_package"
+        self.private = folder / "tmp"
         self.spec.parent.mkdir()
+        self.private.mkdir()
 
     def start(self, version: str) -> subprocess.Popen[bytes]:
         """The generator on one version of the spec."""
@@ -44,6 +47,7 @@ class Tree:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=self.folder,
+            env=os.environ | {"TMPDIR": str(self.private)},
         )
 
     def generate(self, version: str) -> dict[str, bytes]:
@@ -52,11 +56,11 @@ class Tree:
         return self.contents()
 
     def contents(self) -> dict[str, bytes]:
-        return {path.name: path.read_bytes() for path in self.out.glob("*.py")}
+        return {path.name: path.read_bytes() for path in self.out.glob("*.*")}
 
     def strangers(self) -> list[str]:
-        """What is in the folder besides the spec, its lock and the package."""
-        expected = {self.spec, self.spec.parent / "proofs.lock", self.out, self.spec.parent}
+        """What is in the folder besides the spec and the package."""
+        expected = {self.spec, self.out, self.spec.parent, self.private}
         around = [*self.folder.iterdir(), *self.spec.parent.iterdir()]
         return [str(path.relative_to(self.folder)) for path in around if path not in expected]
 
@@ -71,12 +75,12 @@ def moments(duration: float) -> Iterator[tuple[bool, float]]:
     rng = random.Random(0)
     for number in range(KILLS):
         wait_for_staging = number % 2 == 1
-        yield wait_for_staging, rng.uniform(0, 0.15 if wait_for_staging else duration)
+        yield wait_for_staging, rng.uniform(0, 0.003 if wait_for_staging else duration)
 
 
 def wait_for_staging(tree: Tree, process: subprocess.Popen[bytes]) -> None:
     while process.poll() is None and not list(tree.folder.glob(".staging-*")):
-        time.sleep(0.001)
+        pass  # it is there for a few milliseconds
 
 
 def test_killed_at_random_moments(tree: Tree) -> None:

@@ -42,6 +42,7 @@ CODEGEN_LAYERS = {
 """What the modules of a layer may import of the generator."""
 
 RUNTIME_LEAVES = (
+    "absent",
     "broadcast",
     "constants",
     "dispatch",
@@ -53,6 +54,7 @@ RUNTIME_LEAVES = (
     "log_sums",
     "modes",
     "node",
+    "numpy_warnings",
     "overloads",
     "powers",
     "promotion",
@@ -77,6 +79,7 @@ PUBLIC_NAMESPACES = (
     "gradspec.nn.cells",
     "gradspec.nn.composed",
     "gradspec.nn.functional",
+    "gradspec.nn.loss_functions",
     "gradspec.nn.normalization_functions",
     "gradspec.nn.resampling_functions",
     "gradspec.nn.window_functions",

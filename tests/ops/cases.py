@@ -17,7 +17,7 @@ from gradspec.tensor import Tensor, wrap
 from gradspec_codegen.prove import domain
 from gradspec_codegen.prove.inputs import examples_of
 from gradspec_codegen.spec.load import load_table
-from gradspec_codegen.spec.model import Example, NotImplementedYet, OpSpec, Param
+from gradspec_codegen.spec.model import Constant, Example, NotImplementedYet, OpSpec, Param
 from gradspec_codegen.spec.vocabulary import FACTORIZATIONS
 
 TABLE = load_table(Path(gradspec_codegen.specs.__file__).with_name("derivatives.yaml"))
@@ -110,7 +110,7 @@ def is_variable(op: OpSpec, name: str, value: Any) -> bool:
     """Whether an argument gets a gradient: floats do, but not the weights of classes."""
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
         return False
-    if op.composite is None and isinstance(op.rule(name), NotImplementedYet):
+    if op.composite is None and isinstance(op.rule(name), NotImplementedYet | Constant):
         return False
     return name != "weight" or op.signature.name not in (
         "nll_loss",

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
 
-import numpy as np
 import pytest
 
 
@@ -16,10 +14,3 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     compared = [item for item in items if item.get_closest_marker("oracle")]
     config.hook.pytest_deselected(items=compared)
     items[:] = [item for item in items if not item.get_closest_marker("oracle")]
-
-
-@pytest.fixture(autouse=True)
-def _silent_division() -> Iterator[None]:
-    """As in PyTorch, dividing by zero and overflowing are not worth a warning."""
-    with np.errstate(all="ignore"):
-        yield

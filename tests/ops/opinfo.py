@@ -79,20 +79,53 @@ def public_function(name: str) -> Callable[..., Any]:
 class _Library:
     tensor: type
     grad: Callable[..., Any]
-    leaf: Callable[[torch.Tensor], Any]
-    constant: Callable[[Any], Any]
+    on: Callable[[Any], Any]
+    """A tensor on the memory of an array."""
 
 
-def _our_leaf(given: torch.Tensor) -> Tensor:
-    return wrap(numbers(given).copy()).requires_grad_(given.requires_grad)
+OURS = _Library(Tensor, gs.autograd.grad, wrap)
+THEIRS = _Library(torch.Tensor, torch.autograd.grad, torch.from_numpy)
 
 
-def _their_leaf(given: torch.Tensor) -> torch.Tensor:
-    return given.detach().clone().requires_grad_(given.requires_grad)
+def contiguous(array: Any) -> Any:
+    """A copy in row-major order."""
+    return np.array(array, order="C")
 
 
-OURS = _Library(Tensor, gs.autograd.grad, _our_leaf, wrap)
-THEIRS = _Library(torch.Tensor, torch.autograd.grad, _their_leaf, torch.tensor)
+def transposed(array: Any) -> Any:
+    """The last dimension is the outermost in memory: for a matrix, column-major order."""
+    return np.moveaxis(np.moveaxis(array, -1, 0).copy("C"), 0, -1) if array.ndim else array.copy()
+
+
+def strided(array: Any) -> Any:
+    """Every second element of a larger array, from the second on, with other numbers between."""
+    around = np.ones([2 * length + 1 for length in array.shape], array.dtype)
+    laid = around[(slice(1, None, 2),) * array.ndim + (...,)]
+    laid[...] = array
+    return laid
+
+
+def turned(array: Any) -> Any:
+    """The dimensions in memory from the last to the first, with gaps."""
+    return strided(array.T).T
+
+
+def expanded(array: Any) -> Any:
+    """The first slice in the place of all others: other numbers than those of `array`."""
+    if not array.size or not array.ndim:
+        return array.copy()
+    return np.lib.stride_tricks.as_strided(array.copy(), array.shape, (0, *array.strides[1:]))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How arguments and cotangents lie in memory."""
+
+    arguments: Callable[[Any], Any] = contiguous
+    cotangents: Callable[[Any], Any] = contiguous
+
+
+PLAIN = Layout()
 
 
 def numbers(tensor: Any) -> Any:
@@ -102,46 +135,54 @@ def numbers(tensor: Any) -> Any:
     return tensor.detach().numpy()
 
 
-def _converted(library: _Library, value: Any, leaves: list[Any]) -> Any:
+def _converted(library: _Library, value: Any, leaves: list[Any], layout: Layout) -> Any:
     """A sample's argument for a library; those that want a gradient are noted."""
     if isinstance(value, torch.Tensor):
-        tensor = library.leaf(value)
+        tensor = library.on(layout.arguments(numbers(value))).requires_grad_(value.requires_grad)
         if value.requires_grad:
             leaves.append(tensor)
         return tensor
     if isinstance(value, torch.dtype | torch.memory_format) and library is OURS:
         return getattr(gs, str(value).removeprefix("torch."))
     if isinstance(value, list | tuple):
-        parts = [_converted(library, item, leaves) for item in value]
+        parts = [_converted(library, item, leaves, layout) for item in value]
         if hasattr(value, "_fields"):
             return type(value)(*parts)
         return parts if isinstance(value, list) else tuple(parts)
     if isinstance(value, dict):
-        return {key: _converted(library, item, leaves) for key, item in value.items()}
+        return {key: _converted(library, item, leaves, layout) for key, item in value.items()}
     return value
 
 
-def answers(library: _Library, function: Callable[..., Any], sample: Any) -> Iterator[list[Any]]:
+def answers(
+    library: _Library, function: Callable[..., Any], sample: Any, layout: Layout = PLAIN
+) -> Iterator[list[Any]]:
     """Values, then gradients, then second gradients of a call, each a list of tensors or None."""
     leaves: list[Any] = []
-    arguments = _converted(library, (sample.input, *sample.args), leaves)
-    options = _converted(library, sample.kwargs, leaves)
+    arguments = _converted(library, (sample.input, *sample.args), leaves, layout)
+    options = _converted(library, sample.kwargs, leaves, layout)
     result = function(*arguments, **options)
     outputs = list(_tensors(sample.output_process_fn_grad(result), library.tensor))
     yield outputs
-    first = _gradients(library, outputs, leaves, create_graph=True)
+    first = _gradients(library, outputs, leaves, layout, create_graph=True)
     yield first
-    yield _gradients(library, [g * g for g in first if g is not None], leaves)
+    yield _gradients(library, [g * g for g in first if g is not None], leaves, layout)
 
 
 def _gradients(
-    library: _Library, tensors: list[Any], leaves: list[Any], **options: Any
+    library: _Library, tensors: list[Any], leaves: list[Any], layout: Layout, **options: Any
 ) -> list[Any]:
-    """The gradients of a combination of tensors; None where there is none."""
-    total = _combination(library, tensors)
-    if total is None or not leaves:
+    """The gradients for cotangents that weigh every element differently; None for no gradient."""
+    roots = [tensor for tensor in tensors if tensor.requires_grad]
+    if not roots or not leaves:
         return [None] * len(leaves)
-    return list(library.grad(total, leaves, allow_unused=True, **options))
+    cotangents = [library.on(layout.cotangents(_weights(numbers(root)))) for root in roots]
+    return list(library.grad(roots, leaves, cotangents, allow_unused=True, **options))
+
+
+def _weights(values: Any) -> Any:
+    weights = np.cos(1.0 + np.arange(values.size)).reshape(values.shape)
+    return np.asarray(weights * (1 + 1j) if values.dtype.kind == "c" else weights, values.dtype)
 
 
 def _tensors(value: Any, kind: type) -> Iterator[Any]:
@@ -150,20 +191,6 @@ def _tensors(value: Any, kind: type) -> Iterator[Any]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _tensors(item, kind)
-
-
-def _combination(library: _Library, tensors: list[Any]) -> Any:
-    """A real number that weighs every element differently; None if nothing has a gradient."""
-    total = None
-    for tensor in tensors:
-        if tensor.requires_grad:
-            values = numbers(tensor)
-            weights = np.cos(1.0 + np.arange(values.size)).reshape(values.shape)
-            weighed = (tensor * library.constant(weights.astype(values.dtype))).sum()
-            if values.dtype.kind == "c":
-                weighed = weighed.real + weighed.imag
-            total = weighed if total is None else total + weighed
-    return total
 
 
 def samples(info: Any) -> list[Any]:
@@ -191,14 +218,14 @@ def is_drawn(info: Any, sample: Any) -> bool:
     return 0 < sample.kwargs.get(argument, default) < 1
 
 
-def difference(info: Any, sample: Any) -> str | None:
+def difference(info: Any, sample: Any, layout: Layout = PLAIN) -> str | None:
     """How the answers of the two libraries to a sample differ; None if they do not.
 
     Raises one of `UNSUPPORTED` if this library refuses it.
     """
-    theirs = list(_as_far_as_they_go(answers(THEIRS, info.op, sample)))
+    theirs = list(_as_far_as_they_go(answers(THEIRS, info.op, sample, layout)))
     function = _ADAPTED.get(label(info)) or public_function(info.name)
-    ours = list(islice(answers(OURS, function, sample), len(theirs)))
+    ours = list(islice(answers(OURS, function, sample, layout), len(theirs)))
     parts = zip(("value", "gradient", "second gradient"), ours, theirs, strict=False)
     for what, mine, other in parts:
         if len(mine) != len(other):
@@ -209,6 +236,22 @@ def difference(info: Any, sample: Any) -> str | None:
             if found:
                 return f"{what}: {found}"
     return None
+
+
+def results(info: Any, sample: Any, layout: Layout) -> tuple[list[Any], list[Any]]:
+    """What a call answers, in this library and in PyTorch."""
+    function = _ADAPTED.get(label(info)) or public_function(info.name)
+    ours = next(answers(OURS, function, sample, layout))
+    return ours, next(answers(THEIRS, info.op, sample, layout))
+
+
+def pytorch_refuses(info: Any, sample: Any, layout: Layout) -> bool:
+    """Whether PyTorch has no answer, as to a view of what is not contiguous."""
+    try:
+        next(answers(THEIRS, info.op, sample, layout))
+    except RuntimeError:
+        return True
+    return False
 
 
 def _as_far_as_they_go(given: Iterator[list[Any]]) -> Iterator[list[Any]]:

@@ -11,7 +11,7 @@ import pytest
 import gradspec as gs
 from gradspec import threads
 from gradspec.registry import import_all
-from gradspec_codegen.render.to_threads import LIMITS
+from gradspec_codegen.render.module_names import LIMITS
 
 from .cases import CASES, Case, at, call_gradspec, check_alike, convert, leaf, outputs, variables
 

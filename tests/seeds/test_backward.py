@@ -11,7 +11,7 @@ def test_a_backward_function_is_one_link_of_the_chain():
     product = x * y
     loss = product.sum()
     assert loss.grad_fn.name() == "SumBackward0"
-    (grad,) = loss.grad_fn(torch.tensor(1.0))
+    grad = loss.grad_fn(torch.tensor(1.0))  # of a node with one input, as in PyTorch
     assert grad.tolist() == [1]
     assert [g.tolist() for g in product.grad_fn.backward(grad)] == [[3], [2]]
     loss.backward()

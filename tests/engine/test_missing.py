@@ -1,0 +1,64 @@
+"""Names that are not here: PyTorch's are called so, and nothing internal is suggested."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import gradspec as gs
+from gradspec import missing
+
+PYTORCHS: dict[str, Callable[[], Any]] = {
+    "torch.Generator": lambda: gs.Generator,
+    "torch.nn.AdaptiveLogSoftmaxWithLoss": lambda: gs.nn.AdaptiveLogSoftmaxWithLoss,
+    "torch.nn.functional.grouped_mm": lambda: gs.nn.functional.grouped_mm,
+    "torch.linalg.ldl_solve": lambda: gs.linalg.ldl_solve,
+    "torch.special.airy_ai": lambda: gs.special.airy_ai,
+    "torch.autograd.NestedIOFunction": lambda: gs.autograd.NestedIOFunction,
+    "torch.optim.SparseAdam": lambda: gs.optim.SparseAdam,
+    "torch.Tensor.sparse_mask": lambda: gs.ones(1).sparse_mask,
+}
+"""Names that no plan of this library has."""
+
+
+@pytest.mark.parametrize("name", PYTORCHS)
+def test_a_name_of_pytorchs_is_called_so(name: str) -> None:
+    with pytest.raises(AttributeError, match=f"{name} of PyTorch is not in gradspec yet"):
+        PYTORCHS[name]()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "near"),
+    [
+        (lambda: gs.tesnor, "gs.tensor"),
+        (lambda: gs.relu6, "gs.nn.functional.relu6"),
+        (lambda: gs.nn.Conv2D, "gs.nn.Conv2d"),
+        (lambda: gs.optim.Adm, "gs.optim.Adam"),
+        (lambda: gs.fft.hffft, "gs.fft.hfft"),
+        (lambda: gs.autograd.Functoin, "gs.autograd.Function"),
+        (lambda: gs.nn.functional.tanhh, "gs.nn.functional.tanh"),
+    ],
+)
+def test_a_slip_of_the_pen_is_told_the_public_name(wanted: Callable[[], Any], near: str) -> None:
+    with pytest.raises(AttributeError, match=rf"has no attribute '\w+'\. Did you mean: '{near}'\?"):
+        wanted()
+
+
+def test_a_name_of_pytorchs_that_was_added_is_not_called_missing() -> None:
+    for name in dir(gs.Tensor):
+        assert type(vars(gs.Tensor).get(name)) is not missing.MissingMethod or not hasattr(
+            gs.Tensor, name
+        )
+    assert not hasattr(gs.ones(1), "sparse_mask")
+    assert gs.ones(1).stride() == (1,)
+
+
+def test_python_suggests_no_internal_module() -> None:
+    code = "import gradspec as gs\ngs.devicess"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    last = done.stderr.splitlines()[-1]
+    assert last == "AttributeError: module 'gradspec' has no attribute 'devicess'"
