@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m compileall -q codegen generated runtime
 	@touch $@
 
-demo: $(STAMP)  ## Prove and generate, train on handwritten digits, add an op
+demo: $(STAMP)  ## Generate, train on handwritten digits, add an op and prove it
 	@$(BIN)/gradspec codegen
 	@$(BIN)/python examples/digits.py
 	@$(BIN)/python examples/add_an_op.py
@@ -34,6 +34,7 @@ test: $(STAMP)  ## Run the tests (those against PyTorch where it is installed)
 
 codegen: $(STAMP)  ## Prove the formulas in specs/ and write generated/
 	@$(BIN)/gradspec codegen
+	@cd examples/own_ops && $(abspath $(BIN))/gradspec codegen
 
 prove: $(STAMP)  ## Prove the whole table from nothing
 	@$(BIN)/gradspec prove --all
@@ -43,6 +44,7 @@ check: $(STAMP)  ## Formatting, lint, types, and generated/ fresh
 	@$(BIN)/ruff check .
 	@$(BIN)/python -m tests.meta.typecheck
 	@$(BIN)/gradspec codegen --check
+	@cd examples/own_ops && $(abspath $(BIN))/gradspec codegen --check
 
 $(BENCH_STAMP): $(STAMP)
 	@echo "Adding JAX, autograd and MyGrad to $(VENV) (once)"

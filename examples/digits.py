@@ -96,16 +96,17 @@ def train_with_progress(model: gs.nn.Module, data: Data, console: Console) -> li
         TextColumn("training"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("loss {task.fields[loss]:.3f}  test accuracy {task.fields[accuracy]:.1%}"),
+        TextColumn("{task.fields[scores]}"),
         TimeElapsedColumn(),
     )
     history = []
     with Progress(*columns, console=console) as progress:
-        task = progress.add_task("", total=EPOCHS, loss=float("nan"), accuracy=0.0)
+        task = progress.add_task("", total=EPOCHS, scores="")
         for epoch in train(model, data, EPOCHS):
             history.append(epoch)
             on_train, on_test = epoch
-            progress.update(task, advance=1, loss=on_train.loss, accuracy=on_test.accuracy)
+            scores = f"loss {on_train.loss:.3f}  test accuracy {on_test.accuracy:.1%}"
+            progress.update(task, advance=1, scores=scores)
     return history
 
 

@@ -1,0 +1,1 @@
+"""A package with ops of its own beside whatever else it does."""
