@@ -45,7 +45,7 @@ def _fill_in(op: OpSpec, everything: Table, known: Derivations) -> OpSpec:
 def _derived(op: OpSpec, param: str, rule: Auto, everything: Table, known: Derivations) -> Formula:
     text = known.get((op.name, param))
     if text is None:
-        from .prove.derive import derive_vjp  # sympy: only when there is something to derive
+        from .prove.report.derive import derive_vjp  # sympy: only when there is something to derive
 
         text = derive_vjp(op, everything, param)
     # Every character of the formula stands where the author wrote `auto`.

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from .diagnostics import Diagnostic, SpecError
 from .emit.package import GeneratedPackage
-from .prove.verdict import OpVerdict, explain
+from .prove.report.verdict import OpVerdict, explain
 from .spec.model import OpSpec
 
 Failures: TypeAlias = list[tuple[OpSpec, OpVerdict]]

@@ -19,17 +19,11 @@ from .emit.changes import changes
 from .emit.ownership import Refusal, signed
 from .emit.package import GeneratedPackage, PackageBuilder
 from .emit.views import OriginView
-from .emit.write import (
-    check_target,
-    contents,
-    remove_leftovers,
-    replace,
-    staged,
-    write_file,
-)
+from .emit.write import check_target, contents, remove_leftovers, replace, staged, write_file
 from .failures import causes
-from .prove import lock, sources
-from .prove.verdict import OpVerdict
+from .prove import sources
+from .prove.report import lock
+from .prove.report.verdict import OpVerdict
 from .spec.load import load_table
 from .spec.model import Formula, OpSpec, Table
 from .spec.own_kernels import MODULE, OwnKernels, read_own_kernels

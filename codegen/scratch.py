@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from .emit.package import PackageBuilder
-from .prove.verdict import OpVerdict
+from .prove.report.verdict import OpVerdict
 from .spec.model import OpSpec, Table
 from .spec.own_kernels import MODULE, OwnKernels
 

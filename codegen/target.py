@@ -7,7 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from .diagnostics import Span
-from .prove import lock
+from .prove.report import lock
 from .render.context import GENERATED_PACKAGE
 
 STAGED_EXTENSION = "gradspec_staged_ops"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from .later import attach
-from .methods import install_ops
-from .numpy_warnings import import_quietly
-from .registry import base_names, import_later
-from .tensor import Tensor
+from .core.lazy import attach
+from .core.numpy_warnings import import_quietly
+from .core.tensor import Tensor
+from .dispatch.registry import base_names, import_later
+from .functions.methods import install_ops
 
 ABI: Final = 1
 """Counts up when code that was generated before cannot run with this runtime any more."""

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .creation import arange
-from .kernels.complex_numbers import complex_of
-from .missing import explaining as _explaining
-from .registry import table_op
-from .tensor import normalize_dim
+from .core.missing import explaining as _explaining
+from .core.tensor import normalize_dim
+from .dispatch.registry import table_op
+from .functions.creation import arange
+from .kernels.elementwise.complex_numbers import complex_of
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .core.tensor import Tensor
 
 Dims = int | Sequence[int] | None
 
@@ -139,7 +139,7 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool =
 
 
 def _default_dtype() -> Any:
-    from .promotion import get_default_dtype
+    from .core.type_promotion import get_default_dtype
 
     return get_default_dtype()
 

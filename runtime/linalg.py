@@ -7,15 +7,15 @@ from functools import cache
 from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
-from .conditioning import cond as cond
-from .conditioning import matrix_rank as matrix_rank
+from .core.missing import explaining as _explaining
+from .dispatch.registry import table_op
+from .functions.matrix_rank import cond as cond
+from .functions.matrix_rank import matrix_rank as matrix_rank
 from .generated.linalg_names import *  # noqa: F403
-from .kernels.decompositions import LinAlgError as LinAlgError
-from .missing import explaining as _explaining
-from .registry import table_op
+from .kernels.linalg.decompositions import LinAlgError as LinAlgError
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from .core.tensor import Tensor
 
 
 def matrix_norm(
@@ -108,7 +108,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     if A.ndim < 2 or A.shape[-2] != A.shape[-1]:
         raise RuntimeError("linalg.matrix_power: A must be batches of square matrices")
     if n == 0:
-        from .creation import eye
+        from .functions.creation import eye
 
         ones: Any = table_op("clone")(A)  # which has a gradient: zero
         return ones.copy_(eye(A.shape[-1], dtype=A.dtype))

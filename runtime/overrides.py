@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, Final
 
-from .node import AccumulateGrad
-from .tensor import Tensor
+from .core.node import AccumulateGrad
+from .core.tensor import Tensor
 
 
 class _Disabled(threading.local):

@@ -9,9 +9,9 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from .creation import array_like, float_dtype, leaf, size_of
-from .strides import in_order_of
-from .tensor import Tensor, wrap
+from .core.strides import in_order_of
+from .core.tensor import Tensor, wrap
+from .functions.creation import array_like, float_dtype, leaf, size_of
 
 Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from .core.missing import explaining as _explaining
 from .generated import digamma as psi
 from .generated import lgamma as gammaln
 from .generated import sigmoid as expit
 from .generated.special_names import *  # noqa: F403
 from .generated.special_names import __all__ as _same_names
-from .missing import explaining as _explaining
 
 __all__ = [*_same_names, "expit", "gammaln", "psi"]
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import yaml
 
-from gradspec_codegen.prove import domain
+from gradspec_codegen.prove.inputs import domain
 
 from .sweep import Error, Finding
 

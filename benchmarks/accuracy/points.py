@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from gradspec_codegen.prove import domain
-from gradspec_codegen.prove.kinks import declared
+from gradspec_codegen.prove.inputs import domain
+from gradspec_codegen.prove.inputs.kinks import declared
 
 from .subjects import Subject
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import gradspec_codegen.specs
-from gradspec_codegen.prove.inputs import examples_of
-from gradspec_codegen.prove.kinks import is_elementwise
+from gradspec_codegen.prove.inputs.draw import examples_of
+from gradspec_codegen.prove.inputs.kinks import is_elementwise
 from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import OpSpec, Table
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 import mpmath
 import numpy as np
 
-from gradspec.registry import BY_NAME, import_all
-from gradspec.tensor import wrap
+from gradspec.core.tensor import wrap
+from gradspec.dispatch.registry import BY_NAME, import_all
 
 from .points import points
 from .subjects import Subject

@@ -13,7 +13,7 @@ import mpmath
 import sympy
 from sympy.utilities.lambdify import implemented_function
 
-from gradspec_codegen.prove.kinks import declared
+from gradspec_codegen.prove.inputs.kinks import declared
 from gradspec_codegen.render.to_sympy import NotSymbolic, SympyReader
 
 from .numbers import NUMBERS

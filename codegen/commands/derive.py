@@ -61,7 +61,7 @@ def derive(
     tensors. The VJPs are sympy's derivatives; domain, kinks and broadcasting are filled in, and the
     entry is proved before it is printed.
     """
-    from ..author.derived import ENTRY, TEXT, derive_entry  # sympy
+    from ..authoring.derived import ENTRY, TEXT, derive_entry  # sympy
 
     texts = {TEXT: expression}
     target = target_of(spec, kernels=kernels, as_json=as_json)
@@ -90,7 +90,7 @@ def _proved(op: OpSpec, known: Known, target: Target) -> str:
         [op], known.table, target.staged_as, base=known.base, kernels=known.kernels
     )
     if not verdict.holds:
-        from ..author.derived import in_entry
+        from ..authoring.derived import in_entry
 
         raise in_entry(refutations([(op, verdict)]))
     return f"{verdict.status}: {verdict.identities} identities"

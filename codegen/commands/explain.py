@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
+from ..authoring.explanation import Explanation, FormulaText, explanation, find_ops, suggestion
 from ..diagnostics import SpecError
-from ..explanation import Explanation, FormulaText, explanation, find_ops, suggestion
 from ..pipeline import plan
 from ..target import Target, builtin_spec
 from .options import (

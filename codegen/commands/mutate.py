@@ -13,8 +13,8 @@ import click
 from rich.console import Console
 from rich.table import Table as Grid
 
+from ..authoring.explanation import find_ops, suggestion
 from ..diagnostics import SpecError
-from ..explanation import find_ops, suggestion
 from ..mutate.mutants import Mutant, mutants_of
 from ..mutate.trial import BrokenTrial, Fate, Outcome, score, try_mutants
 from ..pipeline import Plan, plan

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from ..author.skeleton import TEXT, TO_DO, read_signature, skeleton
+from ..authoring.explanation import spelled_signature
+from ..authoring.skeleton import TEXT, TO_DO, read_signature, skeleton
 from ..diagnostics import Diagnostic, Report, Span, SpecError
-from ..explanation import spelled_signature
 from ..spec.load import load_table
 from ..spec.source import read_source
 from ..target import builtin_spec

@@ -15,12 +15,7 @@ from ..spec.model import OpSpec, Table
 from ..spec.own_kernels import OwnKernels
 from ..spec.runtime_files import runtime_abi
 from .environment import template
-from .functions import (
-    array_function,
-    composite_function,
-    recorded_function,
-    result_type,
-)
+from .functions import array_function, composite_function, recorded_function, result_type
 from .gradients import node_view
 from .methods import methods, name_view
 from .names import aten_signature, node_names

@@ -11,7 +11,7 @@ from ..emit.tangents import jvp_view
 from ..ir import nodes as ir
 from ..ir.parse import parse
 from ..ir.walk import calls
-from ..prove.exact_constants import exact_module
+from ..prove.symbolic.exact_constants import exact_module
 from ..render.context import ModuleContext
 from ..render.resolve import Resolver
 from ..render.to_sympy import NotSymbolic, SympyReader

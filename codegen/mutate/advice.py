@@ -7,7 +7,7 @@ import dataclasses
 from ..diagnostics import SpecError
 from ..failures import refutations
 from ..pipeline import Plan, ProofFailure
-from ..prove.verdict import OpVerdict
+from ..prove.report.verdict import OpVerdict
 from ..scratch import staged_beside
 from ..spec.model import AutoElementwise, Formula, OpSpec, Table
 from .acceptable import those_generated
@@ -96,7 +96,7 @@ def find_repair(op: OpSpec, keys: list[str], planned: Plan, package: str) -> Mut
 def derivative_text(op: OpSpec, key: str, table: Table) -> str:
     """sympy's own derivative in the formula language; empty where it has none to offer."""
     from ..prove.deadline import TimeUp, time_limit
-    from ..prove.derive import derive_vjp  # sympy
+    from ..prove.report.derive import derive_vjp  # sympy
 
     if not isinstance(op.rule(key), Formula):
         return ""

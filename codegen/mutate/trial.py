@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..prove.verdict import OpVerdict, Status
+from ..prove.report.verdict import OpVerdict, Status
 from ..scratch import staged_beside
 from ..spec.model import OpSpec, Table
 from ..spec.own_kernels import OwnKernels

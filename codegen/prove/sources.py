@@ -18,7 +18,7 @@ _HERE = Path(__file__).parent
 @functools.cache
 def prover_digest() -> str:
     """Of the prover and the runtime's core: if one of them changes, every proof is due again."""
-    files = [*sorted(_HERE.glob("*.py")), *(runtime_directory() / f"{name}.py" for name in _CORE)]
+    files = [*sorted(_HERE.rglob("*.py")), *(runtime_directory() / f"{name}.py" for name in _CORE)]
     digest = hashlib.sha256()
     for file in files:
         if file.name not in _NOT_THE_PROOF:
@@ -27,8 +27,9 @@ def prover_digest() -> str:
 
 
 _CORE = (
-    *("engine", "node", "tensor", "forward_mode", "tangent_writes", "dispatch", "broadcast"),
-    *("summation", "saved", "constants", "absent", "strides"),
+    *("core/constants", "core/node", "core/strides", "core/tensor", "dispatch/absent"),
+    *("dispatch/dispatch", "dispatch/unbroadcast", "fast/summation", "forward_ad/dual"),
+    *("forward_ad/inplace_tangents", "graph/engine", "graph/saved_values"),
 )
 
 _NOT_THE_PROOF = (
@@ -69,7 +70,7 @@ def _kernel_definitions() -> dict[str, tuple[str, frozenset[str]]]:
     Where two files define the same name, both definitions stand for it.
     """
     found: dict[str, tuple[str, frozenset[str]]] = {}
-    for file in sorted((runtime_directory() / "kernels").glob("*.py")):
+    for file in sorted((runtime_directory() / "kernels").rglob("*.py")):
         for name, source, mentioned in _definitions(file.read_text(encoding="utf-8")):
             before, mentioned_before = found.get(name, ("", frozenset()))
             found[name] = (before + source, mentioned_before | mentioned)

@@ -13,7 +13,7 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from .exact_constants import install
+from .symbolic.exact_constants import install
 
 RUNTIME = "gradspec"
 

@@ -22,7 +22,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from ..spec.model import Example, OpSpec
 from .deadline import GRACE_SECONDS, PROOF_SECONDS, hard_limit, limit_memory
 from .parent import end_with
-from .verdict import OpVerdict, Status
+from .report.verdict import OpVerdict, Status
 
 _Item = TypeVar("_Item")
 _Answer = TypeVar("_Answer")
@@ -190,7 +190,7 @@ def prove_in_worker(spec: OpSpec, staged: Path, package: str, run: str) -> OpVer
     """What a worker does for one op; the package is imported with the first."""
     if problem := _import_once(staged, package, run):
         return OpVerdict(spec.name, Status.ERROR, notes=(problem,))
-    from .op import prove_op
+    from .identities.op import prove_op
 
     with hard_limit(PROOF_SECONDS + GRACE_SECONDS):
         return prove_op(spec)
@@ -202,7 +202,7 @@ def compare_in_worker(
     """What a worker does to tell two ops apart."""
     if problem := _import_once(staged, package, run):
         raise RuntimeError(problem)
-    from .difference import find_difference
+    from .zero.difference import find_difference
 
     return find_difference(*pair)
 
@@ -213,7 +213,7 @@ def repair_in_worker(
     """What a worker does to find the version of an op that is right."""
     if problem := _import_once(staged, package, run):
         raise RuntimeError(problem)
-    from .repair import first_that_holds
+    from .report.repair import first_that_holds
 
     return first_that_holds(*item)
 
@@ -237,7 +237,7 @@ def _import_staged(staged: Path, package: str) -> str:
         use_generated(staged, package)
         import_module("gradspec")
         import_module(package)
-        import_module("gradspec.registry").import_all()
+        import_module("gradspec.dispatch.registry").import_all()
     except Exception as error:
         return f"the generated package cannot be imported: {type(error).__name__}: {error}"
     return ""

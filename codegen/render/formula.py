@@ -10,7 +10,7 @@ from .resolve import OF_ABSENT, Kind, Target
 
 
 class ConstantRenderer(PythonRenderer):
-    """A constant as code on `gradspec.constants`, which proofs load with exact values."""
+    """A constant as code on `gradspec.core.constants`, which proofs load with exact values."""
 
     def render_name(self, node: ir.Name) -> tuple[str, int]:
         return f"constants.{node.id}", ATOM

@@ -11,10 +11,16 @@ LIMITS = ("ENOUGH", "PLENTY")
 sine, and for arithmetic."""
 
 RUNTIME_NAMES = {
-    "gradspec.absent": ("add_present", "or_zero", "subtract_present", "zeros_if_absent"),
-    "gradspec.broadcast": ("reduce_to", "reduce_to_differentiable"),
-    "gradspec.dispatch": ("all_tensors", "any_edge", "dispatch", "edges_of", "lift_number"),
-    "gradspec.elementwise": (
+    "gradspec.dispatch.absent": ("add_present", "or_zero", "subtract_present", "zeros_if_absent"),
+    "gradspec.dispatch.unbroadcast": ("reduce_to", "reduce_to_differentiable"),
+    "gradspec.dispatch.dispatch": (
+        "all_tensors",
+        "any_edge",
+        "dispatch",
+        "edges_of",
+        "lift_number",
+    ),
+    "gradspec.fast.sines": (
         "SEVERAL",
         "cosine",
         "cosine_and_sine",
@@ -22,7 +28,7 @@ RUNTIME_NAMES = {
         "sine_and_cosine",
         "slope_of_sine",
     ),
-    "gradspec.errors": (
+    "gradspec.dispatch.op_errors": (
         "complex_gradient",
         "complex_refused",
         "failure",
@@ -30,15 +36,15 @@ RUNTIME_NAMES = {
         "no_derivative",
         "no_forward_mode",
     ),
-    "gradspec.later": ("Later",),
-    "gradspec.limits": ("MANY", "at_least", "at_most"),
-    "gradspec.log_sums": ("log_of_sum",),
-    "gradspec.modes": ("current_mode", "finish", "is_recording"),
-    "gradspec.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),
-    "gradspec.numpy_warnings": ("mute",),
-    "gradspec.overloads": ("overloaded",),
-    "gradspec.powers": ("power",),
-    "gradspec.promotion": (
+    "gradspec.core.lazy": ("Later",),
+    "gradspec.fast.clip": ("MANY", "at_least", "at_most"),
+    "gradspec.fast.log_sums": ("log_of_sum",),
+    "gradspec.core.modes": ("current_mode", "finish", "is_recording"),
+    "gradspec.core.node": ("FREED", "Node", "OutputEdge", "freed_graph", "next_sequence_nr"),
+    "gradspec.core.numpy_warnings": ("mute",),
+    "gradspec.dispatch.overloads": ("overloaded",),
+    "gradspec.fast.powers": ("power",),
+    "gradspec.core.type_promotion": (
         "FIRST_COMPLEX",
         "LAST_COMPLEX",
         "LAST_INTEGER",
@@ -48,9 +54,9 @@ RUNTIME_NAMES = {
         "promote",
         "promote_to_float",
     ),
-    "gradspec.registry": ("Op", "register"),
-    "gradspec.result": ("Result",),
-    "gradspec.saved": (
+    "gradspec.dispatch.registry": ("Op", "register"),
+    "gradspec.dispatch.named_results": ("Result",),
+    "gradspec.graph.saved_values": (
         "arrays_of",
         "attach_outputs",
         "check_version",
@@ -62,16 +68,16 @@ RUNTIME_NAMES = {
         "output_of",
         "versions",
     ),
-    "gradspec.tensor": ("Tensor", "new_tensor", "share_alias", "share_alias_with_all", "wrap"),
-    "gradspec.threads": (*LIMITS, "in_threads"),
-    "gradspec.types": ("DTypeLike", "Number"),
+    "gradspec.core.tensor": ("Tensor", "new_tensor", "share_alias", "share_alias_with_all", "wrap"),
+    "gradspec.fast.parallel_for": (*LIMITS, "in_threads"),
+    "gradspec.core.types": ("DTypeLike", "Number"),
 }
 """What generated code may need of the runtime."""
 
 RUNTIME_MODULES = {
-    "constants": "from gradspec import constants",
+    "constants": "from gradspec.core import constants",
     "kernels": "from gradspec import kernels",
-    "sp": "from gradspec import scipy_special as sp",
+    "sp": "from gradspec.fast import scipy_special as sp",
     MODULE: f"from . import {MODULE}",
 }
 

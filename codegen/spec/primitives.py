@@ -115,5 +115,5 @@ def _of_definition(arguments: ast.arguments) -> Primitive:
 
 @functools.cache
 def _body(module: str) -> list[ast.stmt]:
-    file = runtime_directory() / "kernels" / f"{module}.py"
+    file = runtime_directory().joinpath("kernels", *module.split(".")).with_suffix(".py")
     return ast.parse(file.read_text("utf-8")).body

@@ -52,7 +52,7 @@ CONSTANT_FUNCTIONS = (
     *("expm1", "lgamma", "log", "log1p", "log2", "log10", "rsqrt", "sin", "sinh", "sqrt", "tan"),
     "tanh",
 )
-"""Ops of which the value at a constant is a number: the functions of `gradspec.constants`."""
+"""Ops of which the value at a constant is a number: the functions of `gradspec.core.constants`."""
 
 HELPERS = ("len", "tuple", "float", "int", "is_complex")
 """Functions of plain values that a formula may call besides the ops of the table."""

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from ..anomaly import detect_anomaly, set_detect_anomaly
-from ..missing import no_attribute as _no_attribute
-from ..modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from ..numpy_warnings import import_quietly as _import_quietly
-from ..parallel import get_parallel, set_parallel
+from ..core.missing import no_attribute as _no_attribute
+from ..core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ..core.numpy_warnings import import_quietly as _import_quietly
+from ..graph.anomaly import detect_anomaly, set_detect_anomaly
+from ..graph.parallel import get_parallel, set_parallel
 from . import forward_ad, graph, variable
 from .backward import backward, grad
 from .function import Function

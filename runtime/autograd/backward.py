@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..core.tensor import Size, Tensor, wrap
+from ..core.user_warnings import warn
 from ..overrides import handle_torch_function, has_torch_function_unary
-from ..tensor import Size, Tensor, wrap
-from ..user_warnings import warn
 from .batched import grad_of_each
 from .edges import GradientEdge, TensorOrEdge, shape_and_dtype
 from .graph import _engine_run_backward

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from ..registry import table_op
-from ..tensor import Tensor
+from ..core.tensor import Tensor
+from ..dispatch.registry import table_op
 
 Run: TypeAlias = Callable[[Any, bool], tuple[Tensor | None, ...]]
 """`run(cotangents, keep_graph)`: the gradients of one pass."""

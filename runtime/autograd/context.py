@@ -8,14 +8,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..aliasing import Alias, changes_of, own_alias
-from ..forward_mode import Level, with_tangent
-from ..node import Node, freed_graph
-from ..raw_saved import SavedTensor, after_freed, hooks_are_set, nothing_saved, without_history
-from ..saved import modified_in_place
-from ..saved_hooks import Pack, PackedValue, Unpack, current_hooks, pack_tensor
-from ..tensor import Tensor, wrap
-from ..user_warnings import warn
+from ..core.node import Node, freed_graph
+from ..core.storage import Alias, changes_of, own_alias
+from ..core.tensor import Tensor, wrap
+from ..core.user_warnings import warn
+from ..forward_ad.dual import Level, with_tangent
+from ..graph.raw_saved import (
+    SavedTensor,
+    after_freed,
+    hooks_are_set,
+    nothing_saved,
+    without_history,
+)
+from ..graph.saved_tensor_hooks import Pack, PackedValue, Unpack, current_hooks, pack_tensor
+from ..graph.saved_values import modified_in_place
 
 _OF_THE_NODE = frozenset(
     ["name", "next_functions", "metadata", "register_hook", "register_prehook", "_sequence_nr"]

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..node import AccumulateGrad, Node, OutputEdge
-from ..tensor import Tensor
+from ..core.node import AccumulateGrad, Node, OutputEdge
+from ..core.tensor import Tensor
 
 
 class GradientEdge(NamedTuple):

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..forward_mode import (
+from ..core.missing import no_attribute as _no_attribute
+from ..core.mode_decorator import ModeDecorator
+from ..core.tensor import Tensor
+from ..dispatch.named_results import Result
+from ..forward_ad.dual import (
     Level,
     current_level,
     enter_level,
@@ -13,11 +17,7 @@ from ..forward_mode import (
     with_tangent,
     without_closed_levels,
 )
-from ..missing import no_attribute as _no_attribute
-from ..mode_decorator import ModeDecorator
-from ..result import Result
-from ..tangent_writes import lying_as
-from ..tensor import Tensor
+from ..forward_ad.inplace_tangents import lying_as
 
 
 class UnpackedDualTensor(Result):

@@ -9,15 +9,15 @@ from weakref import ref
 
 import numpy as np
 
-from ..anomaly import remember_call
-from ..broadcast import Like, reduce_to, reduce_to_differentiable
-from ..forward_mode import split
-from ..inplace import mark_written, take_over
-from ..modes import finish, is_grad_enabled, mode, no_grad
-from ..node import Node, OutputEdge, next_sequence_nr
-from ..tensor import Tensor, wrap
-from ..user_warnings import warn
-from ..view_history import check_recordable
+from ..core.modes import finish, is_grad_enabled, mode, no_grad
+from ..core.node import Node, OutputEdge, next_sequence_nr
+from ..core.tensor import Tensor, wrap
+from ..core.user_warnings import warn
+from ..dispatch.unbroadcast import Like, reduce_to, reduce_to_differentiable
+from ..forward_ad.dual import split
+from ..graph.anomaly import remember_call
+from ..inplace.ops import mark_written, take_over
+from ..inplace.rebase_history import check_recordable
 from .context import ContextNode, FunctionCtx
 from .function_jvp import attach_tangents, innermost_level, is_differentiable
 from .once_differentiable import once_differentiable as once_differentiable

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..aliasing import base_of, changes_of
-from ..forward_mode import Dual, Level, split, with_tangent, without_tangents
-from ..tangent_writes import become_dual, copy_or_zero
-from ..tensor import Tensor, wrap
+from ..core.storage import base_of, changes_of
+from ..core.tensor import Tensor, wrap
+from ..forward_ad.dual import Dual, Level, split, with_tangent, without_tangents
+from ..forward_ad.inplace_tangents import become_dual, copy_or_zero
 from .context import FunctionCtx
 
 

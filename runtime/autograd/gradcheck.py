@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tensor import Tensor, wrap
-from ..user_warnings import warn
+from ..core.tensor import Tensor, wrap
+from ..core.user_warnings import warn
 from .backward import grad
 from .gradient_properties import (
     check_batched_cotangents,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..node import Node
+from ..core.node import Node
 from .edges import TensorOrEdge
 from .logging_hooks import nodes_below
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..node import Node, next_sequence_nr
-from ..tensor import Tensor, wrap
-from ..user_warnings import warn
+from ..core.node import Node, next_sequence_nr
+from ..core.tensor import Tensor, wrap
+from ..core.user_warnings import warn
 from .backward import grad
 from .jacobians import (
     GradcheckError,

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..inplace import mark_written
-from ..missing import explaining as _explaining
-from ..node import Node
-from ..saved_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
-from ..tensor import Tensor, wrap
+from ..core.missing import explaining as _explaining
+from ..core.node import Node
+from ..core.tensor import Tensor, wrap
+from ..graph.saved_tensor_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
+from ..inplace.ops import mark_written
 from .edges import GradientEdge, TensorOrEdge, get_gradient_edge
 from .logging_hooks import is_logging
 from .logging_hooks import (

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..tensor import Tensor, wrap
+from ..core.tensor import Tensor, wrap
 from .backward import grad
 from .forward_ad import dual_level, make_dual, unpack_dual
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from ..engine import current_pass_number
-from ..node import Node, OutputEdge
+from ..core.node import Node, OutputEdge
+from ..graph.engine import current_pass_number
 from .edges import TensorOrEdge, vertex_of
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
-from ..engine import current_pass
-from ..hooks import RemovableHandle
-from ..node import Node, place_of
-from ..tensor import Tensor
+from ..core.hooks import RemovableHandle
+from ..core.node import Node, place_of
+from ..core.tensor import Tensor
+from ..graph.engine import current_pass
 from .edges import TensorOrEdge, vertex_of
 
 

@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..modes import is_grad_enabled, no_grad
-from ..node import Node, next_sequence_nr
-from ..tensor import Tensor
+from ..core.modes import is_grad_enabled, no_grad
+from ..core.node import Node, next_sequence_nr
+from ..core.tensor import Tensor
 from .context import FunctionCtx
 
 

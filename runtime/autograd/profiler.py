@@ -14,10 +14,10 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from ..mode_decorator import ModeDecorator
-from ..node import Node
-from ..registry import OPS, import_all
-from ..tensor import Tensor
+from ..core.mode_decorator import ModeDecorator
+from ..core.node import Node
+from ..core.tensor import Tensor
+from ..dispatch.registry import OPS, import_all
 from .profiler_table import Average, Averages
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..aliasing import BY_FUNCTION, SEVERAL_VIEWS, base_of, own_alias, share_memory, view_kind
-from ..inplace import mark_written
-from ..modes import is_grad_enabled
-from ..tensor import Tensor, wrap
-from ..user_warnings import warn
+from ..core.modes import is_grad_enabled
+from ..core.storage import BY_FUNCTION, SEVERAL_VIEWS, base_of, own_alias, share_memory, view_kind
+from ..core.tensor import Tensor, wrap
+from ..core.user_warnings import warn
+from ..inplace.ops import mark_written
 from .context import FunctionCtx
 
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .. import engine
-from ..node import Node, leads_nowhere
-from ..tensor import Tensor, wrap
+from ..core.node import Node, leads_nowhere
+from ..core.tensor import Tensor, wrap
+from ..graph import engine
 from .edges import TensorOrEdge, shape_and_dtype, vertex_of
 
 

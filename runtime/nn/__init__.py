@@ -1,6 +1,6 @@
 """Neural networks: parameters, modules, and the functions they are made of."""
 
-from ..missing import explaining as _explaining
+from ..core.missing import explaining as _explaining
 from . import functional, init
 from .activations import (
     CELU,

@@ -6,10 +6,10 @@ function has. The last two are arithmetic, with the nodes of its ops.
 
 from __future__ import annotations
 
+from ..core.tensor import Tensor
+from ..core.types import Number
 from ..generated import activations, nn
-from ..inplace import in_place
-from ..tensor import Tensor
-from ..types import Number
+from ..inplace.ops import in_place
 from .composed import leaky_relu
 
 celu_ = in_place(activations.celu, "celu_")

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..creation import float_dtype
-from ..tensor import Tensor, wrap
-from ..user_warnings import warn
+from ..core.tensor import Tensor, wrap
+from ..core.user_warnings import warn
+from ..functions.creation import float_dtype
 from . import functional as F
 from . import init
 from .module import Module

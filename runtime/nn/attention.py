@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
+from ..core.tensor import Tensor, wrap
 from ..generated.arithmetic import where
 from ..generated.linalg import matmul
 from ..generated.nn import _softmax
-from ..tensor import Tensor, wrap
 from .composed import dropout
 
 

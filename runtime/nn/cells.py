@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor, wrap
 from ..generated import recurrent
-from ..tensor import Tensor, wrap
 from . import init
 from .module import Module
 from .parameter import empty_parameter

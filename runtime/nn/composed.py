@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import must_be_constant
+from ..core.modes import is_grad_enabled
+from ..core.strides import in_order_of
+from ..core.tensor import Tensor, wrap
+from ..dispatch.op_errors import must_be_constant
 from ..generated import layers, normalization, pooling
-from ..inplace import in_place, write
-from ..modes import is_grad_enabled
+from ..inplace.ops import in_place, write
 from ..random import generator
-from ..strides import in_order_of
-from ..tensor import Tensor, wrap
 
 Sizes = int | Sequence[int]
 

@@ -8,7 +8,7 @@ if not TYPE_CHECKING:
     from ..generated.nn_names import *  # noqa: F403
 
 # Some take the place of ops of the same name, which have no argument `inplace`.
-from ..missing import explaining as _explaining
+from ..core.missing import explaining as _explaining
 from .activation_functions import celu as celu
 from .activation_functions import celu_ as celu_
 from .activation_functions import elu as elu

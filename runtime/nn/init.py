@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..inplace import write
-from ..missing import explaining as _explaining
+from ..core.missing import explaining as _explaining
+from ..core.tensor import Tensor
+from ..core.user_warnings import warn
+from ..inplace.ops import write
 from ..random import generator
-from ..tensor import Tensor
-from ..user_warnings import warn
 
 Array: TypeAlias = np.ndarray[Any, Any]
 

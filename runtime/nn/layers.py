@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..creation import float_dtype
-from ..tensor import Tensor, wrap
+from ..core.tensor import Tensor, wrap
+from ..functions.creation import float_dtype
 from . import functional as F
 from . import init
 from .module import Module

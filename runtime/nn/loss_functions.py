@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
+from ..core.tensor import Tensor
+from ..core.user_warnings import warn
 from ..generated import nn_names
-from ..tensor import Tensor
-from ..user_warnings import warn
 
 _Loss = TypeVar("_Loss", bound=Callable[..., Any])
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..conversion import wanted
-from ..inplace import write
-from ..tensor import Tensor
-from ..user_warnings import warn
+from ..core.tensor import Tensor
+from ..core.user_warnings import warn
+from ..functions.conversion import wanted
+from ..inplace.ops import write
 from .parameter import Parameter, set_array
 
 _Self = TypeVar("_Self", bound="Module")

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from ..generated import padding, pooling
-from ..inplace import write
-from ..kernels.checks import floating
-from ..kernels.normalization import check_normalized_shape
-from ..tensor import Tensor
+from ..inplace.ops import write
+from ..kernels.elementwise.checks import floating
+from ..kernels.nn.normalization import check_normalized_shape
 from .composed import batch_norm
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..tensor import Tensor
-from ..user_warnings import warn
+from ..core.tensor import Tensor
+from ..core.user_warnings import warn
 from . import functional as F
 from . import init
 from .layers import BatchNorm

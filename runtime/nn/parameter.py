@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..creation import float_dtype
-from ..node import AccumulateGrad
-from ..promotion import get_default_dtype
-from ..tensor import Tensor, wrap
+from ..core.node import AccumulateGrad
+from ..core.tensor import Tensor, wrap
+from ..core.type_promotion import get_default_dtype
+from ..functions.creation import float_dtype
 
 
 class _ParameterType(type):

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..creation import zeros_like
+from ..core.tensor import Tensor, wrap
+from ..core.user_warnings import warn
+from ..dispatch.registry import table_op
+from ..functions.creation import zeros_like
 from ..random import generator
-from ..registry import table_op
-from ..tensor import Tensor, wrap
-from ..user_warnings import warn
 
 
 def softmax(

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..generated import pooling, rearranging
-from ..tensor import Tensor
 from .composed import max_pool1d, max_pool2d, max_pool3d
 
 Sizes = int | Sequence[int]

@@ -1,6 +1,6 @@
 """Optimizers: they change parameters in place by what backward passes accumulated."""
 
-from ..missing import explaining as _explaining
+from ..core.missing import explaining as _explaining
 from .adam import Adam, AdamW
 from .optimizer import Optimizer
 from .sgd import SGD

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..tensor import Tensor, wrap
+from ..core.tensor import Tensor, wrap
 from .optimizer import Array, Group, Optimizer, Parameters, State, check_not_negative
 
 

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..inplace import mark_written
-from ..modes import enable_grad
+from ..core.modes import enable_grad
+from ..core.tensor import Tensor, wrap
+from ..inplace.ops import mark_written
 from ..nn.module import clear_grad
-from ..tensor import Tensor, wrap
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Group: TypeAlias = dict[str, Any]

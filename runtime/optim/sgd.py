@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..tensor import wrap
+from ..core.tensor import wrap
 from .optimizer import Array, Group, Optimizer, Parameters, State, check_not_negative
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
-from ..tensor import Tensor
+from ..core.tensor import Tensor
 from .dot import dot_source
 from .svg import svg_source
 from .trace import Named, Trace, trace

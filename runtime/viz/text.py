@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..node import AccumulateGrad, Node
-from ..tensor import Tensor
+from ..core.node import AccumulateGrad, Node
+from ..core.tensor import Tensor
 from .trace import Named, leaf_names, shape_text
 
 

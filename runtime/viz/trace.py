@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..node import AccumulateGrad, Node, OutputEdge
-from ..registry import BY_NAME
-from ..tensor import Tensor
+from ..core.node import AccumulateGrad, Node, OutputEdge
+from ..core.tensor import Tensor
+from ..dispatch.registry import BY_NAME
 
 Named: TypeAlias = Mapping[str, Tensor] | Iterable[tuple[str, Tensor]]
 """Names for leaves: a dictionary, or what `Module.named_parameters()` gives."""

@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from gradspec.node import Node
+from gradspec.core.node import Node
 
 
 @pytest.fixture(scope="session")

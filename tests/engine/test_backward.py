@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradspec.autograd import backward, grad
-from gradspec.tensor import Tensor, wrap
+from gradspec.core.tensor import Tensor, wrap
 
 WRONG = {
     "several elements": lambda t: t.backward(t.y),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec import chains
-from gradspec.threads import PLENTY
+from gradspec.fast.parallel_for import PLENTY
+from gradspec.graph import chains
 
 SIZE = PLENTY + 7
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gradspec import creation
-from gradspec.promotion import get_default_dtype, set_default_dtype
-from gradspec.tensor import Tensor, wrap
+from gradspec.core.tensor import Tensor, wrap
+from gradspec.core.type_promotion import get_default_dtype, set_default_dtype
+from gradspec.functions import creation
 
 DATA = [
     1,

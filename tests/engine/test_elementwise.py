@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec import elementwise
-from gradspec.elementwise import (
+from gradspec.fast import sines as elementwise
+from gradspec.fast.parallel_for import BLOCK, in_blocks
+from gradspec.fast.sines import (
     SEVERAL,
     cosine,
     cosine_and_sine,
@@ -18,7 +19,6 @@ from gradspec.elementwise import (
     sine_and_cosine,
     slope_of_sine,
 )
-from gradspec.threads import BLOCK, in_blocks
 
 WAYS = {
     "sin": (np.sin, elementwise._sine, mpmath.sin, 3),

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gradspec.errors import LinAlgError, describe_call, failure
-from gradspec.tensor import wrap
+from gradspec.core.tensor import wrap
+from gradspec.dispatch.op_errors import LinAlgError, describe_call, failure
 
 
 def caught(function, *args) -> Exception:

@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from gradspec.absent import zeros_if_absent
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradspec.dispatch import dispatch
-from gradspec.registry import BY_NAME, OPS, Op, import_all, register
-from gradspec.tensor import Tensor, wrap
+from gradspec.core.tensor import Tensor, wrap
+from gradspec.dispatch.absent import zeros_if_absent
+from gradspec.dispatch.dispatch import dispatch
+from gradspec.dispatch.registry import BY_NAME, OPS, Op, import_all, register
 
 
 def mul(input, other):

@@ -8,9 +8,9 @@ import pytest
 
 from gradspec.autograd import Function, grad
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradspec.indexing import setitem
-from gradspec.modes import no_grad
-from gradspec.tensor import wrap
+from gradspec.core.modes import no_grad
+from gradspec.core.tensor import wrap
+from gradspec.functions.indexing import setitem
 
 
 class Square(Function):

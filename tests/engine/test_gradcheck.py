@@ -6,7 +6,7 @@ import pytest
 import gradspec as gs
 from gradspec.autograd import Function, gradcheck, gradgradcheck
 from gradspec.autograd.gradcheck import GradcheckError
-from gradspec.tensor import wrap
+from gradspec.core.tensor import wrap
 
 
 @pytest.fixture

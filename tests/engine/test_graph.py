@@ -7,7 +7,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd import graph
-from gradspec.node import GraphRoot
+from gradspec.core.node import GraphRoot
 
 
 def leaf(*values: float) -> gs.Tensor:

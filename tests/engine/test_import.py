@@ -11,8 +11,8 @@ import pytest
 
 import gradspec as gs
 from gradspec import generated, kernels
+from gradspec.dispatch.registry import BY_NAME, import_all
 from gradspec.generated.methods import TensorMethods
-from gradspec.registry import BY_NAME, import_all
 
 LOADED = """
 import json

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gradspec.indexing import getitem, plan_index, setitem
-from gradspec.modes import no_grad
-from gradspec.tensor import wrap
+from gradspec.core.modes import no_grad
+from gradspec.core.tensor import wrap
+from gradspec.functions.indexing import getitem, plan_index, setitem
 
 VALUES = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 

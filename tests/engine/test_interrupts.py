@@ -11,7 +11,7 @@ import time
 import pytest
 
 import gradspec as gs
-from gradspec.modes import current_mode
+from gradspec.core.modes import current_mode
 
 SIGNALS = 400
 

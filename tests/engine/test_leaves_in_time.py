@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.engine import _MUCH
-from gradspec.node import Node, next_sequence_nr
+from gradspec.core.node import Node, next_sequence_nr
+from gradspec.graph.engine import _MUCH
 
 from .behaviours import assert_same, attempt, leaf
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gradspec import memory
+from gradspec.fast import allocator as memory
 
 PROGRAM = """
 import ctypes

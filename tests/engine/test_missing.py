@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import gradspec as gs
-from gradspec import missing
+from gradspec.core import missing
 
 PYTORCHS: dict[str, Callable[[], Any]] = {
     "torch.Generator": lambda: gs.Generator,

@@ -6,8 +6,8 @@ import threading
 import pytest
 
 import gradspec as gs
-from gradspec.modes import mode
-from gradspec.node import next_sequence_nr
+from gradspec.core.modes import mode
+from gradspec.core.node import next_sequence_nr
 
 
 def flags_after_an_op():

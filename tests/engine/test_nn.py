@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gradspec import nn
+from gradspec.core.tensor import Tensor, wrap
 from gradspec.random import manual_seed
-from gradspec.tensor import Tensor, wrap
 
 
 @pytest.fixture(autouse=True)

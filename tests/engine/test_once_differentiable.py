@@ -5,7 +5,7 @@ import pytest
 
 from gradspec.autograd import Function, grad
 from gradspec.autograd.function import once_differentiable
-from gradspec.tensor import wrap
+from gradspec.core.tensor import wrap
 
 
 class OnceSquare(Function):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from gradspec.core.tensor import wrap
 from gradspec.optim import SGD, Adam, AdamW
 from gradspec.optim.optimizer import Optimizer
-from gradspec.tensor import wrap
 
 ALGORITHMS = [
     (SGD, {"lr": 0.1}),

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec import chains, threads
+from gradspec.fast import parallel_for as threads
+from gradspec.graph import chains
 
 pytestmark = pytest.mark.oracle
 
@@ -89,7 +90,7 @@ def test_random_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(chains, "_passed_through", counted)
     monkeypatch.setattr(chains, "BLOCK_BYTES", 40)
-    monkeypatch.setattr("gradspec.engine.ENOUGH", 2)
+    monkeypatch.setattr("gradspec.graph.engine.ENOUGH", 2)
     monkeypatch.setattr(threads._workers, "have_met_large", True)
     for seed in range(1_000):
         ours, theirs = gradients(gs, seed), gradients(torch, seed)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gradspec.overloads import overloaded, variadic
-from gradspec.registry import BY_NAME, OPS, Op, Param, register, table_op
-from gradspec.tensor import wrap
+from gradspec.core.tensor import wrap
+from gradspec.dispatch.overloads import overloaded, variadic
+from gradspec.dispatch.registry import BY_NAME, OPS, Op, Param, register, table_op
 
 
 def op(name: str, signature: str, promotes=()):

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradspec as gs
-from gradspec.powers import power
-from gradspec.threads import BLOCK
+from gradspec.fast.parallel_for import BLOCK
+from gradspec.fast.powers import power
 
 EXPONENTS = (-7, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 8, 21, 3.0, -4.0)
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gradspec import printing
 from gradspec.autograd.forward_ad import dual_level, make_dual
-from gradspec.node import Node
-from gradspec.printing import set_printoptions, tensor_repr
-from gradspec.tensor import wrap
+from gradspec.core.node import Node
+from gradspec.core.tensor import wrap
+from gradspec.functions import printing
+from gradspec.functions.printing import set_printoptions, tensor_repr
 
 pytestmark = pytest.mark.oracle
 

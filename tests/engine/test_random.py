@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradspec import random
-from gradspec.tensor import wrap
+from gradspec.core.tensor import wrap
 
 
 @pytest.fixture(autouse=True)

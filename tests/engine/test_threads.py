@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.threads import ENOUGH, LINES, PLENTY, along, have_met_large, in_threads
+from gradspec.fast.parallel_for import ENOUGH, LINES, PLENTY, along, have_met_large, in_threads
 
 SIZE = PLENTY + 7
 
@@ -165,7 +165,7 @@ def test_an_error_in_a_thread_leaves_the_threads_usable(threads: int) -> None:
 
 
 def test_the_first_large_array_is_remembered(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gradspec.threads._workers.have_met_large", False)
+    monkeypatch.setattr("gradspec.fast.parallel_for._workers.have_met_large", False)
     for size, is_large in ((ENOUGH - 1, False), (ENOUGH, True), (SIZE, True)):
         in_threads(np.sqrt, np.ones(size))
         assert have_met_large() == is_large

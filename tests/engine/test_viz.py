@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import gradspec as gs
 from gradspec import viz
-from gradspec.node import Node, next_sequence_nr
-from gradspec.tensor import Tensor, wrap
+from gradspec.core.node import Node, next_sequence_nr
+from gradspec.core.tensor import Tensor, wrap
 from gradspec.viz.layout import place
 
 

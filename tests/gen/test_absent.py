@@ -15,12 +15,12 @@ from click.testing import CliRunner
 
 import gradspec as gs
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradspec.registry import BY_NAME, OPS
+from gradspec.dispatch.registry import BY_NAME, OPS
 from gradspec_codegen.cli import main
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.emit.package import PackageBuilder
 from gradspec_codegen.emit.write import staged
-from gradspec_codegen.prove.verdict import Status
+from gradspec_codegen.prove.report.verdict import Status
 from gradspec_codegen.prove.workers import prove_ops
 from gradspec_codegen.spec.load import load_table
 

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 import gradspec as gs
-from gradspec import elementwise
+from gradspec.fast import sines as elementwise
 from gradspec_codegen.cli import main
-from gradspec_codegen.prove.verdict import Status
+from gradspec_codegen.prove.report.verdict import Status
 
 from .proving import prove_text
 

@@ -13,9 +13,9 @@ import pytest
 
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.emit.package import PackageBuilder
-from gradspec_codegen.prove import derive
 from gradspec_codegen.prove.deadline import TimeUp, time_limit
-from gradspec_codegen.prove.op import prove_op
+from gradspec_codegen.prove.identities.op import prove_op
+from gradspec_codegen.prove.report import derive
 from gradspec_codegen.spec.model import Table
 
 from .proving import own_table

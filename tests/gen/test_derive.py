@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from gradspec_codegen.author.derived import derive_entry
+from gradspec_codegen.authoring.derived import derive_entry
 from gradspec_codegen.cli import main
 
 from .proving import own_table, prove_text

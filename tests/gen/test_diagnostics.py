@@ -8,14 +8,7 @@ from pathlib import Path
 import pytest
 
 import gradspec_codegen.diagnostics
-from gradspec_codegen.diagnostics import (
-    CODES,
-    Diagnostic,
-    Span,
-    SpecError,
-    did_you_mean,
-    render,
-)
+from gradspec_codegen.diagnostics import CODES, Diagnostic, Span, SpecError, did_you_mean, render
 from gradspec_codegen.spec.load import load_table
 
 BAD_SPECS = sorted((Path(__file__).parent / "bad_specs").glob("*.yaml"))

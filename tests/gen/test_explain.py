@@ -74,7 +74,7 @@ def test_unknown_op_gets_a_suggestion(run: Callable[..., Result]) -> None:
 
 def test_signatures_are_spelled_as_in_the_table() -> None:
     """Reading a signature and spelling it again gives the same text."""
-    from gradspec_codegen.explanation import spelled_signature
+    from gradspec_codegen.authoring.explanation import spelled_signature
     from gradspec_codegen.spec.signature import parse_signature
 
     for text in (

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 import gradspec as gs
-from gradspec.threads import PLENTY
+from gradspec.fast.parallel_for import PLENTY
 from gradspec_codegen.cli import main
-from gradspec_codegen.prove.verdict import Status
+from gradspec_codegen.prove.report.verdict import Status
 from gradspec_codegen.render import to_threads
 
 from .proving import prove_text

@@ -10,12 +10,7 @@ import pytest
 
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.ir.nodes import Binary, Name
-from gradspec_codegen.spec.model import (
-    AutoLinear,
-    Formula,
-    OpSpec,
-    Table,
-)
+from gradspec_codegen.spec.model import AutoLinear, Formula, OpSpec, Table
 
 Load = Callable[..., Table]
 Mistakes = Callable[..., list[tuple[str, str]]]

@@ -219,7 +219,7 @@ def test_a_package_for_another_runtime_says_what_to_do(made: Path, tmp_path: Pat
     use = "try:\n    import old\nexcept ImportError as error:\n    print(error)"
     told = "gradspec codegen ops.yaml --out acme/ops --kernels my_kernels.py"
     assert f"regenerate it with `{told}`" in python(tmp_path, use)
-    early = "import gradspec.registry as r\ntry:\n    r.register(('f', len))\n"
+    early = "import gradspec.dispatch.registry as r\ntry:\n    r.register(('f', len))\n"
     assert "regenerate" in python(tmp_path, early + "except ImportError as e:\n    print(e)")
 
 

@@ -13,9 +13,9 @@ import sympy
 from scipy import special
 
 from gradspec import kernels
-from gradspec_codegen.prove.decisions import tracing
-from gradspec_codegen.prove.evaluate import Point
-from gradspec_codegen.prove.symbols import as_symbols, expressions, sym_array
+from gradspec_codegen.prove.numeric.evaluate import Point
+from gradspec_codegen.prove.symbolic.decisions import tracing
+from gradspec_codegen.prove.symbolic.symbols import as_symbols, expressions, sym_array
 from gradspec_codegen.spec.primitives import kernel, kernel_modules, primitives
 
 Mistakes = Callable[..., list[tuple[str, str]]]

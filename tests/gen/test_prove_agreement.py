@@ -11,15 +11,16 @@ import pytest
 import sympy
 
 import gradspec  # noqa: F401  (registers the ops)
-from gradspec import constants
-from gradspec_codegen.prove import symbols, twins
-from gradspec_codegen.prove.agreement import check_agreement
-from gradspec_codegen.prove.chambers import Chambers
-from gradspec_codegen.prove.evaluate import Point
-from gradspec_codegen.prove.exact_constants import ExactConstant, exact_module
-from gradspec_codegen.prove.identity import Mismatch
-from gradspec_codegen.prove.inputs import build, examples_of
-from gradspec_codegen.prove.run import Run, execute
+from gradspec.core import constants
+from gradspec_codegen.prove.identities.agreement import check_agreement
+from gradspec_codegen.prove.identities.identity import Mismatch
+from gradspec_codegen.prove.identities.run import Run, execute
+from gradspec_codegen.prove.inputs.chambers import Chambers
+from gradspec_codegen.prove.inputs.draw import build, examples_of
+from gradspec_codegen.prove.numeric.evaluate import Point
+from gradspec_codegen.prove.symbolic import numpy_models as twins
+from gradspec_codegen.prove.symbolic import symbols
+from gradspec_codegen.prove.symbolic.exact_constants import ExactConstant, exact_module
 from gradspec_codegen.spec.model import Example, OpSpec
 
 from .proving import own_table

@@ -10,7 +10,7 @@ import pytest
 
 from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.ir.parse import parse
-from gradspec_codegen.prove.derive import derive_vjp
+from gradspec_codegen.prove.report.derive import derive_vjp
 from gradspec_codegen.spec.model import Table
 
 from .proving import own_table

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import sympy
 
-from gradspec_codegen.prove.inputs import Inputs, build, examples_of
-from gradspec_codegen.prove.symbols import SymArray, expressions
+from gradspec_codegen.prove.inputs.draw import Inputs, build, examples_of
+from gradspec_codegen.prove.symbolic.symbols import SymArray, expressions
 from gradspec_codegen.spec.model import OpSpec, Table
 
 Load = Callable[..., Table]

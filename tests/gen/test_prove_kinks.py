@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gradspec_codegen.prove.verdict import OpVerdict, Status
+from gradspec_codegen.prove.report.verdict import OpVerdict, Status
 
 from .proving import prove_text
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from gradspec import kernels
-from gradspec.registry import import_all
-from gradspec_codegen.prove.identity import Mismatch
-from gradspec_codegen.prove.inputs import build, examples_of
-from gradspec_codegen.prove.layouts import check_layouts, expanded, strided, transposed
+from gradspec.dispatch.registry import import_all
+from gradspec_codegen.prove.identities.identity import Mismatch
+from gradspec_codegen.prove.inputs.draw import build, examples_of
+from gradspec_codegen.prove.inputs.layouts import check_layouts, expanded, strided, transposed
 
 from .proving import own_table
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gradspec_codegen.prove.lock import Entry, digests, read, text
+from gradspec_codegen.prove.report.lock import Entry, digests, read, text
+from gradspec_codegen.prove.report.verdict import OpVerdict, Status
 from gradspec_codegen.prove.sources import kernel_sources, prover_digest
-from gradspec_codegen.prove.verdict import OpVerdict, Status
 
 ENTRIES = [
     Entry("mul.Tensor", "proved", 142, 3, "sha256:1f2e"),

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import sympy
 
-from gradspec_codegen.prove.decisions import ProofError
-from gradspec_codegen.prove.parametrize import factors_of, parametrized
-from gradspec_codegen.prove.symbols import expressions
-from gradspec_codegen.prove.verdict import OpVerdict, Status
+from gradspec_codegen.prove.inputs.parametrize import factors_of, parametrized
+from gradspec_codegen.prove.report.verdict import OpVerdict, Status
+from gradspec_codegen.prove.symbolic.decisions import ProofError
+from gradspec_codegen.prove.symbolic.symbols import expressions
 
 from .proving import prove_text
 

@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from gradspec_codegen.diagnostics import render
-from gradspec_codegen.prove.verdict import OpVerdict, Status, explain
+from gradspec_codegen.prove.report.verdict import OpVerdict, Status, explain
 from gradspec_codegen.spec.model import OpSpec
 
 from .proving import prove_text

@@ -7,10 +7,10 @@ import pytest
 import sympy
 from scipy import special
 
-from gradspec_codegen.prove import twins
-from gradspec_codegen.prove.decisions import ProofError, tracing
-from gradspec_codegen.prove.evaluate import Point
-from gradspec_codegen.prove.symbols import Sym, SymArray, expressions, sym_array
+from gradspec_codegen.prove.numeric.evaluate import Point
+from gradspec_codegen.prove.symbolic import numpy_models as twins
+from gradspec_codegen.prove.symbolic.decisions import ProofError, tracing
+from gradspec_codegen.prove.symbolic.symbols import Sym, SymArray, expressions, sym_array
 
 X = [sympy.Symbol(f"x_{n}", real=True) for n in range(6)]
 VALUES = [sympy.Rational(text) for text in ("3/10", "-6/5", "7/4", "2", "-1/8", "5")]

@@ -12,7 +12,7 @@ import pytest
 
 from gradspec_codegen.emit.package import PackageBuilder
 from gradspec_codegen.emit.write import staged
-from gradspec_codegen.prove.verdict import OpVerdict, Status
+from gradspec_codegen.prove.report.verdict import OpVerdict, Status
 from gradspec_codegen.prove.workers import prove_ops
 from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import Table

@@ -10,11 +10,11 @@ import sympy
 from sympy import cosh, diff, erf, exp, log, sin, sqrt, tan, tanh
 
 from gradspec_codegen.prove.deadline import TimeUp, time_limit
-from gradspec_codegen.prove.decisions import Decision
-from gradspec_codegen.prove.evaluate import Point
-from gradspec_codegen.prove.rational import is_rationally_zero
-from gradspec_codegen.prove.verdict import Status
-from gradspec_codegen.prove.zero import Region, compare
+from gradspec_codegen.prove.numeric.evaluate import Point
+from gradspec_codegen.prove.report.verdict import Status
+from gradspec_codegen.prove.symbolic.decisions import Decision
+from gradspec_codegen.prove.zero.is_zero import Region, compare
+from gradspec_codegen.prove.zero.rational import is_rationally_zero
 
 x, y, z = sympy.symbols("x y z", real=True)
 p = sympy.Symbol("p", positive=True)

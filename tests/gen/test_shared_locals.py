@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.modes import observe
+from gradspec.core.modes import observe
 from gradspec_codegen.ir.parse import parse
-from gradspec_codegen.prove.verdict import Status
+from gradspec_codegen.prove.report.verdict import Status
 from gradspec_codegen.spec.model import Formula, Table
 from gradspec_codegen.spec.shared_locals import leading, shared_with
 

@@ -63,7 +63,7 @@ def test_continuous_integration_calls_the_documented_test_command() -> None:
 
 def test_every_diagnostic_code_is_in_the_manual() -> None:
     from gradspec_codegen.diagnostics import CODES
-    from gradspec_codegen.prove.verdict import PROOF_CODES
+    from gradspec_codegen.prove.report.verdict import PROOF_CODES
 
     manual = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(GS\d+)` \| (.+?) \|$", manual, re.MULTILINE))

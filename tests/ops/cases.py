@@ -13,9 +13,9 @@ import numpy as np
 import gradspec as gs
 import gradspec.nn.functional as nn_functional
 import gradspec_codegen.specs
-from gradspec.tensor import Tensor, wrap
-from gradspec_codegen.prove import domain
-from gradspec_codegen.prove.inputs import examples_of
+from gradspec.core.tensor import Tensor, wrap
+from gradspec_codegen.prove.inputs import domain
+from gradspec_codegen.prove.inputs.draw import examples_of
 from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import Constant, Example, NotImplementedYet, OpSpec, Param
 from gradspec_codegen.spec.vocabulary import FACTORIZATIONS

@@ -17,7 +17,7 @@ import yaml
 
 import gradspec as gs
 import gradspec.nn.functional as nn_functional
-from gradspec.tensor import Tensor, wrap
+from gradspec.core.tensor import Tensor, wrap
 
 DATA: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("opinfo.yaml").read_text())
 

@@ -11,8 +11,8 @@ import pytest
 import gradspec as gs
 import gradspec.nn.functional as nn_functional
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradspec.registry import BY_NAME, import_all
-from gradspec.tensor import Tensor, wrap
+from gradspec.core.tensor import Tensor, wrap
+from gradspec.dispatch.registry import BY_NAME, import_all
 
 from .cases import (
     CASES,

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec import chains, threads
-from gradspec.node import Node
-from gradspec.registry import import_all
+from gradspec.core.node import Node
+from gradspec.dispatch.registry import import_all
+from gradspec.fast import parallel_for as threads
+from gradspec.graph import chains
 from gradspec_codegen.render.to_threads import is_pointwise
 
 from .cases import (
@@ -72,7 +73,7 @@ def count_as_large(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
     monkeypatch.setattr(chains, "_passed_through", noted)
     monkeypatch.setattr(chains, "BLOCK_BYTES", 16)
-    monkeypatch.setattr("gradspec.engine.ENOUGH", 3)
+    monkeypatch.setattr("gradspec.graph.engine.ENOUGH", 3)
     monkeypatch.setattr(threads._workers, "have_met_large", True)
     return seen
 

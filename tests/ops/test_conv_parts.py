@@ -31,7 +31,7 @@ def test_parts_together_are_the_whole(
 ) -> None:
     import torch
 
-    kernels = import_module("gradspec.kernels.conv")
+    kernels = import_module("gradspec.kernels.nn.conv")
     monkeypatch.setattr(kernels, "_MOST_COLUMNS", most)
     function, *shapes, options = CASES[case]
     rng = np.random.default_rng(0)

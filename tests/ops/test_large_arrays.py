@@ -10,12 +10,12 @@ from scipy.special import ndtr
 
 import gradspec as gs
 import gradspec.nn.functional as F
+from gradspec.fast.clip import MANY, at_least, at_most
+from gradspec.fast.log_sums import log_of_sum
+from gradspec.fast.parallel_for import in_threads
+from gradspec.fast.summation import sums
 from gradspec.kernels import gelu_slope, normal_cdf, sort, topk, where
-from gradspec.kernels.adding import add_at, add_rows
-from gradspec.limits import MANY, at_least, at_most
-from gradspec.log_sums import log_of_sum
-from gradspec.summation import sums
-from gradspec.threads import in_threads
+from gradspec.kernels.indexing.adding import add_at, add_rows
 
 SHAPES = [(512, 128), (64, 9, 16), (8, 4, 16, 64), (20000, 3), (3, 20000), (9000, 2, 3), (40000,)]
 
@@ -254,8 +254,8 @@ def test_softmax_a_few_rows_at_a_time(
 def test_work_that_is_shared_within_shared_work(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gradspec.threads.ENOUGH", 3)
-    monkeypatch.setattr("gradspec.threads.BLOCK", 4)
+    monkeypatch.setattr("gradspec.fast.parallel_for.ENOUGH", 3)
+    monkeypatch.setattr("gradspec.fast.parallel_for.BLOCK", 4)
     before = gs.get_num_threads()
     gs.set_num_threads(threads)
     try:

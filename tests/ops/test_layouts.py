@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import pytest
 
 import gradspec as gs
-from gradspec.registry import import_all
-from gradspec_codegen.prove.inputs import build, examples_of
-from gradspec_codegen.prove.layouts import check_layouts
+from gradspec.dispatch.registry import import_all
+from gradspec_codegen.prove.inputs.draw import build, examples_of
+from gradspec_codegen.prove.inputs.layouts import check_layouts
 from gradspec_codegen.spec.model import OpSpec
 
 from .cases import TABLE

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.tensor import Tensor
+from gradspec.core.tensor import Tensor
 
 from .cases import CASES, Case, call_gradspec, convert, leaf, outputs
 

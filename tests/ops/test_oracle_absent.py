@@ -12,7 +12,7 @@ import pytest
 import gradspec as gs
 import gradspec.nn.functional as nn_functional
 from gradspec.autograd import forward_ad as ours
-from gradspec.tensor import wrap
+from gradspec.core.tensor import wrap
 
 from .cases import CASES, Arguments, Case, at, call_gradspec, is_differentiable, outputs, variables
 

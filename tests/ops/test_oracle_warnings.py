@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec import user_warnings
+from gradspec.core import user_warnings
 
 pytestmark = pytest.mark.oracle
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gradspec as gs
-from gradspec.tensor import Tensor
+from gradspec.core.tensor import Tensor
 
 
 def _leaf(*values: float) -> Tensor:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec import threads
-from gradspec.registry import import_all
+from gradspec.dispatch.registry import import_all
+from gradspec.fast import parallel_for as threads
 from gradspec_codegen.render.module_names import LIMITS
 
 from .cases import CASES, Case, at, call_gradspec, check_alike, convert, leaf, outputs, variables

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.tensor import Tensor
+from gradspec.core.tensor import Tensor
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

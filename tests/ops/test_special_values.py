@@ -11,7 +11,7 @@ import pytest
 
 import gradspec as gs
 import gradspec.nn.functional as nn_functional
-from gradspec.tensor import Tensor
+from gradspec.core.tensor import Tensor
 
 from .cases import leaf
 

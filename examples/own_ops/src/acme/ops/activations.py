@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from numpy import abs as np_abs
 from numpy import asanyarray, ndarray
 
-from gradspec.dispatch import dispatch
-from gradspec.errors import complex_gradient, failure
-from gradspec.later import Later
-from gradspec.modes import current_mode, finish, is_recording
-from gradspec.node import FREED, Node, next_sequence_nr
-from gradspec.numpy_warnings import mute
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
-from gradspec.registry import Op, register
-from gradspec.saved import check_version
-from gradspec.tensor import Tensor, new_tensor
+from gradspec.dispatch.dispatch import dispatch
+from gradspec.dispatch.op_errors import (complex_gradient, failure)
+from gradspec.core.lazy import Later
+from gradspec.core.modes import (current_mode, finish, is_recording)
+from gradspec.core.node import (FREED, Node, next_sequence_nr)
+from gradspec.core.numpy_warnings import mute
+from gradspec.core.type_promotion import (FIRST_COMPLEX, LAST_COMPLEX)
+from gradspec.dispatch.registry import (Op, register)
+from gradspec.graph.saved_values import check_version
+from gradspec.core.tensor import (Tensor, new_tensor)
 
 if TYPE_CHECKING:
     from gradspec.generated import arithmetic as arithmetic_ops

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import asanyarray, ndarray
 
-from gradspec.dispatch import dispatch
-from gradspec.errors import complex_gradient, failure
-from gradspec.later import Later
-from gradspec.modes import current_mode, finish, is_recording
-from gradspec.node import Node, next_sequence_nr
-from gradspec.numpy_warnings import mute
-from gradspec.promotion import FIRST_COMPLEX, LAST_COMPLEX
-from gradspec.registry import Op, register
-from gradspec.tensor import Tensor, new_tensor
+from gradspec.dispatch.dispatch import dispatch
+from gradspec.dispatch.op_errors import (complex_gradient, failure)
+from gradspec.core.lazy import Later
+from gradspec.core.modes import (current_mode, finish, is_recording)
+from gradspec.core.node import (Node, next_sequence_nr)
+from gradspec.core.numpy_warnings import mute
+from gradspec.core.type_promotion import (FIRST_COMPLEX, LAST_COMPLEX)
+from gradspec.dispatch.registry import (Op, register)
+from gradspec.core.tensor import (Tensor, new_tensor)
 
 from . import own_kernels
 

@@ -1,0 +1,200 @@
+"""Everything there is to say about one op, gathered as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..diagnostics import did_you_mean
+from ..emit.format import format_source
+from ..emit.names import node_names
+from ..emit.saves import Saved, plan_saves
+from ..pipeline import Plan
+from ..render.to_latex import latex
+from ..spec.model import (
+    REQUIRED,
+    AutoElementwise,
+    AutoLinear,
+    Constant,
+    Example,
+    Formula,
+    NonDifferentiable,
+    NotImplementedYet,
+    OpSpec,
+    Rule,
+    Signature,
+    Table,
+    TangentRule,
+    Type,
+)
+from ..target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaText:
+    """One formula: what it gives, as written, and as LaTeX (empty where there is no formula)."""
+
+    of: str
+    text: str
+    latex: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What `gradspec explain` shows, in this order."""
+
+    name: str
+    node: str
+    """`MulBackward0`; empty for an op without one."""
+    family: str
+    place: str
+    """`file:line` of the entry."""
+    signature: str
+    doc: str
+    definition: FormulaText
+    vjps: tuple[FormulaText, ...]
+    jvps: tuple[FormulaText, ...]
+    saves: tuple[str, ...]
+    domain: tuple[str, ...]
+    kinks: tuple[str, ...]
+    promotes: tuple[str, ...]
+    aliases: tuple[str, ...]
+    examples: tuple[str, ...]
+    verdict: str
+    module: str
+    """The generated file."""
+    source: str
+    """The generated code."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return asdict(self)
+
+
+def find_ops(table: Table, name: str, everything: Table | None = None) -> list[OpSpec]:
+    """The ops that go by a name: `mul`, `mul.Tensor`, `multiply`, `MulBackward0`, `linalg.inv`.
+
+    `everything` also has the ops that the table builds on: nodes are numbered with them.
+    """
+    nodes = node_names(everything or table)
+    last = name.rpartition(".")[2]
+    return (
+        [op for op in table.ops if name == op.signature.name or name in op.aliases]
+        or [op for op in table.ops if name in (op.name, nodes.get(op.name))]
+        or [op for op in table.ops if last == op.signature.name or last in op.aliases]
+    )
+
+
+def suggestion(table: Table, name: str) -> str:
+    """``did you mean `mul`?`` for a name that no op has."""
+    known = {op.signature.name for op in table.ops} | {a for op in table.ops for a in op.aliases}
+    return did_you_mean(name, known | set(node_names(table).values()))
+
+
+def explanation(op: OpSpec, planned: Plan, target: Target) -> Explanation:
+    """All about one op of a plan."""
+    definition = op.forward or op.composite
+    assert definition is not None
+    proof = planned.recorded.get(op.name)
+    fresh = proof is not None and proof.digest == planned.digests[op.name]
+    return Explanation(
+        name=op.name,
+        node=node_names(planned.everything).get(op.name, ""),
+        family=op.family,
+        place=f"{op.span.path}:{op.span.line}",
+        signature=spelled_signature(op.signature),
+        doc=op.doc,
+        definition=_formula("forward" if op.forward else "composite", definition),
+        vjps=tuple(_formula(", ".join(names), rule) for names, rule in op.vjps),
+        jvps=tuple(_formula(name, rule) for name, rule in op.jvps),
+        saves=tuple(_saved(saved) for saved in plan_saves(op).saved) if op.forward else (),
+        domain=tuple(f"{name}: {condition}" for name, condition in op.domain),
+        kinks=tuple(f"where {condition}: {factor} * grad" for condition, factor in op.kinks),
+        promotes=op.promotes,
+        aliases=op.aliases,
+        examples=tuple(_call(op, example) for example in op.examples),
+        verdict=(
+            f"{proof.status}: {proof.identities} identities, {_counted(proof.chambers, 'chamber')}"
+            if proof is not None and fresh
+            else f"not proved as it stands now: run `{target.command}`"
+            if target.lock
+            else "not known: say where the package is with --out"
+        ),
+        module=_module(op, target),
+        source=format_source(planned.built.ops[op.name].source),
+    )
+
+
+def _module(op: OpSpec, target: Target) -> str:
+    folder = target.out.name if target.out else "generated" if not target.is_extension else ""
+    return f"{folder}/{op.family}.py".lstrip("/")
+
+
+def _formula(of: str, rule: Rule | TangentRule) -> FormulaText:
+    match rule:
+        case Formula():
+            return FormulaText(of, rule.text, latex(rule.block))
+        case AutoLinear():
+            return FormulaText(of, "auto_linear: the op itself, of the tangents")
+        case AutoElementwise():
+            return FormulaText(of, "auto_element_wise: the VJP, with the tangents for grad")
+        case NonDifferentiable():
+            return FormulaText(of, "non_differentiable")
+        case NotImplementedYet(reason):
+            return FormulaText(of, f"not_implemented: {reason}")
+        case Constant(reason):
+            return FormulaText(of, f"constant: {reason}")
+    return FormulaText(of, "auto")
+
+
+def _saved(saved: Saved) -> str:
+    what = saved.name if saved.source != "attribute" else f"{saved.of}.{saved.attribute}"
+    if saved.source == "local":
+        what = f"{what} as the forward computed it"
+    if saved.source == "beside":
+        what = f"{saved.attribute}({saved.of}) where it is quicker to compute beside the forward"
+    readers = ", ".join(dict.fromkeys(saved.wanted_by))
+    return f"{what}, for the gradient of {readers}"
+
+
+def spelled_signature(signature: Signature) -> str:
+    """The signature as a spec writes it."""
+    words: list[str] = []
+    for param in signature.params:
+        if param.keyword_only and "*" not in words:
+            words.append("*")
+        text = f"{spelled_type(param.type)} {param.name}"
+        words.append(text if param.default is REQUIRED else f"{text}={_default(param.default)}")
+    outputs = [
+        spelled_type(output.type) + (f" {output.name}" if len(signature.outputs) > 1 else "")
+        for output in signature.outputs
+    ]
+    answer = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
+    return f"{signature.full_name}({', '.join(words)}) -> {answer}"
+
+
+def spelled_type(type_: Type) -> str:
+    """An ATen type as a spec writes it."""
+    text = type_.base + (f"({type_.alias})" if type_.alias else "")
+    if type_.is_list:
+        text += f"{'?' if type_.has_optional_items else ''}[{type_.size or ''}]"
+    return f"{text}?" if type_.is_optional else text
+
+
+def _default(value: Any) -> str:
+    return repr(list(value) if isinstance(value, tuple) else value)
+
+
+def _call(op: OpSpec, example: Example) -> str:
+    return f"{op.name}({', '.join(f'{name}={_value(value)}' for name, value in example.args)})"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        ((kind, data),) = value.items()
+        return f"{kind}{data}"
+    return str(value)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

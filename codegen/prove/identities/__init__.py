@@ -1,0 +1,1 @@
+"""What has to hold for an op: derivative, tangent and second derivative."""

@@ -1,0 +1,315 @@
+"""What has to be zero for an op's derivatives to be right.
+
+With parameters `p` (the input symbols), `F` the outputs and `g` their cotangents:
+
+    VJP             grad_in of p             =  real part of the sum of conj(g) * dF/dp
+    JVP             tangent of F             =  sum of dF/dp * t
+    double backward derivative of sum(t * grad_in)  =  the same of sympy's first derivative
+
+Both are linear in `g` and in `t`. So where only one tangent is there, or the cotangent of one
+output, and the others are absent, the answer must be that to all of them with zeros for the others.
+
+The gradient for a complex input `a + i*b` is `grad_in of a + i * grad_in of b`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy
+from sympy import Expr, S
+
+from ..inputs.parametrize import along, contracted, curved, is_parametrized
+from ..symbolic.complex_numbers import conjugate, is_complex, parameters, real_part_to_compare
+from ..symbolic.symbols import SymArray, expressions
+from .run import Array, Leaf, Run
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """`got` must equal `expected`; `key` is what the spec calls the formula at fault."""
+
+    label: str
+    key: str
+    got: Expr
+    expected: Expr
+
+
+class Mismatch(Exception):
+    """A gradient has the wrong shape, or is missing altogether."""
+
+    def __init__(self, label: str, key: str, message: str) -> None:
+        super().__init__(message)
+        self.label = label
+        self.key = key
+
+
+class Derivatives:
+    """sympy's derivatives, each computed once; the chambers of an example share most of them."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Expr, sympy.Symbol], Expr] = {}
+
+    def by(self, expr: Expr, symbol: sympy.Symbol) -> Expr:
+        """The derivative of an expression."""
+        if expr.is_Number:
+            return S.Zero
+        found = self._known.get((expr, symbol))
+        if found is None:
+            found = self._derive(expr, symbol) if symbol in expr.free_symbols else S.Zero
+            self._known[expr, symbol] = found
+        return found
+
+    def _derive(self, expr: Expr, symbol: sympy.Symbol) -> Expr:
+        """Sums and products part by part, because the parts come up again; sympy does the rest."""
+        if expr.is_Add:
+            return sympy.Add(*(self.by(term, symbol) for term in expr.args))
+        if expr.is_Mul:
+            factors = expr.args
+            return sympy.Add(
+                *(
+                    sympy.Mul(*factors[:n], self.by(factor, symbol), *factors[n + 1 :])
+                    for n, factor in enumerate(factors)
+                    if symbol in factor.free_symbols
+                )
+            )
+        return expr.diff(symbol)
+
+
+class Jacobian:
+    """The derivatives of the outputs of a run by its input symbols, as sympy gives them."""
+
+    def __init__(self, run: Run, known: Derivatives) -> None:
+        self.outputs = {
+            (name, index): array[index]
+            for name, array in run.outputs.items()
+            for index in np.ndindex(array.shape)
+        }
+        self.cotangents = {
+            (name, index): array[index].item().expr
+            for name, array in run.cotangents.items()
+            for index in np.ndindex(array.shape)
+        }
+        self._known = known
+
+    def first(self, place: Any, p: sympy.Symbol) -> Expr:
+        """The derivative of one output element."""
+        return self._known.by(self.outputs[place], p)
+
+    def second(self, place: Any, p: sympy.Symbol, q: sympy.Symbol) -> Expr:
+        """The second derivative of one output element; which comes first does not matter."""
+        if p.name > q.name:
+            p, q = q, p
+        return self._known.by(self.first(place, p), q)
+
+    def pulled_back(self, element: Expr) -> Expr:
+        """What the VJP must answer: the derivative by `a`, plus `i` times that by `b`."""
+        return sympy.Add(*(unit * self._pulled_back(p) for p, unit in parameters(element)))
+
+    def _pulled_back(self, p: sympy.Symbol) -> Expr:
+        terms = [conjugate(g) * self.first(place, p) for place, g in self.cotangents.items()]
+        return real_part_to_compare(sympy.Add(*terms))
+
+    def pushed_forward(self, place: Any, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
+        """What the JVP must answer for one output element."""
+        return sympy.Add(*(self.first(place, p) * t for p, t in tangents.items()))
+
+    def curved(self, element: Expr, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
+        """What the second pass must answer for an input."""
+        return sympy.Add(*(unit * self._curved(q, tangents) for q, unit in parameters(element)))
+
+    def _curved(self, q: sympy.Symbol, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
+        terms = [
+            t * conjugate(g) * self.second(place, p, q)
+            for place, g in self.cotangents.items()
+            for p, t in tangents.items()
+        ]
+        return real_part_to_compare(sympy.Add(*terms))
+
+
+class WrongShape(Mismatch):
+    """A gradient or a tangent in another shape than what it belongs to."""
+
+    def __init__(
+        self, label: str, key: str, found: tuple[int, ...], wanted: tuple[int, ...]
+    ) -> None:
+        super().__init__(label, key, f"has shape {list(found)} where {list(wanted)} is needed")
+        self.is_mistake = math.prod(found) >= math.prod(wanted)
+        """Whether it may be that a sum over what broadcasting made, or `keepdim`, was forgotten."""
+
+
+def identities(run: Run, known: Derivatives) -> Iterator[Identity]:
+    """Every identity of a run, cheap ones first. Raises Mismatch where shapes are wrong."""
+    if not (run.leaves and run.outputs):
+        return
+    jacobian = Jacobian(run, known)
+    symbols = {leaf: run.array(leaf) for leaf in run.leaves}
+    yield from _forward_of_large_arrays(run)
+    yield from _vjp(run, jacobian, symbols)
+    yield from _jvp(run, jacobian)
+    yield from _second_order(run, jacobian, symbols)
+
+
+def duality(run: Run, place: str) -> Identity:
+    """At a tie there is no derivative to compare with, but VJP and JVP must be each other's
+    transpose: the real part of the sum of `conj(t) * grad_in` is that of `conj(g) * tangent`."""
+    symbols = {leaf: run.array(leaf) for leaf in run.leaves}
+    here = {p: run.point.values[p] for p in _weights(run)}
+    label = f"VJP and JVP where {place}"
+    key = run.leaves[0][0]
+    pulled = [
+        conjugate(run.weights[leaf][index].item().expr) * gradient[index]
+        for leaf in run.leaves
+        for gradient in [_filled(run.gradients[leaf], symbols[leaf], label, key)]
+        for index in np.ndindex(gradient.shape)
+    ]
+    pushed = [
+        conjugate(run.cotangents[name][index].item().expr) * tangent[index]
+        for name, found in run.tangents.items()
+        for tangent in [_filled(found, run.cotangents[name], label, name)]
+        for index in np.ndindex(tangent.shape)
+    ]
+    got, expected = (
+        real_part_to_compare(sympy.Add(*terms)).xreplace(here) for terms in (pulled, pushed)
+    )
+    return Identity(label, key, got, expected)
+
+
+def _forward_of_large_arrays(run: Run) -> Iterator[Identity]:
+    for name, small in run.outputs.items():
+        if name in run.shared:
+            label = f"{name}, of large arrays"
+            large = _filled(run.shared[name], small, label, "forward")
+            for index, expr in _elements(small):
+                yield Identity(f"{label}{_subscript(index)}", "forward", large[index], expr)
+
+
+def _vjp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
+    for leaf in run.leaves:
+        shown = _shown(run, leaf)
+        found = _filled(run.gradients[leaf], symbols[leaf], f"VJP of {shown}", leaf[0])
+        for where, p, got in _components(run, leaf, symbols[leaf], found):
+            yield Identity(f"VJP of {shown}{where}", leaf[0], got, jacobian.pulled_back(p))
+        for again, how in (
+            (run.alone, "asked for alone"),
+            (run.recorded, "with create_graph"),
+            (run.shared, "of large arrays"),
+        ):
+            if leaf in again:
+                label = f"VJP of {shown}"
+                other = _filled(again[leaf], symbols[leaf], f"{label}, {how}", leaf[0])
+                for index, _ in _elements(symbols[leaf]):
+                    text = f"{label}{_subscript(index)}, {how}"
+                    yield Identity(text, leaf[0], other[index], found[index])
+
+        for (name, recorded), gradients in run.of_one_cotangent.items():
+            how = f"of {name} alone{', with create_graph' if recorded else ''}"
+            others = [
+                g
+                for other, array in run.cotangents.items()
+                if other != name
+                for g in expressions(array).flat
+            ]
+            one = _filled(gradients[leaf], symbols[leaf], f"VJP of {shown}, {how}", leaf[0])
+            for index, expected in _elements(_without(found, others)):
+                text = f"VJP of {shown}{_subscript(index)}, {how}"
+                yield Identity(text, leaf[0], one[index], expected)
+
+
+def _jvp(run: Run, jacobian: Jacobian) -> Iterator[Identity]:
+    tangent_of = _weights(run)
+    for name, tangent in run.tangents.items():
+        found = _filled(tangent, run.cotangents[name], f"JVP of {name}", name)
+        for index in np.ndindex(found.shape):
+            label = f"JVP of {name}{_subscript(index)}"
+            expected = jacobian.pushed_forward((name, index), tangent_of)
+            yield Identity(label, name.partition("[")[0], found[index], expected)
+        for leaf, tangents in run.of_one_tangent.items():
+            how = f"with the tangent of {_shown(run, leaf)} alone"
+            others = [
+                t for other in run.leaves if other != leaf for t in run.directions[other].values()
+            ]
+            one = _filled(tangents[name], run.cotangents[name], f"JVP of {name}, {how}", name)
+            for index, expected in _elements(_without(found, others)):
+                text = f"JVP of {name}{_subscript(index)}, {how}"
+                yield Identity(text, name.partition("[")[0], one[index], expected)
+
+
+def _without(found: Array, absent: list[Expr]) -> Array:
+    """What was found, less the terms of these tangents or cotangents."""
+    zeros = {symbol: S.Zero for expr in absent for symbol in expr.free_symbols}
+    rest = np.empty(found.shape, dtype=object)
+    for index, expr in _elements(found):
+        rest[index] = expr.xreplace(zeros)
+    return rest
+
+
+def _second_order(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
+    weights = _weights(run)
+    for place, found in run.second.items():
+        if isinstance(place, str):
+            shown, key, elements = "grad", run.leaves[0][0], run.cotangents[place]
+        else:
+            shown, key, elements = _shown(run, place), place[0], symbols[place]
+        label = f"double backward by {shown}"
+        filled = _filled(found, elements, label, key)
+        if isinstance(place, str):
+            for index in np.ndindex(elements.shape):
+                expected = jacobian.pushed_forward((place, index), weights)
+                yield Identity(f"{label}{_subscript(index)}", key, filled[index], expected)
+            continue
+        bent = is_parametrized(elements)
+        for where, p, got in _components(run, place, elements, filled):
+            expected = curved(run, p) if bent else jacobian.curved(p, weights)
+            yield Identity(f"{label}{where}", key, got, expected)
+
+
+def _components(
+    run: Run, leaf: Leaf, symbols: Array, found: Array
+) -> Iterator[tuple[str, Expr, Expr]]:
+    """What was found for each input: an element, or a parameter that the elements are made of."""
+    if is_parametrized(symbols):
+        for p in run.directions[leaf]:
+            yield f" along {p}", p, contracted(found, along(symbols, {p: S.One}))
+    else:
+        for index, element in _elements(symbols):
+            yield _subscript(index), element, found[index]
+
+
+def _weights(run: Run) -> dict[sympy.Symbol, sympy.Symbol]:
+    """The tangent of each parameter."""
+    return {p: t for directions in run.directions.values() for p, t in directions.items()}
+
+
+def _elements(array: Array) -> Iterator[tuple[tuple[int, ...], Any]]:
+    return ((index, array[index]) for index in np.ndindex(array.shape))
+
+
+def _filled(found: Array | None, like: Any, label: str, key: str) -> Array:
+    """The array, zeros if there is none; Mismatch if it has another shape."""
+    if found is None:
+        zeros = np.empty(like.shape, dtype=object)
+        zeros.fill(S.Zero)
+        return zeros
+    if found.shape != like.shape:
+        raise WrongShape(label, key, found.shape, like.shape)
+    elements = expressions(like) if isinstance(like, SymArray) else like
+    if any(map(is_complex, elements.flat)):
+        return found
+    projected = np.empty(found.shape, dtype=object)  # what arrays of floats cannot but do
+    for index in np.ndindex(found.shape):
+        projected[index] = real_part_to_compare(found[index])
+    return projected
+
+
+def _shown(run: Run, leaf: Leaf) -> str:
+    name, number = leaf
+    return f"{name}[{number}]" if isinstance(run.inputs.values[name], list) else name
+
+
+def _subscript(index: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, index))}]" if index else ""

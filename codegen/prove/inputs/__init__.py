@@ -1,0 +1,1 @@
+"""The calls that a proof makes: sizes, options, layouts, kinks, corners."""

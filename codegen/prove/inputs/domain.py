@@ -1,0 +1,86 @@
+"""Where an op is defined: the `domain` of a spec as conditions on symbols.
+
+`{self: positive}`, `{self: -1 < self < 1}`, `{other: other > self}`: words, or comparisons of
+sums and products of arguments and numbers. A condition holds element by element.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ..symbolic.exact_constants import ExactConstant
+
+WORDS = {
+    "positive": "{0} > 0",
+    "negative": "{0} < 0",
+    "nonnegative": "{0} > 0",
+    "nonzero": "{0} != 0",
+    "unit": "0 < {0} < 1",
+}
+"""Open regions throughout: a derivative is asked for in the inside."""
+
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+}
+
+_CONSTANTS = {"pi": ExactConstant(sympy.pi), "inf": np.inf}
+
+
+def comparisons(argument: str, condition: str) -> list[tuple[ast.expr, ast.expr]]:
+    """The pairs `(smaller, larger)` that a condition asks for; `!=` holds almost everywhere."""
+    text = WORDS.get(condition.strip(), condition).format(argument)
+    tree = ast.parse(text, mode="eval").body
+    chains = tree.values if isinstance(tree, ast.BoolOp) else [tree]
+    pairs = []
+    for chain in chains:
+        if not isinstance(chain, ast.Compare):
+            raise ValueError(f"the domain of {argument!r} is not a comparison: {condition}")
+        sides = [chain.left, *chain.comparators]
+        for relation, left, right in zip(chain.ops, sides, sides[1:], strict=False):
+            if isinstance(relation, ast.Lt | ast.LtE):
+                pairs.append((left, right))
+            elif isinstance(relation, ast.Gt | ast.GtE):
+                pairs.append((right, left))
+    return pairs
+
+
+def evaluate(tree: ast.expr, values: Mapping[str, Any]) -> Any:
+    """The value of one side of a comparison, on arrays."""
+    match tree:
+        case ast.Constant(value=int() | float() as number):
+            return number
+        case ast.Name(id=name):
+            return values[name] if name in values else _CONSTANTS[name]
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](evaluate(left, values), evaluate(right, values))
+        case ast.UnaryOp(op=unary, operand=operand) if type(unary) in _OPERATORS:
+            return _OPERATORS[type(unary)](evaluate(operand, values))
+    raise ValueError(f"`{ast.unparse(tree)}` cannot stand in a domain")
+
+
+def bounds(argument: str, conditions: list[str]) -> tuple[float, float]:
+    """The interval that the conditions on one argument alone leave to its elements."""
+    low, high = -np.inf, np.inf
+    for condition in conditions:
+        for smaller, larger in comparisons(argument, condition):
+            if isinstance(larger, ast.Name) and larger.id == argument and _is_number(smaller):
+                low = max(low, float(evaluate(smaller, {})))
+            if isinstance(smaller, ast.Name) and smaller.id == argument and _is_number(larger):
+                high = min(high, float(evaluate(larger, {})))
+    return low, high
+
+
+def _is_number(tree: ast.expr) -> bool:
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return names <= _CONSTANTS.keys()

@@ -1,0 +1,213 @@
+"""`auto`: the VJP of an elementwise op, derived by sympy and said in the formula language."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+import sympy
+from sympy import Expr, S
+
+from ...diagnostics import Diagnostic, SpecError
+from ...ir import nodes as ir
+from ...ir.parse import parse
+from ...ir.walk import calls
+from ...render.to_formula import NoFormula, cost, is_small_number, times_grad, to_formula
+from ...render.to_sympy import NotSymbolic, SympyReader
+from ...render.to_text import formula_text
+from ...spec.model import Auto, OpSpec, Table
+from ..deadline import TimeUp, time_limit
+from ..inputs import domain
+from ..zero.rational import is_rationally_zero
+
+SECONDS = 20.0
+"""How long a derivation may take."""
+
+SHORTENING_SECONDS = 5.0
+"""How long sympy may look for a shorter form."""
+
+_OVERFLOWING = frozenset({"exp", "exp2", "expm1", "sinh", "cosh"})
+
+_FOREIGN = 30
+"""What one of these costs where the forward does not call it: `exp` in place of `sigmoid`."""
+
+_GRAD = sympy.Symbol("grad", real=True)
+_RESULT = sympy.Symbol("result", real=True)
+
+
+def derive_vjp(spec: OpSpec, table: Table, param: str) -> str:
+    """The text of the VJP of one argument.
+
+    Raises SpecError, at the place of `auto`, where the forward is not an expression that sympy
+    can differentiate, or the derivative needs a function that the table lacks.
+    """
+    try:
+        definition = spec.forward
+        if definition is None or len(spec.signature.outputs) > 1:
+            raise NotSymbolic("it has no `forward` with a single output")
+        with time_limit(SECONDS):
+            return _Derivation(spec, table, param).of(definition.block)
+    except NotSymbolic as error:
+        reason = str(error)
+    except TimeUp:
+        reason = f"given up after {SECONDS:.0f} s, as sympy's derivative of it is so large"
+    except (RecursionError, MemoryError, OverflowError, ZeroDivisionError) as error:
+        reason = f"sympy raised {type(error).__name__}"
+    rule = spec.rule(param)
+    span = rule.span if isinstance(rule, Auto) else spec.span
+    message = f"no derivative of `{spec.name}` by `{param}` can be derived: {reason}"
+    raise SpecError([Diagnostic("GS072", span, message, "write the formula")])
+
+
+class _Derivation:
+    """The derivation of one formula."""
+
+    def __init__(self, spec: OpSpec, table: Table, param: str) -> None:
+        self._ops = {op.signature.name for op in table.ops}
+        self._reader = SympyReader(table)
+        self._symbols = _symbols(spec)
+        self._x = self._symbols[param]
+
+    def of(self, block: ir.Block) -> str:
+        """The VJP of a definition; a choice between definitions stays one."""
+        whole = block.expression
+        if isinstance(whole, ir.Conditional):
+            then, otherwise = (
+                self.of(ir.Block((ir.Return(part),))) for part in (whole.then, whole.otherwise)
+            )
+            if then == otherwise:
+                return then
+            return f"{then} if {formula_text(whole.test)} else {otherwise}"
+        return self._text(self._reader.block(block, self._symbols), _functions(block))
+
+    def _text(self, forward: Expr, written: Set[str]) -> str:
+        derivative = _tidy(forward.diff(self._x))
+        if derivative == 0:
+            raise NotSymbolic("the result does not depend on it")
+        texts: dict[str, int] = {}
+        reason = ""
+        for candidate in _candidates(forward, derivative, self._x):
+            try:
+                text = to_formula(times_grad(candidate, _GRAD), self._ops)
+            except NoFormula as error:
+                reason = str(error)
+            else:
+                foreign = (_functions(parse(text)) - written) & _OVERFLOWING
+                price = cost(candidate) + _FOREIGN * len(foreign)
+                texts[text] = min(price, texts.get(text, price))
+        if not texts:
+            raise NotSymbolic(reason)
+        return min(texts, key=lambda text: texts[text])
+
+
+def _functions(block: ir.Block) -> Set[str]:
+    """What a formula calls, whether it is an op or the primitive of the same name."""
+    return {call.function.rpartition(".")[2] for call in calls(block)}
+
+
+def _symbols(spec: OpSpec) -> dict[str, sympy.Symbol]:
+    """A real symbol for every argument that is a number, with the sign its domain gives it."""
+    symbols = {}
+    for param in spec.signature.params:
+        if param.type.base not in ("Tensor", "Scalar", "float", "int") or param.type.is_list:
+            continue
+        low, high = domain.bounds(param.name, [c for n, c in spec.domain if n == param.name])
+        sign = {"positive": True} if low >= 0 else {"negative": True} if high <= 0 else {}
+        symbols[param.name] = sympy.Symbol(param.name, real=True, **sign)
+    return symbols
+
+
+def _tidy(derivative: Expr) -> Expr:
+    """Without what is zero almost everywhere, and without nested pieces."""
+    derivative = derivative.replace(sympy.DiracDelta, lambda *_: S.Zero)
+    if derivative.has(sympy.Derivative, sympy.Subs):
+        raise NotSymbolic("sympy has no derivative of it")
+    return sympy.piecewise_fold(derivative) if derivative.has(sympy.Piecewise) else derivative
+
+
+def _candidates(forward: Expr, derivative: Expr, x: sympy.Symbol) -> list[Expr]:
+    """The derivative, written in several ways."""
+    if isinstance(derivative, sympy.Piecewise):
+        return [_by_pieces(forward, derivative, x)]
+    found = [derivative]
+    try:
+        with time_limit(SHORTENING_SECONDS):
+            found += _rewritten(derivative)
+    except TimeUp:
+        pass
+    if forward.free_symbols == {x} and not isinstance(forward, sympy.Piecewise):
+        found += _by_result(forward, derivative)
+    if derivative.has(forward) and not forward.is_Symbol:
+        found.append(derivative.subs(forward, _RESULT))
+    if isinstance(forward, sympy.log):
+        found.append(sympy.powsimp(derivative.subs(forward.args[0], sympy.exp(_RESULT))))
+    return found
+
+
+def _by_pieces(forward: Expr, derivative: sympy.Piecewise, x: sympy.Symbol) -> Expr:
+    """Each piece in its shortest form; pieces of an open domain, so `result` stays out."""
+    pieces = []
+    for value, condition in derivative.args:
+        shortest = min([value, *_candidates(x, value, x)], key=cost) if value != 0 else value
+        pieces.append((shortest, condition))
+    return sympy.Piecewise(*pieces, evaluate=False)
+
+
+def _rewritten(derivative: Expr) -> list[Expr]:
+    """Forms that are sometimes shorter; all of them equal."""
+    forms = [
+        sympy.factor_terms(derivative),
+        sympy.together(derivative),
+        sympy.factor(derivative),
+        sympy.simplify(derivative),
+    ]
+    if derivative.has(sympy.Abs, sympy.sign):
+        forms.append(_by_magnitude(derivative))
+    return forms
+
+
+def _by_magnitude(derivative: Expr) -> Expr:
+    """A quotient in the absolute value, where `u**2` and `u * sign(u)` are its powers too."""
+    inner = [part.args[0] for part in derivative.atoms(sympy.Abs, sympy.sign)]
+    u, magnitude = inner[0], sympy.Dummy("magnitude", positive=True)
+    expr = derivative.subs({sympy.Abs(u): magnitude, sympy.sign(u): magnitude / u})
+    expr = sympy.cancel(sympy.together(expr)).subs(u**2, magnitude**2)
+    expr = sympy.factor(expr).subs(u / magnitude, sympy.sign(u))
+    return expr.subs(magnitude, sympy.Abs(u))
+
+
+def _by_result(forward: Expr, derivative: Expr) -> list[Expr]:
+    """The derivative as `a + b*result + c*result**2`, or one over such, if it is one."""
+    found = []
+    for inverse in (False, True):
+        target = 1 / derivative if inverse else derivative
+        coefficients = _quadratic(forward, target)
+        if coefficients is not None:
+            a, b, c = coefficients
+            value = sympy.factor_terms(a + b * _RESULT + c * _RESULT**2)
+            value = 1 / value if inverse else value
+            found += [value, sympy.factor(value)]
+    return found
+
+
+def _quadratic(forward: Expr, target: Expr) -> tuple[Expr, Expr, Expr] | None:
+    """Numbers `a, b, c` with `a + b*F + c*F**2 == target`: fitted at points, then proved."""
+    (x,) = forward.free_symbols
+    points = [sympy.Rational(n, 7) for n in (3, 5, 6)]
+    rows, values = [], []
+    for point in points:
+        at, wanted = (sympy.N(e.subs(x, point), 30) for e in (forward, target))
+        if not (at.is_Float and wanted.is_Float):
+            return None
+        rows.append([S.One, at, at**2])
+        values.append(wanted)
+    matrix = sympy.Matrix(rows)
+    if abs(matrix.det()) < sympy.Float("1e-20"):
+        return None
+    solved = matrix.LUsolve(sympy.Matrix(values))
+    a, b, c = (sympy.nsimplify(v, rational=True, tolerance=1e-15) for v in solved)
+    if not all(map(is_small_number, (a, b, c))):
+        return None
+    difference = a + b * forward + c * forward**2 - target
+    if is_rationally_zero(difference) or is_rationally_zero(difference.rewrite(sympy.exp)):
+        return a, b, c
+    return None

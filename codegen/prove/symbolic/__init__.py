@@ -1,0 +1,1 @@
+"""Arrays of symbols, what a proof decides about them, and exact models of NumPy's functions."""

@@ -1,0 +1,160 @@
+"""Exact stand-ins for `gradspec.core.constants`, so that a proof knows pi and not 3.14159...
+
+`install` must run before the runtime is imported. The stand-ins are floats too: numeric code that
+meets one computes with its value, as always.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from types import ModuleType
+from typing import Any
+
+import sympy
+
+_SIMPLE_DENOMINATOR = 10**6
+
+
+def exact_number(number: Any) -> sympy.Expr:
+    """The exact number that a Python or NumPy number stands for.
+
+    A float is taken for the simplest rational that rounds to it: `0.1` for 1/10, `1 / 3` for 1/3.
+    """
+    if isinstance(number, ExactConstant | ExactComplex):
+        return number.expr
+    if isinstance(number, complex):
+        return exact_number(number.real) + sympy.I * exact_number(number.imag)
+    if not isinstance(number, float):
+        return sympy.Integer(int(number))
+    if math.isnan(number):
+        return sympy.nan
+    if math.isinf(number):
+        return sympy.oo if number > 0 else -sympy.oo
+    simple = Fraction(number).limit_denominator(_SIMPLE_DENOMINATOR)
+    if float(simple) != number:
+        simple = Fraction(repr(float(number)))
+    return sympy.Rational(simple.numerator, simple.denominator)
+
+
+class _Exact:
+    """What both kinds of exact constants do among arrays."""
+
+    __slots__ = ()
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """Arrays of floats meet a plain number, and so keep their dtype."""
+        if any(getattr(getattr(x, "dtype", None), "kind", "") == "O" for x in inputs):
+            return NotImplemented
+        return getattr(ufunc, method)(*map(_plain, inputs), **options)
+
+
+class ExactConstant(_Exact, float):
+    """A float that remembers the exact number it was rounded from."""
+
+    expr: sympy.Expr
+
+    def __new__(cls, expr: sympy.Expr) -> ExactConstant:
+        made = super().__new__(cls, float(expr))
+        made.expr = expr
+        return made
+
+    def conjugate(self) -> ExactConstant:
+        """Itself; a plain float's would be plain."""
+        return self
+
+    def __reduce__(self) -> Any:
+        return (ExactConstant, (self.expr,))
+
+
+class ExactComplex(_Exact, complex):
+    """The same for a complex number."""
+
+    expr: sympy.Expr
+
+    def __new__(cls, expr: sympy.Expr) -> ExactComplex:
+        made = super().__new__(cls, complex(expr))
+        made.expr = expr
+        return made
+
+    def conjugate(self) -> ExactComplex:
+        """Exact, too."""
+        return ExactComplex(sympy.conjugate(self.expr))
+
+    def __reduce__(self) -> Any:
+        return (ExactComplex, (self.expr,))
+
+
+def _plain(operand: Any) -> Any:
+    if isinstance(operand, ExactComplex):
+        return complex(operand)
+    return float(operand) if isinstance(operand, ExactConstant) else operand
+
+
+def _operator(combine: Callable[..., sympy.Expr]) -> Callable[..., Any]:
+    def method(*operands: Any) -> Any:
+        if not all(isinstance(operand, int | float | complex) for operand in operands):
+            return NotImplemented
+        found = combine(*map(exact_number, operands))
+        return ExactConstant(found) if found.is_real is not False else ExactComplex(found)
+
+    return method
+
+
+_OPERATORS: dict[str, Callable[..., sympy.Expr]] = {
+    "__neg__": lambda a: -a,
+    "__pos__": lambda a: a,
+    "__abs__": abs,
+    "__add__": lambda a, b: a + b,
+    "__radd__": lambda a, b: b + a,
+    "__sub__": lambda a, b: a - b,
+    "__rsub__": lambda a, b: b - a,
+    "__mul__": lambda a, b: a * b,
+    "__rmul__": lambda a, b: b * a,
+    "__truediv__": lambda a, b: a / b,
+    "__rtruediv__": lambda a, b: b / a,
+    "__pow__": lambda a, b: a**b,
+    "__rpow__": lambda a, b: b**a,
+}
+for _name, _combine in _OPERATORS.items():
+    setattr(ExactConstant, _name, _operator(_combine))
+    setattr(ExactComplex, _name, _operator(_combine))
+
+
+_VALUES: dict[str, sympy.Expr] = {"pi": sympy.pi, "e": sympy.E}
+
+_SAME_IN_SYMPY = """
+    acos acosh asin asinh atan atanh cos cosh erf erfc exp log sin sinh sqrt tan tanh
+"""
+
+_FUNCTIONS: dict[str, Callable[..., sympy.Expr]] = {
+    name: getattr(sympy, name) for name in _SAME_IN_SYMPY.split()
+} | {
+    "exp2": lambda x: 2**x,
+    "expm1": lambda x: sympy.exp(x) - 1,
+    "lgamma": sympy.loggamma,
+    "log1p": lambda x: sympy.log(1 + x),
+    "log2": lambda x: sympy.log(x, 2),
+    "log10": lambda x: sympy.log(x, 10),
+    "rsqrt": lambda x: 1 / sympy.sqrt(x),
+}
+
+
+def exact_module(name: str = "gradspec.core.constants") -> ModuleType:
+    """A module with the names of `gradspec.core.constants` and exact values."""
+    module = ModuleType(name)
+    made: dict[str, Any] = {key: ExactConstant(expr) for key, expr in _VALUES.items()}
+    made |= {key: _operator(function) for key, function in _FUNCTIONS.items()}
+    made |= {"inf": math.inf, "nan": math.nan}
+    vars(module).update(made)
+    module.__dict__["__all__"] = sorted(made)
+    return module
+
+
+def install() -> None:
+    """Answer `from gradspec import constants` with exact values from now on."""
+    if "gradspec" in sys.modules:
+        raise RuntimeError("exact constants must be installed before gradspec is imported")
+    sys.modules["gradspec.core.constants"] = exact_module()

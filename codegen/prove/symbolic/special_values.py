@@ -1,0 +1,70 @@
+"""Examples that the formulas of an op ask for, beside those that its spec gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...ir.nodes import Attribute, Block, Compare, Const, Name
+from ...ir.walk import walk
+from ...spec.model import Example, Formula, OpSpec
+
+
+def special_examples(spec: OpSpec, examples: tuple[Example, ...]) -> Iterator[Example]:
+    """The first example again, with each value that a formula treats specially.
+
+    A formula with `alpha == 2` in it may be wrong for that `alpha` alone.
+    """
+    if not examples:
+        return
+    first = dict(examples[0].args)
+    kinds = {p.name: p.type.base for p in spec.signature.params if not p.type.is_list}
+    for param, value in dict.fromkeys(_compared(spec)):
+        tried = [dict(example.args).get(param) for example in examples]
+        if value not in tried and _may_be(kinds.get(param), value):
+            yield Example(tuple((first | {param: value}).items()), examples[0].span)
+
+
+def examples_of_dimensions(spec: OpSpec, examples: tuple[Example, ...]) -> Iterator[Example]:
+    """The first example again, with as many dimensions as a formula tells apart.
+
+    A formula with `self.ndim < 4` may be wrong for more dimensions than any example has.
+    """
+    first = dict(examples[0].args)
+    for param, ndim in dict.fromkeys(_compared_dimensions(spec)):
+        shape = first.get(param)
+        if isinstance(shape, list) and len(shape) != ndim:
+            changed = [1] * max(ndim - len(shape), 0) + shape[: max(ndim, 0)]
+            yield Example(tuple((first | {param: changed}).items()), examples[0].span)
+
+
+def _may_be(kind: str | None, value: Any) -> bool:
+    if isinstance(value, str):
+        return kind == "str"
+    return kind in ("Scalar", "float", "int")
+
+
+def _compared(spec: OpSpec) -> Iterator[tuple[str, Any]]:
+    for block in _formulas(spec):
+        for node in walk(block):
+            match node:
+                case Compare(left=Name(id=name), right=Const(value=int() | float() | str() as v)):
+                    if not isinstance(v, bool):
+                        yield name, v
+
+
+def _compared_dimensions(spec: OpSpec) -> Iterator[tuple[str, int]]:
+    """Numbers of dimensions that a formula tells apart."""
+    for block in _formulas(spec):
+        for node in walk(block):
+            match node:
+                case Compare(
+                    left=Attribute(value=Name(id=name), name="ndim"), right=Const(value=int() as n)
+                ):
+                    primal = name.removesuffix("_p").removesuffix("_t")
+                    yield from ((primal, n), (primal, n + 1))
+
+
+def _formulas(spec: OpSpec) -> Iterator[Block]:
+    rules = [spec.forward, spec.composite, *(r for _, r in spec.vjps), *(r for _, r in spec.jvps)]
+    return (rule.block for rule in rules if isinstance(rule, Formula))

@@ -1,0 +1,1 @@
+"""Whether a term is zero."""

@@ -1,0 +1,156 @@
+"""Is a difference zero? Cheap tests first; every answer says how far it can be trusted."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import sympy
+from sympy import Expr
+
+from ..deadline import TimeUp, time_limit
+from ..numeric.evaluate import DIGITS, Point, is_nan
+from ..report.verdict import Status
+from ..symbolic.decisions import Decision, ProofError
+from .rational import is_rationally_zero
+
+SECONDS = 5.0
+"""How long one difference may take before only numbers can speak for it."""
+
+CERTIFYING_POINTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A witness, and the decisions that a point must share to be in the same chamber."""
+
+    witness: Point
+    decisions: tuple[Decision, ...]
+
+    def points(self, rng: random.Random) -> Iterator[Point]:
+        """Points of the chamber, without end; each closer to the witness until it lies inside."""
+        while True:
+            reach = sympy.Rational(1, 2)
+            for _ in range(40):
+                moved = {
+                    symbol: value * (1 + reach * sympy.Rational(rng.randint(-97, 97), 97))
+                    for symbol, value in self.witness.values.items()
+                }
+                point = self.witness.moved(moved)
+                if all(decision.holds(point) for decision in self.decisions):
+                    break
+                reach /= 2
+            else:
+                point = self.witness
+            yield point
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The status of one identity, and for a refuted one the point that refutes it."""
+
+    status: Status
+    point: Point | None = None
+
+
+def compare(got: Expr, expected: Expr, region: Region, *, seconds: float = SECONDS) -> Answer:
+    """Whether two expressions are equal on the chamber of `region`.
+
+    Refuted means that they differ at a point, by more than rounding to 50 digits can explain.
+    """
+    if got == expected:
+        return Answer(Status.PROVED)
+    difference = got - expected
+    if difference == 0:
+        return Answer(Status.PROVED)
+    try:
+        with time_limit(seconds):
+            if is_rationally_zero(difference):
+                return Answer(Status.PROVED)
+    except TimeUp:
+        pass
+    if _differ(got, expected, region.witness):
+        return Answer(Status.REFUTED, region.witness)
+    return _compare_hard(got, expected, region, seconds)
+
+
+def _compare_hard(got: Expr, expected: Expr, region: Region, seconds: float) -> Answer:
+    """Equal at the witness, but not seen to be: search elsewhere, then rewrite."""
+    points = region.points(random.Random(0))
+    for _ in range(3):
+        point = next(points)
+        if _differ(got, expected, point):
+            return Answer(Status.REFUTED, point)
+    try:
+        with time_limit(seconds):
+            if _zero_after_rewriting(got - expected, region):
+                return Answer(Status.PROVED)
+    except TimeUp:
+        pass
+    for _ in range(CERTIFYING_POINTS):
+        point = next(points)
+        if _differ(got, expected, point):
+            return Answer(Status.REFUTED, point)
+    return Answer(Status.CERTIFIED)
+
+
+def _differ(got: Expr, expected: Expr, point: Point) -> bool:
+    """Whether the values differ. Raises ProofError where there is no expected value.
+
+    Asked again with more digits where rounding could be to blame.
+    """
+    for digits in (DIGITS, 4 * DIGITS):
+        if digits != point.digits:
+            point = Point(point.values, digits)
+        left, right = point.value(got), point.value(expected)
+        if is_nan(right):
+            raise ProofError(f"the derivative is not defined at the point: {expected}")
+        if is_nan(left):
+            return True
+        if left == right:
+            return False
+        tolerance = sympy.Float(10) ** -DIGITS
+        if abs(left - right) <= max(abs(left), abs(right), 1) * float(tolerance):
+            return False
+    return True
+
+
+def _zero_after_rewriting(difference: Expr, region: Region) -> bool:
+    rewrites: tuple[Callable[[Expr], Expr], ...] = (
+        lambda e: e.rewrite(sympy.exp),
+        lambda e: _with_factored_roots(_counted_from_bounds(e, region)),
+        lambda e: sympy.expand_log(e, force=False),
+        sympy.expand_func,
+        sympy.gammasimp,
+        lambda e: sympy.logcombine(sympy.expand(e), force=False),
+        lambda e: sympy.expand_log(e.rewrite(sympy.exp), force=False),
+        lambda e: sympy.powdenest(sympy.powsimp(e)),
+    )
+    for rewrite in rewrites:
+        rewritten = rewrite(difference)
+        if rewritten != difference and (rewritten == 0 or is_rationally_zero(rewritten)):
+            return True
+    return bool(sympy.simplify(difference) == 0)
+
+
+def _counted_from_bounds(expr: Expr, region: Region) -> Expr:
+    """With `1 + u`, `u` positive, for a symbol that the domain keeps above one; and so on."""
+    shifted = {}
+    for decision in region.decisions:
+        bound = decision.difference if decision.positive else -decision.difference
+        for symbol in bound.free_symbols:
+            for sign in (1, -1):
+                rest = sign * symbol - bound
+                if rest.is_number:
+                    above = sympy.Dummy(symbol.name, positive=True)
+                    shifted[symbol] = sign * (rest + above)
+    return expr.xreplace(shifted)
+
+
+def _with_factored_roots(expr: Expr) -> Expr:
+    """Roots of products of positive factors as products of roots."""
+    return expr.replace(
+        lambda part: part.is_Pow and part.exp.is_Rational and not part.exp.is_Integer,
+        lambda part: sympy.factor(part.base) ** part.exp,
+    )

@@ -1,0 +1,36 @@
+"""The arguments of a call as users have them: float64 arrays of the witnesses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..identities.run import Array
+from ..inputs.draw import Inputs
+from ..numeric.evaluate import Point, to_float
+from ..symbolic.complex_numbers import is_complex
+from ..symbolic.symbols import SymArray, expressions
+
+
+def numeric_values(inputs: Inputs, point: Point) -> dict[str, Any]:
+    """Every argument, with floats for symbols."""
+    return {name: numeric(value, point) for name, value in inputs.values.items()}
+
+
+def numeric(value: Any, point: Point) -> Any:
+    """One argument; a list item by item."""
+    if isinstance(value, SymArray):
+        return floats(expressions(value), point)
+    if isinstance(value, list):
+        return [numeric(item, point) for item in value]
+    return value
+
+
+def floats(exact: Array, point: Point) -> Array:
+    """Expressions at the witness, as float64 or complex128; other arrays as they are."""
+    if exact.dtype != object:
+        return exact
+    values = [to_float(point.value(expr)) for expr in exact.flat]
+    dtype = np.complex128 if any(map(is_complex, exact.flat)) else np.float64
+    return np.array(values, dtype).reshape(exact.shape)

@@ -1,0 +1,391 @@
+"""The backward graph: what an op leaves behind so that its gradient can be computed.
+
+A vertex of the graph is a `Node`. An edge is simply a reference to the vertex that the gradient
+goes to next: the node of the op that made the tensor (`OutputEdge` in between where that op has
+several differentiable outputs), or the `AccumulateGrad` of a leaf. A tensor holds its own vertex
+in `Tensor.edge`, so recording an op costs one tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+from weakref import ref
+
+from .hooks import Hooks, RemovableHandle
+from .ownership import is_unshared
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+next_sequence_nr: Final[Callable[[], int]] = count().__next__
+"""Numbers nodes in the order of the forward pass, process-wide.
+
+Every edge leads from a larger number to a smaller one, so going through nodes by falling number
+visits each after all that depend on it, and the most recent op first, as PyTorch does.
+"""
+
+
+class Node:
+    """One recorded op.
+
+    Generated subclasses keep what their gradient needs in slots and define
+
+    - `apply(grad, needs)`: the VJP on NumPy arrays,
+    - `apply_differentiable(grad, needs)`: the same formula on tensors, for `create_graph=True`,
+    - `release()`: lets go of what was saved.
+
+    `needs[i]` is falsy where nobody asked for the gradient of input `i`; the answer is a tuple
+    with one entry per input, None where there is no gradient.
+    """
+
+    __slots__ = ("__weakref__", "edges", "hooks", "sequence_nr")
+
+    op: ClassVar[str] = ""
+    """The entry of the table that the node was generated from."""
+    has_several_outputs: bool = False
+    """Whether `apply` takes a list with the gradient of each of `output_count` outputs."""
+
+    output_nrs: ClassVar[tuple[tuple[str, int | None], ...]] = ()
+    """Slots and the output each keeps, for an op with several; None for one without gradient."""
+
+    is_ordinary: ClassVar[bool] = True
+    """Whether all that `apply` does is to compute: a custom function may look at leaves."""
+
+    is_pointwise: ClassVar[bool] = False
+    """Whether `apply` treats every element by itself, where no gradient is summed."""
+
+    are_in_order: ClassVar[bool] = True
+    """Whether every edge leads to a smaller number, as no number has been set by hand."""
+
+    runs_without_grad: ClassVar[bool] = False
+    """Whether `apply` is called even where no gradient arrives, with None."""
+
+    runs_at_once: ClassVar[bool] = False
+    """Whether the vertex waits for no other, but runs as soon as its gradient is complete."""
+
+    edges: tuple[Node | None, ...]
+    hooks: Hooks | None
+    sequence_nr: int
+    output_count: int
+
+    def __init_subclass__(cls) -> None:
+        """Let what a slot `kept_<name>` holds be read as `_saved_<name>`, as in PyTorch."""
+        for slot in cls.__dict__.get("__slots__", ()):
+            if slot.startswith("kept_"):
+                setattr(cls, slot.replace("kept_", "_saved_", 1), KeptValue(slot))
+                setattr(cls, slot.replace("kept_", "_raw_saved_", 1), RawSaved(slot))
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on arrays."""
+        raise NotImplementedError(f"{self.name()} has no gradient on arrays")
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on tensors, itself recorded."""
+        raise NotImplementedError(f"{self.name()} is not differentiable twice")
+
+    def release(self) -> None:
+        """Let go of saved values; a node that saves nothing can run again, as in PyTorch."""
+
+    def name(self) -> str:
+        """The name of the node, e.g. `MulBackward0`."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """`(node, output number)` of each input; `(None, 0)` where no gradient flows."""
+        return tuple((None, 0) if edge is None else place_of(edge) for edge in self.edges)
+
+    def _sequence_nr(self) -> int:
+        """The number by which ready nodes are ordered; the greatest there is for a leaf's."""
+        return self.sequence_nr
+
+    def _set_sequence_nr(self, sequence_nr: int) -> None:
+        """Give it another number, from 0 on."""
+        self.sequence_nr = sequence_nr
+        Node.are_in_order = False
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after the node ran; it may replace the first."""
+        return self._own_hooks().add(self._own_hooks().after_node, hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before the node runs; it may replace them."""
+        return self._own_hooks().add(self._own_hooks().before_node, hook)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Anything that is to be remembered about this node, by name."""
+        return self._own_hooks().metadata
+
+    def __call__(self, *grads: Any) -> Any:
+        """Run this one link: the gradients of its inputs, given those of its outputs.
+
+        A node of one input answers its gradient, others a tuple. TypeError for the wrong number of
+        gradients. What happens is recorded, as for any op.
+        """
+        expected = self.output_count if self.has_several_outputs else 1
+        if len(grads) != expected:
+            raise TypeError(f"expected {expected} arguments, got {len(grads)} instead")
+        from ..graph.run_hooks import call_node_hooks
+
+        given = list(grads) if self.has_several_outputs else grads[0]
+        answers = tuple(call_node_hooks(self, self._own_hooks(), given, self.edges, True))
+        return answers[0] if len(answers) == 1 else answers
+
+    backward = __call__
+
+    def _own_hooks(self) -> Hooks:
+        if self.hooks is None:
+            self.hooks = Hooks()
+        return self.hooks
+
+    def tensor_hooks(self) -> Hooks | None:
+        """Where the hooks of the tensor that this is the vertex of are, if it has any."""
+        return self.hooks
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {hex(id(self))}>"
+
+
+class KeptValue:
+    """What users see of a slot in which a node keeps tensors for its gradient.
+
+    A tensor (for a list of them a tuple), also where the node itself keeps an array only; None if
+    no gradient that was asked for reads it. RuntimeError after the graph has been freed, and if
+    the tensor was modified in place since.
+    """
+
+    __slots__ = ("slot",)
+
+    def __init__(self, slot: str) -> None:
+        self.slot = slot
+
+    def __get__(self, node: Node | None, _: type[Node]) -> Any:
+        if node is None:
+            return self
+        from ..graph.saved_attributes import kept_value
+
+        return kept_value(node, self.slot)
+
+
+class RawSaved:
+    """Answers what a node keeps as something that hooks can be given to."""
+
+    __slots__ = ("slot",)
+
+    def __init__(self, slot: str) -> None:
+        self.slot = slot
+
+    def __get__(self, node: Node | None, owner: type) -> Any:
+        if node is None:
+            return self
+        from ..graph.raw_saved import raw_saved
+
+        return raw_saved(node, self.slot)
+
+
+class OutputEdge(Node):
+    """The vertex of one output of a node that has several differentiable ones."""
+
+    is_ordinary = False
+    runs_at_once = True
+
+    __slots__ = ("node", "output_nr")
+
+    def __init__(self, node: Node, output_nr: int) -> None:
+        self.node = node
+        self.output_nr = output_nr
+        self.edges = (node,)
+        self.hooks = None  # for ever: the node has them
+        self.sequence_nr = node.sequence_nr
+
+    def _own_hooks(self) -> Hooks:
+        return self.node._own_hooks().of_output(self.output_nr)
+
+    def tensor_hooks(self) -> Hooks | None:
+        """The hooks of this output."""
+        hooks = self.node.hooks
+        return None if hooks is None else hooks.outputs.get(self.output_nr)
+
+
+def place_of(vertex: Node) -> tuple[Node, int]:
+    """The node that a gradient goes to, and of which of its outputs it is the gradient."""
+    return (vertex.node, vertex.output_nr) if isinstance(vertex, OutputEdge) else (vertex, 0)
+
+
+class Gone(Node):
+    """The vertex in place of a node that nobody holds any more: no gradient goes on from here."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.edges = ()
+        self.hooks = None
+        self.sequence_nr = 0
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
+        """Nothing."""
+        return ()
+
+    apply_differentiable = apply
+
+
+class WeakEdge(OutputEdge):
+    """The vertex of an output that the node itself keeps, by hooks: it does not hold the node."""
+
+    __slots__ = ("_node",)
+
+    def __init__(self, edge: Node) -> None:
+        node, self.output_nr = place_of(edge)
+        self._node = ref(node)
+        self.hooks = None
+        self.sequence_nr = edge.sequence_nr
+
+    @property
+    def node(self) -> Node:  # type: ignore[override]
+        """The node, or what stands for it once it is gone."""
+        return self._node() or Gone()
+
+    @property
+    def edges(self) -> tuple[Node | None, ...]:  # type: ignore[override]
+        """The node, if there still is one."""
+        return (self._node(),)
+
+
+class GraphRoot(Node):
+    """The vertex above the roots of a backward pass that has several: its gradients are theirs."""
+
+    has_several_outputs = True
+
+    __slots__ = ("output_count",)
+
+    def __init__(self, roots: Sequence[Node]) -> None:
+        self.edges = tuple(roots)
+        self.output_count = len(self.edges)
+        self.hooks = None
+        self.sequence_nr = next_sequence_nr()
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """Each root gets its cotangent."""
+        return tuple(grad)
+
+    apply_differentiable = apply
+
+
+class AccumulateGrad(Node):
+    """The vertex of a leaf: adds what arrives to the leaf's `grad`.
+
+    It holds the leaf's array but only a weak reference to the tensor, because the tensor holds
+    it: a leaf that nobody uses any more is freed at once, without the garbage collector.
+    """
+
+    is_ordinary = False
+    runs_at_once = True
+    runs_without_grad = True
+
+    __slots__ = ("_variable", "array")
+
+    def __init__(self, variable: Tensor) -> None:
+        self._variable: Callable[[], Tensor | None] = ref(variable)
+        self.array = variable.array
+        self.edges = ()
+        self.hooks = None
+        self.sequence_nr = LEAF_SEQUENCE_NR
+
+    @property
+    def variable(self) -> Tensor:
+        """The leaf; made anew if only the graph still knows it."""
+        variable = self._variable()
+        if variable is None:
+            from .tensor import wrap
+
+            variable = wrap(self.array)
+            variable.edge = self
+            self._variable = ref(variable)
+        return variable
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
+        """Add an array, if there is one, to the leaf's gradient, in place if it has one."""
+        variable = self._variable()
+        if variable is not None and (grad is None or self._accepts(variable)):
+            if grad is not None:
+                variable.add_to_grad(grad)
+            self._call_accumulate_hooks(variable)
+        return ()
+
+    def take_from(self, buffers: dict[Node, Any]) -> None:
+        """Like `apply`, of what `buffers` hold for this vertex: if nobody else does, it is kept."""
+        grad = buffers.pop(self)
+        variable = self._variable()
+        if grad is None or variable is None:
+            return
+        if self._accepts(variable):
+            keep = is_unshared(grad) and grad.strides == self.array.strides  # it is counted first
+            variable.add_to_grad(grad, keep)
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
+        """Add a tensor, if there is one, to the leaf's gradient; the sum is recorded."""
+        variable = self._variable()
+        if variable is not None and (grad is None or self._accepts(variable)):
+            if grad is not None:
+                variable.add_recorded_grad(grad)
+            self._call_accumulate_hooks(variable)
+        return ()
+
+    def _accepts(self, variable: Tensor) -> bool:
+        """Whether the tensor still asks for a gradient; RuntimeError if it is no leaf any more."""
+        if variable.edge is not self and not variable.is_leaf:
+            raise RuntimeError(
+                "leaf variable has been moved into the graph interior: it was detached and then "
+                "modified in place after it had been used"
+            )
+        return variable.requires_grad
+
+    def _call_accumulate_hooks(self, variable: Tensor) -> None:
+        if self.hooks is not None:
+            for hook in list(self.hooks.after_accumulate.values()):
+                if hook(variable) is not None:
+                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+
+
+def nowhere(view: Tensor) -> AccumulateGrad:
+    """The vertex of a view that requires grad and is not recorded: nothing is accumulated."""
+    vertex = AccumulateGrad(view)
+    vertex._variable = _no_tensor
+    return vertex
+
+
+def leads_nowhere(vertex: Node | None) -> bool:
+    """Whether this is the vertex of a view that was made without gradients."""
+    return isinstance(vertex, AccumulateGrad) and vertex._variable is _no_tensor
+
+
+def _no_tensor() -> None:
+    """Stands for a weak reference whose tensor is gone."""
+
+
+LEAF_SEQUENCE_NR: Final = 2**64 - 1
+"""PyTorch's number for `AccumulateGrad`: a leaf runs as soon as its gradient is complete."""
+
+
+class Freed:
+    """Stands where a saved value was after the graph has been freed; any use of it raises."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        raise freed_graph()
+
+
+FREED: Final[Any] = Freed()
+
+
+def freed_graph() -> RuntimeError:
+    """The error of a second backward through a graph that was not retained."""
+    return RuntimeError(
+        "Trying to backward through the graph a second time, or to read its saved tensors after "
+        "they have already been freed: the first pass did so. Specify retain_graph=True in the "
+        "first .backward() or autograd.grad() if they are needed again."
+    )

@@ -1,0 +1,1 @@
+"""How a call finds its op, its dtypes and its errors."""

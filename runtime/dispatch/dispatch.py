@@ -1,0 +1,197 @@
+"""The slow path of every op: what is not a plain tensor becomes one, or is refused by name.
+
+A generated function checks in a few nanoseconds that its tensor arguments are of type `Tensor`
+exactly. If one is not, it hands the whole call to `dispatch`, which lifts numbers and arrays,
+sends dual tensors to forward mode, and calls the function again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..core.entrance import operand
+from ..core.invalid_view import StaleView
+from ..core.modes import is_grad_enabled
+from ..core.number_conversion import converted, wrapped
+from ..core.storage import share_memory
+from ..core.tensor import Tensor, wrap
+from ..core.type_promotion import LAST_INTEGER, get_default_dtype, plain_number, result_dtype
+from ..forward_ad.dual import Dual, call_with_tangents
+from ..overrides import flattened, handle_torch_function, has_torch_function
+from .overloads import public_function
+from .registry import OPS, Op, Param
+
+
+def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call an op whose arguments are not all plain tensors.
+
+    Raises TypeError naming the op, the argument and its position where a value cannot stand
+    for a tensor.
+    """
+    relevant = flattened((*args, *kwargs.values()))
+    if has_torch_function(relevant):
+        return handle_torch_function(public_function(function), relevant, *args, **kwargs)
+    op = OPS[function]
+    values = bind(op, args, kwargs)
+    if any(_is_dual(value) for value in values.values()):
+        return call_with_tangents(op, values)
+    return call(op, lift(op, values))
+
+
+def lift(op: Op, values: dict[str, Any]) -> dict[str, Any]:
+    """The arguments with tensors (duals stay duals) wherever the op takes tensors."""
+    lifted = {}
+    number_dtype = _dtype_for_numbers(op, values)
+    for position, param in enumerate(op.params, 1):
+        value = values[param.name]
+        if param.type.startswith("Tensor"):
+            value = _lift(op, param, position, value, number_dtype)
+        lifted[param.name] = value
+    return lifted
+
+
+def bind(op: Op, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by name; a generated function passes all of them."""
+    positional = [param.name for param in op.params if not param.keyword_only]
+    return dict(zip(positional, args, strict=False)) | kwargs
+
+
+def call(op: Op, values: dict[str, Any]) -> Any:
+    """Call the function of an op with arguments by name."""
+    args = [values[param.name] for param in op.params if not param.keyword_only]
+    kwargs = {param.name: values[param.name] for param in op.params if param.keyword_only}
+    return op.function(*args, **kwargs)
+
+
+def _is_dual(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(isinstance(item, Dual) for item in value)
+    return isinstance(value, Dual)
+
+
+def _dtype_for_numbers(op: Op, values: dict[str, Any]) -> np.dtype[Any] | None:
+    """The dtype of a Python number among tensors: the one that the op will compute in."""
+    promoted = [values[name] for name in op.promotes if values[name] is not None]
+    if not any(isinstance(value, int | float | complex) for value in promoted):
+        return None
+    dtype = result_dtype(*(v.array if isinstance(v, Tensor) else v for v in promoted))
+    return get_default_dtype() if op.int_to_float and dtype.num <= LAST_INTEGER else dtype
+
+
+def _lift(
+    op: Op, param: Param, position: int, value: Any, number_dtype: np.dtype[Any] | None
+) -> Any:
+    """A plain tensor, or a list of them, for one tensor argument."""
+    if value is None and param.type.endswith("?"):
+        return None
+    if "[]" in param.type:
+        if isinstance(value, list | tuple):
+            absent = param.type == "Tensor?[]"
+            return [
+                None if item is None and absent else _lift_one(op, param, position, item, None)
+                for item in value
+            ]
+        raise _wrong_type(op, param, position, value)
+    return _lift_one(op, param, position, value, number_dtype)
+
+
+def _lift_one(
+    op: Op, param: Param, position: int, value: Any, number_dtype: np.dtype[Any] | None
+) -> Tensor:
+    if type(value) is Tensor or type(value) is Dual:
+        return value
+    if isinstance(value, StaleView):
+        if is_grad_enabled():
+            raise value.refusal()
+        return value.as_plain()
+    if isinstance(value, Tensor):
+        plain = wrap(value.array)
+        plain.edge = value.edge
+        share_memory(value, plain)
+        return plain
+    if isinstance(value, np.ndarray):
+        return wrap(operand(value))
+    if isinstance(value, np.number | np.bool_):
+        is_extended = isinstance(value, np.longdouble | np.clongdouble)
+        return wrap(np.asarray(plain_number(value) if is_extended else value))
+    if number_dtype is not None and isinstance(value, int | float | complex):
+        # A bool stays one, of the lowest category: some ops refuse it.
+        dtype = np.dtype(np.bool_) if isinstance(value, bool) else number_dtype
+        convert = converted if op.name in _CHOOSING else wrapped
+        return wrap(np.asarray(convert(value, dtype), dtype))
+    raise _wrong_type(op, param, position, value)
+
+
+_CHOOSING: Final = ("where.self",)
+"""Ops that answer a number as it is, instead of computing with it: it must fit."""
+
+
+def _wrong_type(op: Op, param: Param, position: int, value: object) -> TypeError:
+    expected = "tuple of Tensors" if "[]" in param.type else "Tensor"
+    return TypeError(
+        f"{op.function.__name__}(): argument '{param.name}' (position {position}) must be "
+        f"{expected}, not {type(value).__name__}"
+    )
+
+
+def all_tensors(values: object) -> bool:
+    """Whether a list argument holds plain tensors (or nothing where a tensor may be absent)."""
+    if type(values) is not list and type(values) is not tuple:
+        return False
+    for value in values:  # noqa: SIM110 - a third of the time
+        if type(value) is not Tensor and value is not None:
+            return False
+    return True
+
+
+def any_edge(tensors: Sequence[Tensor | None]) -> bool:
+    """Whether a gradient is asked for by any of a list of tensors."""
+    for tensor in tensors:  # noqa: SIM110 - a third of the time
+        if tensor is not None and tensor.edge is not None:
+            return True
+    return False
+
+
+def edges_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    """Where the gradients of a list of tensors go."""
+    return tuple([None if tensor is None else tensor.edge for tensor in tensors])
+
+
+def is_number(tensor: Tensor) -> bool:
+    """Whether a tensor stands for a number that was given beside others: see `lift_number`.
+
+    Several nodes may keep it, and nobody can write to it: who is shown it gets a copy.
+    """
+    array = tensor.array
+    return not array.ndim and not array.flags.writeable and array.base is None
+
+
+_NUMBERS: Final[dict[tuple[Any, int | float], Tensor]] = {}
+_MOST_NUMBERS: Final = 1000
+
+
+def lift_number(value: Any, beside: Any) -> Tensor | None:
+    """A Python number as a tensor of the dtype of the tensor beside it.
+
+    None where this is not the case at hand, or where the dtype takes more thought: then the slow
+    path decides. The tensors are shared, so that their arrays are read-only.
+    """
+    kind = type(value)
+    if type(beside) is not Tensor or (kind is not float and kind is not int):
+        return None
+    dtype = beside.array.dtype
+    if dtype.num <= LAST_INTEGER:
+        return None
+    found = _NUMBERS.get((dtype, value))
+    if found is None:
+        array = np.array(value, dtype)
+        array.setflags(write=False)
+        found = wrap(array)
+        if value:  # 0.0 and -0.0 are equal, but not the same
+            if len(_NUMBERS) > _MOST_NUMBERS:
+                _NUMBERS.clear()
+            _NUMBERS[dtype, value] = found
+    return found

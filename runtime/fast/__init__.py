@@ -1,0 +1,1 @@
+"""Quicker ways to compute what NumPy computes."""

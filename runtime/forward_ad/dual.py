@@ -1,0 +1,304 @@
+"""Forward mode: a dual tensor carries a tangent through the ops beside its value.
+
+`Dual` is a subclass, so the fast path of an op, which asks for `Tensor` exactly, does not know
+about it: a dual operand sends the call to `dispatch`, and from there to `call_with_tangents`.
+Each level of forward mode has duals of its own. The primal and the tangent of a dual may be duals
+of levels entered before, which is how forward mode is nested.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+from weakref import ref
+
+import numpy as np
+
+from ..core.node import Node
+from ..core.storage import base_of
+from ..core.tensor import Tensor
+from ..dispatch.registry import Op, table_op
+from .saved_duals import keep_duals
+
+
+class Level:
+    """One `with dual_level()` block; tangents count only while it is open."""
+
+    __slots__ = ("depth", "keepers", "open")
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+        self.open = True
+        self.keepers: list[ref[Node]] = []
+        """Nodes that keep tangents of their outputs, and with those perhaps themselves."""
+
+
+class Parts:
+    """What a dual consists of."""
+
+    __slots__ = ("level", "primal", "tangent")
+
+    def __init__(self, primal: Tensor, tangent: Tensor, level: Level) -> None:
+        self.primal = primal
+        self.tangent = tangent
+        self.level = level
+
+
+def _of_primal(name: str) -> Any:
+    """An attribute that a dual has in common with its primal."""
+
+    def get(dual: Dual) -> Any:
+        return getattr(dual.primal, name)
+
+    def set(dual: Dual, value: Any) -> None:
+        setattr(dual.primal, name, value)
+
+    return property(get, set)
+
+
+class Dual(Tensor):
+    """A tensor with a tangent, the derivative of its value in the direction of a level.
+
+    The memory, its versions and the place in the backward graph are those of the primal.
+    """
+
+    __slots__ = ()
+    _is_internal = True  # no class of a user's that could override ops
+    _dual_parts: Parts
+
+    array = _of_primal("array")
+    edge = _of_primal("edge")
+    alias = _of_primal("alias")
+    _view_base = _of_primal("_view_base")
+    _view_kind = _of_primal("_view_kind")
+
+    @property
+    def primal(self) -> Tensor:
+        """The value: a tensor without this tangent, or a dual of a level entered before."""
+        return self._dual_parts.primal
+
+    @property
+    def tangent(self) -> Tensor:
+        """The derivative."""
+        return self._dual_parts.tangent
+
+    @property
+    def level(self) -> Level:
+        """The level that the tangent belongs to."""
+        return self._dual_parts.level
+
+    def detach_(self) -> Tensor:
+        """Cut this tensor off from the graph, and drop the tangent."""
+        self.primal.detach_()
+        self._dual_parts.level = _CLOSED
+        return self
+
+
+_CLOSED: Final = Level(-1)
+_CLOSED.open = False
+
+
+class _Levels(threading.local):
+    """The open levels of one thread, outermost first."""
+
+    def __init__(self) -> None:
+        self.stack: list[Level] = []
+
+
+_levels: Final = _Levels()
+
+
+def enter_level() -> Level:
+    """Open a level inside those that are open."""
+    level = Level(len(_levels.stack))
+    _levels.stack.append(level)
+    return level
+
+
+def exit_level(level: Level) -> None:
+    """Close the innermost level: its duals lose their tangents.
+
+    Raises RuntimeError if `level` is not the innermost.
+    """
+    if not _levels.stack or _levels.stack[-1] is not level:
+        raise RuntimeError("levels of forward mode must be closed in the reverse of their order")
+    _levels.stack.pop().open = False
+    for keeper in level.keepers:
+        node = keeper()
+        if node is not None and node.hooks is not None:
+            node.hooks.tangents = [kept for kept in node.hooks.tangents if kept[2] is not level]
+    level.keepers.clear()
+
+
+def current_level() -> Level | None:
+    """The innermost open level."""
+    return _levels.stack[-1] if _levels.stack else None
+
+
+def with_tangent(primal: Tensor, tangent: Tensor, level: Level) -> Dual:
+    """A dual on the memory of `primal`, at the same place in the backward graph."""
+    dual = Tensor.__new__(Dual)
+    dual._dual_parts = Parts(primal, tangent, level)
+    return dual
+
+
+def tangents_of(tensor: Tensor) -> tuple[tuple[Tensor, Level], ...]:
+    """The tangents of a tensor at all levels, outermost first."""
+    found = []
+    while isinstance(tensor, Dual):
+        found.append((tensor.tangent, tensor.level))
+        tensor = tensor.primal
+    return tuple(reversed(found))
+
+
+def with_tangents(tensor: Tensor, tangents: Iterable[tuple[Tensor, Level]]) -> Tensor:
+    """The opposite of `tangents_of`, for the levels that are still open."""
+    for tangent, level in tangents:
+        tensor = with_tangent(tensor, tangent, level) if level.open else tensor
+    return tensor
+
+
+def without_tangents(tensor: Tensor) -> Tensor:
+    """The plain tensor whose values and history `tensor` has."""
+    while isinstance(tensor, Dual):
+        tensor = tensor.primal
+    return tensor
+
+
+def split(value: Any, level: Level) -> tuple[Any, Tensor | None]:
+    """The primal and the tangent at `level`; `value` itself if it is no dual of that level."""
+    if not isinstance(value, Dual) or value.level is not level:
+        return value, None
+    primal, tangent = value.primal, value.tangent
+    while isinstance(primal, Dual) and primal.level is level:
+        primal = primal.primal  # written to, and so made a dual, after `value` was
+    return primal, tangent
+
+
+def without_closed_levels(value: Any) -> Any:
+    """What is below the duals whose level is closed."""
+    while isinstance(value, Dual) and not value.level.open:
+        value = value.primal
+    return value
+
+
+def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
+    """Call an op on arguments by name, some of them duals.
+
+    The innermost level is taken off: the op runs on the primals (and comes back here if they are
+    duals of an outer level), then its JVP on those primals and tangents that it asks for by name.
+    A tangent that an argument does not have is None, not zeros, which would be multiplied. Where
+    the JVP asks for no tangent that is there, the result has none, as in PyTorch.
+    NotImplementedError if the op has no JVP.
+    """
+    from ..dispatch.dispatch import call, lift  # which imports this module
+
+    values = {name: _map(without_closed_levels, value) for name, value in values.items()}
+    level = innermost_level(values.values())
+    if level is None:
+        return call(op, lift(op, values))
+    if op.jvp is None and op.differentiable:
+        raise NotImplementedError(
+            f"Trying to use forward AD with {op.name} that does not support it: its entry in the "
+            "table has no JVP. Use reverse mode instead."
+        )
+    lifted = lift(op, {name: _primal(value, level) for name, value in values.items()})
+    result = call(op, lifted)
+    if op.jvp is None:
+        return result
+    tangents = {
+        f"{_in_table(param.name)}_t": _tangent(values[param.name], level)
+        for param in op.params
+        if param.type.startswith("Tensor")
+    }
+    given = _given(op.jvp, tangents, lifted, result)
+    if given is not None:
+        result = _attach(result, op.jvp(**given), level, _arrays_of(tangents))
+    keep_duals(result, [(values[name], lifted[name]) for name in lifted])
+    return result
+
+
+def _given(
+    jvp: Callable[..., Any], tangents: dict[str, Any], lifted: dict[str, Any], result: Any
+) -> dict[str, Any] | None:
+    """What a JVP asks for by the names of its parameters; None if none of its tangents is there."""
+    code = jvp.__code__
+    names = code.co_varnames[: code.co_argcount]
+    asked = tangents.keys() & names or tangents.keys()
+    if all(tangents[name] is None for name in asked):
+        return None
+    primals = {_in_table(name): value for name, value in lifted.items()}
+    known = primals | tangents | {"result": result}
+    return {name: known[name] for name in names}
+
+
+def _in_table(name: str) -> str:
+    """The functions spell ATen's `self` as PyTorch's do."""
+    return "self" if name == "input" else name
+
+
+def innermost_level(values: Iterable[Any]) -> Level | None:
+    """The innermost open level among the duals in `values`, or in lists there."""
+    levels = []
+    for value in values:
+        for item in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(item, Dual) and item.level.open:
+                levels.append(item.level)
+    return max(levels, key=lambda level: level.depth, default=None)
+
+
+def _map(function: Callable[[Any], Any], value: Any) -> Any:
+    """Apply `function` to an argument, or to every item of a list."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(function, value))
+    return function(value)
+
+
+def _primal(value: Any, level: Level) -> Any:
+    return _map(lambda item: split(item, level)[0], value)
+
+
+def _tangent(value: Any, level: Level) -> Any:
+    """The tangent of an argument, None where it has none; a list if that of any item is there."""
+    if isinstance(value, list | tuple):
+        tangents = [_tangent(item, level) for item in value]
+        return None if all(tangent is None for tangent in tangents) else tangents
+    return split(value, level)[1]
+
+
+def _arrays_of(tangents: dict[str, Any]) -> list[Any]:
+    values = [v if isinstance(v, list | tuple) else [v] for v in tangents.values()]
+    return [tensor.array for value in values for tensor in value if tensor is not None]
+
+
+def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
+    """Duals of the results; one whose tangent is None has none.
+
+    A result on memory of its own gets a tangent on memory of its own, so that writing to the one
+    (see `tangent_writes`) is right for the other, too.
+    """
+    if tangent is None:
+        return result
+    if isinstance(result, list | tuple):
+        duals = [_attach(*pair, level, given) for pair in zip(result, tangent, strict=True)]
+        # A named tuple takes its fields one by one.
+        return type(result)(*duals) if hasattr(result, "_fields") else type(result)(duals)
+    tangent = _like(tangent, result)
+    if base_of(result) is None:
+        from .inplace_tangents import lying_as  # which imports this module
+
+        if any(np.may_share_memory(tangent.array, array) for array in given):
+            tangent = table_op("clone")(tangent)
+        tangent = lying_as(tangent, result)
+    return with_tangent(result, tangent, level)
+
+
+def _like(tangent: Tensor, result: Tensor) -> Tensor:
+    """A tangent of the result's shape and dtype: that of one operand may be narrower."""
+    mine, other = tangent.array, result.array
+    if mine.shape != other.shape:
+        tangent = table_op("expand")(tangent, other.shape)
+    if mine.dtype != other.dtype and "O" not in (mine.dtype.kind, other.dtype.kind):
+        tangent = table_op("_to_copy")(tangent, dtype=other.dtype)
+    return tangent

@@ -1,0 +1,1 @@
+"""What is made of ops without being one: creation, indexing, conversion, printing."""

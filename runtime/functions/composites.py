@@ -1,0 +1,346 @@
+"""Functions of PyTorch that only arrange calls of ops, but take arguments too free for the table.
+
+Lists of dimensions, lists of tensors to go through one by one, strings: what the formula language
+cannot say is said here. No function has a node of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.memory_format import contiguous_format, outermost_first, preserve_format, wrong_rank
+from ..core.memory_format import memory_format as MemoryFormat
+from ..core.strides import is_dense
+from ..core.user_warnings import warn_once
+from ..dispatch.registry import table_op
+
+if TYPE_CHECKING:
+    from ..core.tensor import Tensor
+
+
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of at most `chunks` parts of one length along `dim`; the last may be shorter.
+
+    Raises RuntimeError for a scalar, and unless `chunks` is positive.
+    """
+    if not input.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks < 1:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    length = input.shape[_place(dim, input.ndim)]
+    if not length:
+        return table_op("split_with_sizes")(input, [0] * chunks, dim)
+    return table_op("split")(input, -(-length // chunks), dim)
+
+
+def tensor_split(
+    input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Views of parts of `dim`: so many of nearly one length, or cut at the given positions."""
+    if not input.ndim:
+        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got 0")
+    length = input.shape[_place(dim, input.ndim)]
+    given: Any = indices_or_sections
+    if not isinstance(given, int | list | tuple):
+        given = given.tolist()
+    if isinstance(given, int):
+        if given < 1:
+            raise RuntimeError(f"number of sections must be larger than 0, got {given}")
+        short, longer = divmod(length, given)
+        ends = [short * n + min(n, longer) for n in range(1, given)]
+    else:
+        ends = list(given)
+    part = table_op("slice")
+    return tuple(
+        part(input, dim, start, max(_cut(start, length), _cut(end, length)))
+        for start, end in zip([0, *ends], [*ends, length], strict=True)
+    )
+
+
+def _cut(end: int, length: int) -> int:
+    return max(end + length, 0) if end < 0 else end
+
+
+def _place(dim: int, ndim: int) -> int:
+    from ..core.tensor import normalize_dim  # which needs this module's methods
+
+    return normalize_dim(dim, ndim)
+
+
+def contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -> Tensor:
+    """The tensor itself if its elements lie in row-major order; else a copy that does.
+
+    `memory_format` may ask for another order, in which the channels come last. RuntimeError if it
+    does not fit the dimensions, or is `preserve_format`.
+    """
+    array = input.array
+    if memory_format in (contiguous_format, preserve_format) and array.flags.c_contiguous:
+        return input
+    if memory_format == preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    order = outermost_first(memory_format, array.ndim)
+    if order is None:
+        raise wrong_rank(memory_format)
+    if array.transpose(order).flags.c_contiguous:
+        return input
+    copied: Tensor = table_op("clone")(input)
+    _lay_out(copied, order)
+    return copied
+
+
+def _lay_out(copied: Tensor, order: tuple[int, ...]) -> None:
+    """Put the elements of a copy, and of its tangent, into the order of the dimensions."""
+    if hasattr(copied, "_dual_parts"):
+        _lay_out(copied._dual_parts.primal, order)
+        _lay_out(copied._dual_parts.tangent, order)
+    else:
+        turned = np.array(copied.array.transpose(order), order="C", copy=None, subok=True)
+        copied.array = turned.transpose(np.argsort(order))
+
+
+def gradient_for(leaf: Tensor, grad: Tensor) -> Tensor:
+    """A copy of a gradient that lies in memory as a dense leaf does, or else row by row."""
+    if is_dense(leaf.array):
+        from ..core.tensor import wrap  # which needs this module's methods
+
+        copied: Any = wrap(np.zeros_like(leaf.array))
+        return copied.copy_(grad)
+    copied = table_op("clone")(grad)
+    _lay_out(copied, tuple(range(grad.ndim)))
+    return copied
+
+
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself; RuntimeError for bools."""
+    if input.array.dtype.kind == "b":
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+def movedim(input: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
+    """A view with the dimensions `source` moved to `destination`, the others kept in order."""
+    sources = [source] if isinstance(source, int) else list(source)
+    destinations = [destination] if isinstance(destination, int) else list(destination)
+    if len(sources) != len(destinations):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({sources} dims) should contain "
+            f"the same number of dims as destination ({destinations} dims)"
+        )
+    moved = {
+        _place(to, input.ndim): _place(at, input.ndim)
+        for at, to in zip(sources, destinations, strict=True)
+    }
+    if len(moved) < len(sources) or len(set(moved.values())) < len(sources):
+        raise RuntimeError(f"movedim: repeated dim in {sources} or in {destinations}")
+    if not input.ndim:
+        return table_op("alias")(input)
+    rest = (dim for dim in range(input.ndim) if dim not in moved.values())
+    order = [moved[dim] if dim in moved else next(rest) for dim in range(input.ndim)]
+    return table_op("permute")(input, order)
+
+
+moveaxis = movedim
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """The positions of the elements that are not zero: a row each, or a tensor a dimension."""
+    if not as_tuple:
+        return table_op("_nonzero")(input)
+    whole = input if input.ndim else table_op("unsqueeze")(input, 0)
+    return table_op("unbind")(table_op("_nonzero")(whole), 1)
+
+
+def norm(
+    input: Tensor,
+    p: float | str | None = "fro",
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    out: None = None,
+    dtype: Any = None,
+) -> Tensor:
+    """The norm of order `p` of the elements over `dim`; `fro` is 2, `nuc` that of matrices."""
+    if out is not None:
+        raise NotImplementedError("norm: `out` is not supported")
+    if p == "nuc":
+        from ..linalg import matrix_norm
+
+        dims: Any = dim or (0, 1)  # a single dimension is refused by name
+        return matrix_norm(input, "nuc", dims, keepdim, dtype=dtype)
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"norm: `p` is a number, 'fro' or 'nuc', not {p!r}")
+    order = 2 if p is None or p == "fro" else p
+    return table_op("linalg_vector_norm")(input, order, dim, keepdim, dtype=dtype)
+
+
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """Cross products along `dim`, or along the first dimension of length three.
+
+    Raises RuntimeError where there is none.
+    """
+    if dim is None:
+        if 3 not in input.shape:
+            raise RuntimeError("no dimension of size 3 in input")
+        dim = tuple(input.shape).index(3)
+    return table_op("linalg_cross")(input, other, dim=dim)
+
+
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """The Kronecker product: every element of `input` times the whole of `other`, side by side."""
+    ndim = max(input.ndim, other.ndim)
+    first, second = ([1] * (ndim - a.ndim) + list(a.shape) for a in (input, other))
+    view = table_op("_unsafe_view")
+    product = view(input, [n for length in first for n in (length, 1)]) * view(
+        other, [n for length in second for n in (1, length)]
+    )
+    return view(product, [a * b for a, b in zip(first, second, strict=True)])
+
+
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """The product of matrices, in the order that takes the fewest multiplications.
+
+    Raises RuntimeError without a matrix, and for what is none.
+    """
+    if not matrices:
+        raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    for matrix in matrices:
+        if matrix.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {matrix.ndim}, expected 2 instead.")
+    if len(matrices) == 1:
+        return matrices[0].clone()
+    from ..linalg import multi_dot
+
+    return multi_dot(matrices)
+
+
+def matrix_power(input: Tensor, n: int) -> Tensor:
+    """The `n`-th power of square matrices: see `linalg.matrix_power`."""
+    from ..linalg import matrix_power as power
+
+    return power(input, n)
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Each tensor with one dimension at least."""
+    return _each(lambda x: x if x.ndim else x.reshape(1), tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Each tensor with two dimensions at least; a vector becomes a row."""
+    return _each(lambda x: x if x.ndim > 1 else atleast_1d(x).unsqueeze(0), tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Each tensor with three dimensions at least; a matrix becomes a stack of columns."""
+    return _each(lambda x: x if x.ndim > 2 else atleast_2d(x).unsqueeze(-1), tensors)
+
+
+def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
+    if len(tensors) == 1:
+        given = tensors[0]
+        return tuple(map(function, given)) if isinstance(given, list | tuple) else function(given)
+    return tuple(map(function, tensors))
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors joined along the second dimension; vectors along their only one."""
+    parts = atleast_1d(list(tensors))
+    return table_op("cat")(parts, 0 if parts and parts[0].ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors joined along the first dimension; vectors are rows."""
+    return table_op("cat")(atleast_2d(list(tensors)), 0)
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors joined along the third dimension."""
+    return table_op("cat")(atleast_3d(list(tensors)), 2)
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors joined along the second dimension; vectors are columns."""
+    columns = [x if x.ndim > 1 else x.reshape(-1, 1) for x in tensors]
+    return table_op("cat")(columns, 1)
+
+
+class CompositeMethods:
+    """Those of the functions that are methods of `Tensor` too, and its transposes."""
+
+    __slots__ = ()
+
+    chunk = chunk
+    tensor_split = tensor_split
+    contiguous = contiguous
+    positive = positive
+    __pos__ = positive
+    movedim = movedim
+    moveaxis = moveaxis
+    nonzero = nonzero
+    cross = cross
+    kron = kron
+    matrix_power = matrix_power
+
+    def norm(
+        self: Any,
+        p: float | str | None = "fro",
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        dtype: Any = None,
+    ) -> Tensor:
+        """The norm of the elements over `dim`: see `gradspec.norm`."""
+        return norm(self, p, dim, keepdim, dtype=dtype)
+
+    @property
+    def T(self: Any) -> Tensor:  # PyTorch's name
+        """A view with the dimensions in reverse order."""
+        if self.ndim == 0:
+            _say_it_is_itself("T")
+        elif self.ndim != 2:
+            warn_once(
+                "The use of `x.T` on tensors of dimension other than 2 reverses all dimensions: "
+                "use `x.mT` to transpose matrices, or `x.permute(*range(x.ndim)[::-1])`."
+            )
+        return table_op("permute")(self, tuple(reversed(range(self.ndim))))
+
+    @property
+    def mT(self: Any) -> Tensor:  # PyTorch's name
+        """A view of transposed matrices."""
+        return _transposed(self, "mT")
+
+    @property
+    def mH(self: Any) -> Tensor:  # PyTorch's name
+        """Transposed and conjugated matrices; of real ones a view."""
+        return table_op("conj")(_transposed(self, "mH"))
+
+    @property
+    def H(self: Any) -> Tensor:  # PyTorch's name
+        """A matrix transposed and conjugated; of a real one a view."""
+        if self.ndim not in (0, 2):
+            raise RuntimeError(
+                f"tensor.H is only supported on matrices (2-D tensors). Got {self.ndim}-D tensor."
+            )
+        if self.ndim == 0:
+            _say_it_is_itself("H")
+        return table_op("conj")(table_op("transpose")(self, 0, -1) if self.ndim else self)
+
+
+def _say_it_is_itself(name: str) -> None:
+    warn_once(f"Tensor.{name} is deprecated on 0-D tensors: there is nothing to transpose.")
+
+
+def _transposed(tensor: Any, name: str) -> Any:
+    if not tensor.ndim:
+        _say_it_is_itself(name)
+        return tensor
+    if tensor.ndim < 2:
+        raise RuntimeError(
+            f"tensor.{name} is only supported on matrices or batches of matrices. Got "
+            f"{tensor.ndim}-D tensor."
+        )
+    return table_op("transpose")(tensor, -2, -1)

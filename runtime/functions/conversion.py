@@ -1,0 +1,113 @@
+"""`x.to(...)`, `x.double()` and its kin: the same values in another dtype or order in memory."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core import dtypes
+from ..core.devices import check_device
+from ..core.entrance import check_dtype
+from ..core.memory_format import memory_format as MemoryFormat
+from ..core.memory_format import wanted_order
+from ..core.user_warnings import warn_of_imaginary_part
+from ..dispatch.registry import table_op
+
+if TYPE_CHECKING:
+    from ..core.tensor import Tensor
+
+
+def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor in another dtype; itself if that changes nothing and no copy is asked for.
+
+    Called as `to(dtype)`, `to(device, dtype)` or `to(other)`, each with `non_blocking` and `copy`,
+    and `memory_format` by name. There is one device, the CPU: RuntimeError for any other.
+    """
+    from ..overrides import handle_torch_function, has_torch_function_unary  # after `Tensor`
+
+    if has_torch_function_unary(self):
+        return handle_torch_function(to, (self,), self, *args, **kwargs)
+    dtype, copy, memory_format = wanted("to", *args, **kwargs)
+    order = wanted_order(memory_format, self.array)
+    if not copy and order is None and (dtype is None or dtype == self.array.dtype):
+        return self
+    if self.array.dtype.kind == "c" and dtype is not None and dtype.kind not in "cb":
+        warn_of_imaginary_part()
+    if dtype is not None and dtype.kind not in "fc":
+        self = self.detach()  # no gradient comes back through integers
+    return table_op("_to_copy")(self, dtype=dtype, memory_format=order)
+
+
+def wanted(
+    name: str,
+    *args: Any,
+    memory_format: MemoryFormat | None = None,
+    **kwargs: Any,
+) -> tuple[Any, builtins.bool, MemoryFormat | None]:
+    """The dtype, whether a copy is asked for, and the order in memory."""
+    first = args[0] if args else kwargs.get("other")
+    names: tuple[str, ...]
+    if hasattr(first, "array"):
+        names = ("other", "non_blocking", "copy")
+    elif isinstance(first, np.dtype | type):
+        names = ("dtype", "non_blocking", "copy")
+    else:
+        names = ("device", "dtype", "non_blocking", "copy")
+    given = dict(zip(names, args, strict=False))
+    if len(args) > len(names) or given.keys() & kwargs or kwargs.keys() - set(names):
+        raise TypeError(
+            f"{name}() received an invalid combination of arguments: expected (dtype, "
+            "non_blocking, copy), (device, dtype, non_blocking, copy) or (other, non_blocking, "
+            "copy)"
+        )
+    given |= kwargs
+    check_device(name, given.get("device"))
+    dtype = given["other"].dtype if "other" in given else given.get("dtype")
+    wanted = None if dtype is None else check_dtype(np.dtype(dtype))
+    return wanted, given.get("copy", False), memory_format
+
+
+class ConversionMethods:
+    """Mixed into `Tensor`. Apart, because inside this class `float` and `int` mean the methods."""
+
+    __slots__ = ()
+
+    to = to
+
+    def half(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """In float16."""
+        return to(self, dtypes.float16, memory_format=memory_format)
+
+    def float(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """In float32."""
+        return to(self, dtypes.float32, memory_format=memory_format)
+
+    def double(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """In float64."""
+        return to(self, dtypes.float64, memory_format=memory_format)
+
+    def cfloat(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """In complex64."""
+        return to(self, dtypes.complex64, memory_format=memory_format)
+
+    def cdouble(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """In complex128."""
+        return to(self, dtypes.complex128, memory_format=memory_format)
+
+    def int(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """In int32."""
+        return to(self, dtypes.int32, memory_format=memory_format)
+
+    def short(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """In int16."""
+        return to(self, dtypes.int16, memory_format=memory_format)
+
+    def long(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """In int64."""
+        return to(self, dtypes.int64, memory_format=memory_format)
+
+    def bool(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """In bool."""
+        return to(self, dtypes.bool, memory_format=memory_format)

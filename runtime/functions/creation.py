@@ -1,0 +1,341 @@
+"""Tensors from data, and tensors filled with something."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..core.entrance import admitted, check_dtype, native_copy
+from ..core.modes import finish_leaf, mode
+from ..core.number_conversion import converted, converted_array
+from ..core.strides import in_order_of
+from ..core.tensor import Tensor, wrap
+from ..core.type_promotion import (
+    default_complex_dtype,
+    get_default_dtype,
+    plain_number,
+    promote_types,
+)
+from ..core.user_warnings import warn, warn_once
+
+Array: TypeAlias = np.ndarray[Any, Any]
+DType: TypeAlias = np.dtype[Any]
+Real: TypeAlias = int | float
+Number: TypeAlias = bool | int | float | complex
+
+
+def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """A leaf with a copy of `data`: a number, an array, a tensor, or nested sequences of them.
+
+    Python floats become the default dtype, ints int64, bools bool; arrays keep their dtype.
+    Raises ValueError for ragged sequences, TypeError for what is not made of numbers.
+    """
+    if isinstance(data, Tensor):
+        warn(
+            "To copy construct from a tensor, it is recommended to use source.detach().clone(), or "
+            "source.detach().clone().requires_grad_(True), rather than tensor(source)."
+        )
+    return leaf(_array_of(data, dtype), requires_grad)
+
+
+def as_tensor(data: Any, *, dtype: Any = None) -> Tensor:
+    """`data` as a tensor: itself if it is one, on the same memory if it is an array."""
+    wanted = None if dtype is None else np.dtype(dtype)
+    if isinstance(data, Tensor) and wanted in (None, data.array.dtype):
+        return data
+    if isinstance(data, np.ndarray) and wanted in (None, data.dtype) and data.dtype.isnative:
+        return from_numpy(data)
+    return leaf(_array_of(data, dtype), False)
+
+
+def from_numpy(array: Array) -> Tensor:
+    """A tensor on the memory of a NumPy array; TypeError for anything else.
+
+    Of a subclass, such as a matrix or a masked array, the plain array counts. ValueError for bytes
+    in another order than the machine's.
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    plain = admitted(array)
+    if not array.flags.writeable:
+        warn_once(
+            "The given NumPy array is not writable: in-place ops on the tensor fail, or write to "
+            "it where it is shared. Give a copy: from_numpy(array.copy())."
+        )
+    return wrap(plain)
+
+
+def zeros(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
+    """Zeros, of the default dtype: `zeros(2, 3)` or `zeros((2, 3))`."""
+    return leaf(np.zeros(size_of("zeros", size, named), float_dtype(dtype)), requires_grad)
+
+
+def ones(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
+    """Ones, of the default dtype: `ones(2, 3)` or `ones((2, 3))`."""
+    return leaf(np.ones(size_of("ones", size, named), float_dtype(dtype)), requires_grad)
+
+
+def empty(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
+    """A tensor whose elements are not set."""
+    return leaf(np.empty(size_of("empty", size, named), float_dtype(dtype)), requires_grad)
+
+
+@np.errstate(all="ignore")
+def full(
+    size: Sequence[int],
+    fill_value: Number | Tensor,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """`fill_value` everywhere; its kind decides the dtype."""
+    if not isinstance(size, list | tuple):
+        raise TypeError(
+            f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}"
+        )
+    value = _fill_value("full", fill_value)
+    chosen = _dtype_of(value) if dtype is None else np.dtype(dtype)
+    value = converted(value, chosen)
+    return leaf(np.full(size_of("full", (size,), {}), value, chosen), requires_grad)
+
+
+def zeros_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Zeros of the shape and dtype of `input`."""
+    like = array_like("zeros_like", input)
+    return leaf(in_order_of(like, np.zeros_like(like, dtype=dtype)), requires_grad)
+
+
+def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Ones of the shape and dtype of `input`."""
+    like = array_like("ones_like", input)
+    return leaf(in_order_of(like, np.ones_like(like, dtype=dtype)), requires_grad)
+
+
+def empty_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Elements that are not set, of the shape and dtype of `input`."""
+    like = array_like("empty_like", input)
+    return leaf(in_order_of(like, np.empty_like(like, dtype=dtype)), requires_grad)
+
+
+@np.errstate(all="ignore")
+def full_like(
+    input: Tensor, fill_value: Number | Tensor, *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """`fill_value` everywhere, of the shape and dtype of `input`."""
+    value = _fill_value("full_like", fill_value)
+    like = array_like("full_like", input)
+    value = converted(value, like.dtype if dtype is None else np.dtype(dtype))
+    return leaf(in_order_of(like, np.full_like(like, value, dtype=dtype)), requires_grad)
+
+
+def arange(
+    start: Real,
+    end: Real | None = None,
+    step: Real = 1,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """`start, start + step, ...` before `end`; `arange(n)` counts from 0.
+
+    int64 if all arguments are integers, else the default dtype.
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = _real(start), _real(end), _real(step)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    integral = all(isinstance(value, int) for value in (start, end, step))
+    chosen = np.dtype(np.int64) if integral else get_default_dtype()
+    count = -((start - end) // step) if integral else math.ceil((end - start) / step)
+    values = start + np.arange(count) * step
+    return leaf(values.astype(chosen if dtype is None else dtype), requires_grad)
+
+
+def _real(value: Any) -> Real:
+    """A bound as a Python number, so that integers are told from floats by type."""
+    number: Any = value.item() if isinstance(value, Tensor | np.generic) else value
+    return number
+
+
+@np.errstate(all="ignore")
+def linspace(
+    start: Real, end: Real, steps: int, *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """`steps` numbers from `start` to `end`, both included."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    values = np.linspace(start, end, steps)
+    return leaf(values.astype(float_dtype(dtype)), requires_grad)
+
+
+@np.errstate(all="ignore")
+def logspace(
+    start: Real,
+    end: Real,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """`steps` numbers from `base**start` to `base**end`, in constant ratio."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    values = np.logspace(start, end, steps, base=base)
+    return leaf(values.astype(float_dtype(dtype)), requires_grad)
+
+
+def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """The identity matrix, `n` by `m`."""
+    if n < 0 or (m is not None and m < 0):
+        raise RuntimeError(f"n and m must be greater or equal to 0, got {n} and {m}")
+    return leaf(np.eye(n, m, dtype=float_dtype(dtype)), requires_grad)
+
+
+# ---- what creating functions share, those of random numbers included
+
+
+def leaf(array: Array, requires_grad: bool) -> Tensor:
+    """A new leaf on `array`; TypeError for a dtype that tensors cannot have.
+
+    RuntimeError if the dtype cannot require a gradient.
+    """
+    if type(array) is np.ndarray:  # the symbols of a proof are not
+        check_dtype(array.dtype)
+    made = wrap(array)
+    if mode.flags:
+        finish_leaf(made)
+    return made.requires_grad_() if requires_grad else made
+
+
+def float_dtype(dtype: Any) -> DType:
+    """The given dtype, or the default one."""
+    return get_default_dtype() if dtype is None else np.dtype(dtype)
+
+
+def size_of(name: str, size: tuple[Any, ...], named: dict[str, Any]) -> tuple[int, ...]:
+    """The size that was spread, given as one sequence, or by name.
+
+    Raises TypeError for lengths that are not integers, RuntimeError for negative ones.
+    """
+    if named:
+        unknown = sorted(named.keys() - {"size"})
+        if unknown or size:
+            raise TypeError(
+                f"{name}() got an unexpected keyword argument '{(unknown or ['size'])[0]}'"
+            )
+        size = (named["size"],)
+    if not size:
+        raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
+    if len(size) == 1 and isinstance(size[0], list | tuple):
+        size = tuple(size[0])
+    try:
+        lengths = tuple(operator.index(length) for length in size)
+    except TypeError:
+        kinds = ", ".join(type(length).__name__ for length in size)
+        raise TypeError(
+            f"{name}(): argument 'size' (position 1) must be tuple of ints, not {kinds}"
+        ) from None
+    if any(length < 0 for length in lengths):
+        raise RuntimeError(f"{name}: Dimension size must be non-negative, got {list(lengths)}.")
+    return lengths
+
+
+def array_like(name: str, input: Tensor) -> Array:
+    """The array of the tensor that is imitated; TypeError for anything else."""
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+        )
+    return input.array
+
+
+def _fill_value(name: str, value: object) -> Any:
+    if isinstance(value, Tensor):
+        return value.item()
+    if not isinstance(value, bool | int | float | complex | np.number | np.bool_):
+        raise TypeError(
+            f"{name}(): argument 'fill_value' (position 2) must be Number, "
+            f"not {type(value).__name__}"
+        )
+    return plain_number(value)
+
+
+# ---- arrays from data
+
+
+def _array_of(data: Any, dtype: Any) -> Array:
+    """A new array with the values of `data`."""
+    chosen = None if dtype is None else np.dtype(dtype)
+    if isinstance(data, Tensor):
+        return np.array(data.array, chosen)
+    if isinstance(data, np.ndarray | np.generic):
+        return native_copy(data, chosen)
+    nested, found, shape = _examine(data, 0)
+    try:
+        if chosen is not None and chosen.kind in "iu" and found is not None and found.kind in "iuf":
+            array = converted_array(np.array(nested, found), chosen)
+        else:
+            array = np.array(nested, chosen or found or get_default_dtype())
+    except OverflowError as error:
+        raise ValueError(f"Overflow when unpacking long long: {error}") from None
+    return array.reshape(shape)
+
+
+def _examine(data: Any, depth: int) -> tuple[Any, DType | None, tuple[int, ...]]:
+    """`data` without tensors, its dtype (None where there is no element), and its shape."""
+    if isinstance(data, Tensor):
+        if depth and data.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return data.array.item(), data.array.dtype, ()
+    if isinstance(data, np.ndarray):
+        return data, check_dtype(data.dtype), data.shape
+    if not isinstance(data, Sequence) or isinstance(data, str | bytes):
+        return data, _dtype_of(data, depth), ()
+    if set(map(type, data)) == {float}:  # so common, and so long, that it has a short cut
+        return data, get_default_dtype(), (len(data),)
+    parts = [_examine(item, depth + 1) for item in data]
+    dtype: DType | None = None
+    for _, found, shape in parts:
+        if shape != parts[0][2]:
+            raise _ragged(parts[0][2], shape, depth + 1)
+        if found is not None:
+            dtype = found if dtype is None else promote_types(dtype, found)
+    return [part[0] for part in parts], dtype, (len(data), *(parts[0][2] if parts else ()))
+
+
+def _ragged(expected: tuple[int, ...], found: tuple[int, ...], depth: int) -> ValueError:
+    for dim, (first, other) in enumerate(zip(expected, found, strict=False), depth):
+        if first != other:
+            return ValueError(f"expected sequence of length {first} at dim {dim} (got {other})")
+    return ValueError(
+        f"expected {'a sequence' if len(expected) > len(found) else 'a number'} at dim "
+        f"{depth + min(len(expected), len(found))}: the nested sequences have different depths"
+    )
+
+
+def _dtype_of(value: object, depth: int = 0) -> DType:
+    """The dtype that a number becomes."""
+    if isinstance(value, np.generic):
+        return check_dtype(value.dtype)
+    if isinstance(value, bool):
+        return np.dtype(np.bool_)
+    if isinstance(value, int):
+        return np.dtype(np.int64)
+    if isinstance(value, float):
+        return get_default_dtype()
+    if isinstance(value, complex):
+        return default_complex_dtype()
+    kind = type(value).__name__
+    if isinstance(value, str | bytes):
+        raise (TypeError if depth == 0 else ValueError)(
+            f"invalid data type '{kind}': a tensor is made of numbers"
+        )
+    raise RuntimeError(f"Could not infer dtype of {kind}: a tensor is made of numbers")

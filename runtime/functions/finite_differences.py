@@ -1,0 +1,170 @@
+"""Differences of neighbouring elements, and slopes estimated by them.
+
+Any number of calls of ops, as many as the arguments ask for. No function has a node of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.tensor import Tensor, normalize_dim
+from ..dispatch.registry import table_op
+
+
+def diff(
+    input: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """The `n`-th differences along `dim`, of bools where neighbours differ.
+
+    `prepend` and `append` are joined to the two ends first. Raises RuntimeError for a scalar.
+    """
+    if not input.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    place = normalize_dim(dim, input.ndim)
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    parts = [part for part in (prepend, input, append) if part is not None]
+    for part in parts:
+        _check_joinable(part, input, place)
+    if not n:
+        copied: Any = table_op("_zero")(input)
+        return copied.copy_(input)
+    joined: Tensor = input if len(parts) == 1 else table_op("cat")(parts, place)
+    differ = table_op("logical_xor" if joined.array.dtype.kind == "b" else "sub")
+    for _ in range(min(n, joined.shape[place])):
+        length = joined.shape[place] - 1
+        joined = differ(_part(joined, place, 1, length), _part(joined, place, 0, length))
+    return joined
+
+
+def _check_joinable(part: Tensor, input: Tensor, place: int) -> None:
+    if part.ndim != input.ndim:
+        raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+    shapes = [[*each.shape[:place], *each.shape[place + 1 :]] for each in (part, input)]
+    if shapes[0] != shapes[1]:
+        raise RuntimeError(
+            f"diff expects the shape of tensor to prepend or append, {tuple(part.shape)}, to match "
+            f"that of input, {tuple(input.shape)}, except along dimension {place}"
+        )
+
+
+def _part(tensor: Tensor, place: int, start: int, length: int) -> Tensor:
+    return table_op("narrow")(tensor, place, start, length)
+
+
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Any = None,
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+) -> tuple[Tensor, ...]:
+    """The slopes along each of the dimensions, by differences of the neighbours on both sides.
+
+    `spacing` is how far apart the samples are, for all dimensions or for each, or tells their
+    coordinates along each. `edge_order` 2 takes three samples at the ends instead of two.
+    """
+    dims = range(input.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
+    places = [normalize_dim(each, input.ndim) for each in dims]
+    if isinstance(spacing, list | tuple):
+        steps = list(spacing)
+    else:
+        steps = [1 if spacing is None else spacing] * len(places)
+    if len(steps) != len(places):
+        raise RuntimeError(
+            "torch.gradient expected spacing to be unspecified, a scalar, or a list of length "
+            f"{len(places)}, but got a list of length {len(steps)}"
+        )
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if len(set(places)) < len(places):
+        raise RuntimeError("torch.gradient expected each dim to appear once")
+    if any(input.shape[place] <= edge_order for place in places):
+        raise RuntimeError(
+            "torch.gradient expected each dimension size to be at least edge_order+1"
+        )
+    return tuple(
+        _slopes(input, place, step, edge_order) for place, step in zip(places, steps, strict=True)
+    )
+
+
+def _slopes(input: Tensor, place: int, step: Any, edge_order: int) -> Tensor:
+    length = input.shape[place]
+    if isinstance(step, int | float):
+        inner = _part(input, place, 2, length - 2) - _part(input, place, 0, length - 2)
+        first, last = _even_edges(input, place, edge_order)
+        parts = [table_op("_divided")(first, step), inner / step / 2]
+        return table_op("cat")([*parts, table_op("_divided")(last, step)], place)
+    if step.ndim != 1 or step.shape[0] != length:
+        raise RuntimeError(
+            f"torch.gradient expected {length} coordinates along dimension {place}, but got the "
+            f"shape {tuple(step.shape)}"
+        )
+    widths = diff(step)
+    before, after = widths[:-1], widths[1:]
+    inner = _weighed(input, place, _middle_weights(before, after), 0)
+    if edge_order == 1:
+        first = (_part(input, place, 1, 1) - _part(input, place, 0, 1)) / widths[0]
+        last = _part(input, place, length - 1, 1) - _part(input, place, length - 2, 1)
+        return table_op("cat")([first, inner, last / widths[-1]], place)
+    first = _weighed(input, place, _first_weights(before[:1], after[:1]), 0)
+    weights = [-weight for weight in _first_weights(after[-1:], before[-1:])]
+    last = _weighed(input, place, weights[::-1], length - 3)
+    return table_op("cat")([first, inner, last], place)
+
+
+def _even_edges(input: Tensor, place: int, edge_order: int) -> tuple[Tensor, Tensor]:
+    """The slopes at both ends of samples that are 1 apart."""
+    length = input.shape[place]
+    if edge_order == 1:
+        return (
+            _part(input, place, 1, 1) - _part(input, place, 0, 1),
+            _part(input, place, length - 1, 1) - _part(input, place, length - 2, 1),
+        )
+    a, b, c = (_part(input, place, at, 1) for at in range(3))
+    x, y, z = (_part(input, place, at, 1) for at in range(length - 3, length))
+    return a * -1.5 + b * 2 + c * -0.5, x * 0.5 + y * -2 + z * 1.5
+
+
+def _middle_weights(before: Tensor, after: Tensor) -> list[Tensor]:
+    """What three samples count for the slope of the parabola through them, in the middle one."""
+    whole = before + after
+    return [
+        -after / (before * whole),
+        (after - before) / (before * after),
+        before / (after * whole),
+    ]
+
+
+def _first_weights(before: Tensor, after: Tensor) -> list[Tensor]:
+    """What three samples count for the slope of the parabola through them, in the first one."""
+    whole = before + after
+    return [
+        -(before + whole) / (before * whole),
+        whole / (before * after),
+        -before / (after * whole),
+    ]
+
+
+def _weighed(input: Tensor, place: int, weights: Sequence[Tensor], start: int) -> Tensor:
+    """Sums of three neighbours each, from `start` on, times their weights."""
+    length = weights[0].shape[0]
+    shape = [length if axis == place else 1 for axis in range(input.ndim)]
+    a, b, c = (
+        weight.reshape(shape) * _part(input, place, start + nr, length)
+        for nr, weight in enumerate(weights)
+    )
+    return a + b + c
+
+
+class DifferenceMethods:
+    """Those of the functions that are methods of `Tensor` too."""
+
+    __slots__ = ()
+
+    diff = diff

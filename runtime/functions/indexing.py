@@ -1,0 +1,339 @@
+"""`tensor[index]` and `tensor[index] = value`.
+
+An index is first taken apart into steps, each one op that takes a view (`select`, `slice`,
+`unsqueeze`), and the integer arrays that are left over, which one gather (`index`) uses at the
+end. So the graph shows the same nodes as PyTorch's, and where the two differ from NumPy
+(`x[0, :, [0, 1]]`: the integer comes first, alone) it is PyTorch's answer.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..core.modes import refuse_inference
+from ..core.number_conversion import converted
+from ..core.tensor import Tensor, wrap
+from ..core.type_promotion import type_name
+from ..core.user_warnings import warn, warn_of_imaginary_part
+from ..dispatch.op_errors import failure
+from ..dispatch.registry import table_op
+from ..forward_ad.dual import Dual
+from ..inplace.fill_copy import copy_, fill_, put
+from ..inplace.ops import is_recorded, mark_written, refuse_any_overlap, refuse_part, values_first
+from ..overrides import handle_torch_function, has_torch_function_unary
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+_BOUNDS: Final = (int, type(None))
+"""The types of the bounds of most slices, which need no further look."""
+
+
+class Step(NamedTuple):
+    """One view: the op's name, and its arguments after the tensor."""
+
+    op: str
+    args: tuple[int, ...]
+
+
+class Plan(NamedTuple):
+    """What an index asks for: views first, then a gather by one array (or None) per dimension."""
+
+    steps: list[Step]
+    gather: list[Array | None]
+    is_one_mask: bool = False
+    """Whether one mask is all that the gather came of."""
+
+
+def getitem(tensor: Tensor, index: Any) -> Tensor:
+    """`tensor[index]`; IndexError for an index that does not fit, ValueError for a step <= 0."""
+    if type(tensor) is not Tensor and has_torch_function_unary(tensor):
+        return handle_torch_function(Tensor.__getitem__, (tensor,), tensor, index)
+    if type(index) is int and tensor.array.ndim:
+        _check_bounds(index, 0, tensor.array.shape[0])
+        return table_op("select")(tensor, 0, index)
+    if type(index) is slice and index.step is None and tensor.array.ndim:
+        start, stop = index.start, index.stop
+        if type(start) in _BOUNDS and type(stop) in _BOUNDS:
+            return table_op("slice")(tensor, 0, start, stop, 1)
+    plan = plan_index(index, tensor.array.shape)
+    result = tensor
+    for step in plan.steps:
+        result = table_op(step.op)(result, *step.args)
+    if plan.gather:
+        indices = [None if array is None else wrap(array) for array in plan.gather]
+        return table_op("index")(result, indices)
+    return result if plan.steps else table_op("alias")(tensor)
+
+
+def setitem(tensor: Tensor, index: Any, value: Any) -> None:
+    """`tensor[index] = value`, in place; `value` is cast to the tensor's dtype.
+
+    Raises RuntimeError for a leaf that requires grad, as any recorded in-place op does.
+    """
+    plan = plan_index(index, tensor.array.shape, keeps_full_slices=False)
+    if plan.gather and isinstance(value, Tensor) and value.dtype != tensor.dtype:
+        _refuse_other_dtype(tensor, plan, value)
+    by_ops = is_recorded(tensor, value) or type(tensor) is Dual or type(value) is Dual
+    by_ops = by_ops or not tensor.array.flags.writeable
+    if by_ops:
+        _write_recorded(tensor, plan, value)
+        return
+    refuse_inference(tensor, "Inplace update")
+    if plan.gather and isinstance(value, Tensor) and (value is not tensor or not plan.steps):
+        _refuse_overlap(plan, tensor, value)
+    view = tensor.array
+    for step in plan.steps:
+        view = _VIEWS[step.op](view, *step.args)
+    where = tuple(slice(None) if array is None else array for array in plan.gather) or ...
+    source = _source(tensor, value)
+    try:
+        target_ndim = view[where].ndim if plan.gather else view.ndim
+        while source.ndim > target_ndim and source.shape[0] == 1:
+            source = source[0]
+        if tensor.alias is not None and isinstance(value, Tensor) and value.alias is tensor.alias:
+            _refuse_part(view, source)
+        view[where] = source
+    except (ValueError, IndexError) as error:
+        raise failure("setitem", values_first(error, view, where, source), tensor, value) from None
+    mark_written(tensor)
+
+
+def _refuse_other_dtype(tensor: Tensor, plan: Plan, value: Tensor) -> None:
+    # One element is filled in by a mask, whatever its dtype.
+    if not (plan.is_one_mask and value.numel() == 1):
+        raise RuntimeError(
+            "Index put requires the source and destination dtypes match, got "
+            f"{type_name(tensor.dtype)} for the destination and {type_name(value.dtype)} for the "
+            "source."
+        )
+
+
+def _refuse_overlap(plan: Plan, written: Tensor, read: Tensor) -> None:
+    # A single value for a mask is read before it is written.
+    if read.array.size != 1 or not plan.is_one_mask:
+        refuse_any_overlap(written, read)
+
+
+def _refuse_part(view: Array, source: Array) -> None:
+    # Where the source is broadcast PyTorch does not look.
+    if source.shape == view.shape:
+        refuse_part(view, source)
+
+
+def _write_recorded(tensor: Tensor, plan: Plan, value: Any) -> None:
+    """Take the views of the plan, and write through the last with an in-place op."""
+    view = tensor
+    for step in plan.steps:
+        view = table_op(step.op)(view, *step.args)
+    source = value if isinstance(value, Tensor) else wrap(_source(tensor, value))
+    if plan.gather:
+        indices = [None if array is None else wrap(array) for array in plan.gather]
+        _refuse_overlap(plan, view, source)
+        put(view, indices, source)
+        return
+    source = _broadcast_as_pytorch(source, view)
+    if source.array.ndim == 0 and view.array.ndim:
+        fill_(view, source)
+    else:
+        copy_(view, source)
+
+
+def _broadcast_as_pytorch(source: Tensor, view: Tensor) -> Tensor:
+    """The source as the copy sees it: by the same ops, so that the graph is the same."""
+    shape = source.array.shape
+    surplus = len(shape) - view.array.ndim
+    if surplus > 0 and all(length == 1 for length in shape[:surplus]):
+        source = table_op("view")(source, shape[surplus:])
+    if source.array.ndim and source.array.shape != view.array.shape:
+        source = table_op("expand")(source, view.array.shape)
+    return source
+
+
+def _source(tensor: Tensor, value: Any) -> Array:
+    """The array to write, of the tensor's dtype."""
+    target = tensor.array.dtype
+    if isinstance(value, Tensor):
+        array = value.array
+        if array.dtype.kind == "c" and target.kind not in "cO":
+            warn_of_imaginary_part()
+            array = array.real
+    elif isinstance(value, bool | int | float | complex | np.number | np.bool_):
+        if isinstance(value, complex) and target.kind not in "cO":
+            raise RuntimeError(f"value cannot be converted to type {target} without overflow")
+        array = np.asarray(converted(value, target))
+    else:
+        raise TypeError(f"can't assign a {type(value).__name__} to a tensor of {target}")
+    return array.astype(target, copy=False)
+
+
+def _at(dim: int, place: int | slice) -> tuple[Any, ...]:
+    return (*(slice(None),) * dim, place)
+
+
+def _select(array: Array, dim: int, index: int) -> Any:
+    return array[(*_at(dim, index), ...)]  # the ellipsis: an array even if it is 0-dim
+
+
+def _slice(array: Array, dim: int, start: int, end: int, step: int) -> Any:
+    return array[_at(dim, slice(start, end, step))]
+
+
+_VIEWS: Final[dict[str, Callable[..., Array]]] = {
+    "select": _select,
+    "slice": _slice,
+    "unsqueeze": np.expand_dims,
+}
+"""The steps on arrays, for writing through the view."""
+
+
+def plan_index(index: Any, shape: Sequence[int], *, keeps_full_slices: bool = True) -> Plan:
+    """Take an index apart; `shape` is that of the tensor.
+
+    With `keeps_full_slices` a lone `[:]` is a step, the view that reading it gives.
+    """
+    items = [_normalize(item) for item in (index if type(index) is tuple else (index,))]
+    specified = sum(map(_dims_taken, items))
+    if specified > len(shape):
+        if not shape:
+            raise IndexError(
+                "invalid index of a 0-dim tensor: use item() to get its value as a number"
+            )
+        raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
+    planner = _Planner(shape, keeps_full_slices=keeps_full_slices and len(items) == 1)
+    for item in items:
+        if item is Ellipsis:
+            planner.dim += len(shape) - specified
+        else:
+            planner.add(item)
+    return planner.plan()
+
+
+class _Planner:
+    """Follows the shape through the steps, from the first dimension to the last."""
+
+    def __init__(self, shape: Sequence[int], keeps_full_slices: bool) -> None:
+        self.shape = list(shape)
+        self.dim = 0
+        self._steps: list[Step] = []
+        self._arrays: dict[int, Array] = {}
+        self._masks = self._tensors = 0
+        self._keeps_full_slices = keeps_full_slices
+        """`x[:]` is a view by `slice`, as in PyTorch; in `x[:, 0]` the first item is nothing."""
+
+    def plan(self) -> Plan:
+        last = max(self._arrays, default=-1)
+        gather = [self._arrays.get(dim) for dim in range(last + 1)]
+        return Plan(self._steps, gather, self._masks == self._tensors == 1)
+
+    def add(self, item: Any) -> None:
+        """Plan for one item of the index, at the current dimension."""
+        if item is None:
+            self._unsqueeze()
+            self.dim += 1
+        elif isinstance(item, slice):
+            self._slice(item)
+        elif isinstance(item, int):
+            _check_bounds(item, self.dim, self.shape[self.dim])
+            self._steps.append(Step("select", (self.dim, item)))
+            del self.shape[self.dim]
+        elif item.dtype.kind == "b":
+            self._masks += item.ndim > 0
+            self._tensors += 1
+            self._mask(item)
+        else:
+            self._tensors += 1
+            self._gather(item)
+
+    def _unsqueeze(self) -> None:
+        self._steps.append(Step("unsqueeze", (self.dim,)))
+        self.shape.insert(self.dim, 1)
+
+    def _slice(self, item: slice) -> None:
+        length = self.shape[self.dim]
+        if item.step is not None and operator.index(item.step) <= 0:
+            zero = operator.index(item.step) == 0
+            raise ValueError(
+                "slice step cannot be zero" if zero else "step must be greater than zero"
+            )
+        start, stop, step = item.indices(length)
+        stop = max(start, stop)
+        # A start counted from the end is a view, even if it is the first.
+        is_full = (start, stop, step) == (0, length, 1) and not item.start
+        if self._keeps_full_slices or not is_full:
+            self._steps.append(Step("slice", (self.dim, start, stop, step)))
+            self.shape[self.dim] = len(range(start, stop, step))
+        self.dim += 1
+
+    def _mask(self, mask: Array) -> None:
+        """A mask becomes the positions at which it is true, one array per dimension."""
+        if mask.ndim == 0:
+            self._unsqueeze()
+            self._gather(np.arange(int(mask)))
+            return
+        covered = tuple(self.shape[self.dim : self.dim + mask.ndim])
+        if covered != mask.shape:
+            at = next(i for i in range(mask.ndim) if mask.shape[i] != covered[i])
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {at} does not match the shape "
+                f"of the indexed tensor {self.shape} at index {self.dim + at}"
+            )
+        for positions in np.nonzero(mask):
+            self._gather(positions)
+
+    def _gather(self, positions: Array) -> None:
+        self._arrays[self.dim] = positions
+        self.dim += 1
+
+
+def _normalize(item: Any) -> Any:
+    """None, Ellipsis, a slice, an int, or an array of int64 or bool."""
+    if item is None or item is Ellipsis or isinstance(item, slice):
+        return item
+    if isinstance(item, int | np.integer) and not isinstance(item, bool):
+        return int(item)
+    if isinstance(item, Tensor):
+        array = item.array
+    elif isinstance(item, np.ndarray | bool | np.bool_ | list | tuple | range):
+        array = np.asarray(_without_tensors(item))
+        if not array.size and not isinstance(item, np.ndarray):
+            array = array.astype(np.int64)  # an empty list says nothing about its dtype
+    elif isinstance(item, str | bytes):
+        raise TypeError(f"invalid data type '{type(item).__name__}' of an index")
+    else:
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and integer or bool tensors are "
+            f"valid indices (got {type(item).__name__})"
+        )
+    if array.dtype.kind not in "iub":
+        raise IndexError(
+            f"tensors used as indices must be long, int, byte or bool tensors, not {array.dtype}"
+        )
+    if array.dtype == np.uint8:
+        warn("indexing with dtype uint8, as with a mask, is deprecated: use a bool tensor.")
+        return array.astype(np.bool_)  # PyTorch's masks before it had bools
+    if array.dtype.kind == "b":
+        return array
+    return int(array) if array.ndim == 0 else array.astype(np.int64, copy=False)
+
+
+def _without_tensors(item: Any) -> Any:
+    if isinstance(item, list | tuple):
+        return [_without_tensors(part) for part in item]
+    return item.array if isinstance(item, Tensor) else item
+
+
+def _dims_taken(item: Any) -> int:
+    """How many dimensions of the tensor an item of the index uses up."""
+    if item is None or item is Ellipsis:
+        return 0
+    return item.ndim if isinstance(item, np.ndarray) and item.dtype.kind == "b" else 1
+
+
+def _check_bounds(index: int, dim: int, length: int) -> None:
+    if not -length <= index < length:
+        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {length}")

@@ -1,0 +1,78 @@
+"""How close matrices are to singular ones: condition numbers and ranks."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import Tensor, wrap
+from ..dispatch.registry import table_op
+
+
+def cond(A: Tensor, p: float | str | None = None) -> Tensor:
+    """The norm of matrices times that of their inverses; infinite where there is none.
+
+    The norm is one of `matrix_norm`, by default the largest singular value. Only that and the
+    smallest (2 and -2) take matrices that are not square. RuntimeError for any other norm.
+    """
+    if A.ndim < 2:
+        raise RuntimeError("linalg.cond: The input tensor must have at least 2 dimensions.")
+    if p not in (None, "fro", "nuc", 1, -1, 2, -2, inf, -inf):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    if not A.array.size:
+        return A.sum((-2, -1))
+    if p in (None, 2, -2):
+        values = table_op("linalg_svdvals")(A)
+        largest, smallest = values[..., 0], values[..., -1]
+        return smallest / largest if p == -2 else largest / smallest
+    if A.shape[-1] != A.shape[-2]:
+        raise RuntimeError(
+            f"linalg.cond(ord={p}): A must be batches of square matrices, but they are "
+            f"{A.shape[-2]} by {A.shape[-1]} matrices"
+        )
+    if p == "nuc":
+        values = table_op("linalg_svdvals")(A)
+        return values.sum(-1) * (1 / values).sum(-1)
+    from ..linalg import matrix_norm
+
+    inverse, info = table_op("linalg_inv_ex")(A)
+    inverse = inverse.masked_fill((info != 0)[..., None, None], inf)
+    return matrix_norm(A, p) * matrix_norm(inverse, p)
+
+
+def matrix_rank(
+    A: Tensor,
+    tol: float | Tensor | None = None,
+    hermitian: bool = False,
+    *,
+    atol: float | Tensor | None = None,
+    rtol: float | Tensor | None = None,
+) -> Tensor:
+    """How many singular values are above `max(atol, rtol * largest)`.
+
+    `rtol` is by default as many roundings as the matrix has rows or columns, and zero beside an
+    `atol` above zero; `tol` is an old name of the latter.
+    """
+    if A.ndim < 2:
+        raise RuntimeError(
+            "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
+        )
+    A = A.detach()
+    if not A.array.size:
+        return wrap(np.zeros(A.array.shape[:-2], np.int64))
+    values = abs(table_op("linalg_eigvalsh")(A)) if hermitian else table_op("linalg_svdvals")(A)
+    absolute, relative = _numbers(atol if tol is None else tol), _numbers(rtol)
+    if tol is not None:
+        relative = 0.0
+    elif relative is None:
+        default = max(A.shape[-2:]) * float(np.finfo(values.array.dtype).eps)
+        relative = default if absolute is None else np.where(absolute > 0, 0.0, default)
+    largest = values.array.max(-1, initial=0)
+    bound: Any = np.maximum(0.0 if absolute is None else absolute, relative * largest)
+    return wrap(np.asarray((values.array > bound[..., None]).sum(-1)))
+
+
+def _numbers(given: Any) -> Any:
+    return given.numpy() if isinstance(given, Tensor) else given

@@ -1,0 +1,152 @@
+"""The values of a tensor as NumPy and Python see them: arrays, numbers, lists, text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ..core.memory_format import contiguous_format, outermost_first
+from ..core.memory_format import memory_format as MemoryFormat
+from ..core.modes import is_grad_enabled
+from ..core.user_warnings import warn_once
+
+if TYPE_CHECKING:
+    from ..core.node import Node
+    from ..core.tensor import Tensor
+
+
+class ValueMethods:
+    """Mixed into `Tensor`."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        array: np.ndarray[Any, Any]
+        edge: Node | None
+
+    def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
+        """The values as a NumPy array on the same memory.
+
+        Raises RuntimeError if gradients flow to this tensor, unless `force` says not to care, or
+        gradients are disabled.
+        """
+        if self.edge is not None and not force and is_grad_enabled():
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
+            )
+        return self.array
+
+    def item(self) -> int | float | bool | complex:
+        """The value of a one-element tensor as a Python number."""
+        if self.array.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
+            )
+        return cast("int | float | bool | complex", self.array.item())
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python numbers."""
+        return self.array.tolist()
+
+    def is_contiguous(self, memory_format: MemoryFormat = contiguous_format) -> bool:
+        """Whether the elements lie in row-major order, or another format, without gaps."""
+        order = outermost_first(memory_format, self.array.ndim)
+        return order is not None and self.array.transpose(order).flags.c_contiguous
+
+    def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
+        """How many elements lie between neighbours in each dimension, or in one; IndexError."""
+        array = self.array
+        strides = tuple(stride // array.itemsize for stride in array.strides)
+        if dim is None:
+            return strides
+        if not -array.ndim <= dim < array.ndim:
+            raise IndexError(f"stride() of dimension {dim} of a tensor of {array.ndim} dimensions")
+        return strides[dim]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            raise RuntimeError(
+                "Boolean value of Tensor with "
+                + ("no values" if self.array.size == 0 else "more than one value")
+                + " is ambiguous"
+            )
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        self._warn_of_grad()
+        return float(self._real_number("double"))
+
+    def __int__(self) -> int:
+        return int(self._real_number("int64_t"))
+
+    def __complex__(self) -> complex:
+        self._warn_of_grad()
+        return complex(self._number())
+
+    def _number(self) -> int | float | bool | complex:
+        """The value, for Python's own conversions, which raise ValueError where `item` does not."""
+        if self.array.size != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars, not one of "
+                f"{self.array.size} elements"
+            )
+        return self.item()
+
+    def _warn_of_grad(self) -> None:
+        if self.edge is not None:
+            warn_once(
+                "Converting a tensor with requires_grad=True to a scalar: no gradient flows "
+                "through Python numbers. Use tensor.detach() first, or item(), if that is meant."
+            )
+
+    def _real_number(self, kind: str) -> int | float | bool:
+        value = self._number()
+        if isinstance(value, complex):
+            if value.imag:
+                raise RuntimeError(
+                    f"value cannot be converted to type {kind} without overflow: {value} is "
+                    "complex; take its real, imag or abs()"
+                )
+            return value.real
+        return value
+
+    def __index__(self) -> int:
+        if self.array.dtype.kind not in "iub" or self.array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.array.item())
+
+    def __len__(self) -> int:
+        if self.array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self.array)
+
+    def __iter__(self: Any) -> Iterator[Tensor]:
+        if self.array.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    if TYPE_CHECKING:  # set by the package: indexing is made of ops of the table
+
+        def __getitem__(self: Any, index: Any) -> Tensor: ...
+        def __setitem__(self: Any, index: Any, value: Any) -> None: ...
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        from .printing import tensor_repr
+
+        return tensor_repr(cast("Tensor", self))
+
+    def __format__(self, spec: str) -> str:
+        # As in PyTorch: a 0-dim tensor is formatted as its number, others as any object is.
+        return format(self.item(), spec) if self.array.ndim == 0 else object.__format__(self, spec)

@@ -1,0 +1,69 @@
+"""Copies and pickles of tensors: the values, not the graph behind them.
+
+`copyreg` uses these for `copy.copy`, `copy.deepcopy` and `pickle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..core.tensor import Tensor, wrap
+
+Place: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int, tuple[int, ...]]
+"""The shape, dtype, offset and strides of an array in the memory of another."""
+
+
+def leaf_parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
+    """What a leaf is rebuilt from; RuntimeError for a result, which would need its graph."""
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+            "protocol and can be pickled: detach() this one first."
+        )
+    is_parameter = getattr(tensor, "_is_parameter", False)
+    grad = None if is_parameter else tensor.grad  # as in PyTorch
+    memory, place = _memory_of(tensor.array)
+    return _rebuild, (memory, grad, tensor.requires_grad, is_parameter, place)
+
+
+def _rebuild(
+    memory: np.ndarray[Any, Any],
+    grad: Tensor | None,
+    requires_grad: bool,
+    is_parameter: bool,
+    place: Place | None = None,
+) -> Tensor:
+    array = memory
+    if place is not None:
+        shape, dtype, offset, strides = place
+        flat = memory if memory.flags.c_contiguous else memory.T
+        array = np.ndarray(shape, dtype, flat, offset, strides)
+    tensor = wrap(array).requires_grad_(requires_grad)
+    if grad is not None:
+        tensor.grad = grad
+    if is_parameter:
+        tensor._is_parameter = True
+    return tensor
+
+
+def _memory_of(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Place | None]:
+    """The array that owns the memory, and where in it `array` lies.
+
+    So tensors that share memory do so in a copy, too, whoever copies or pickles.
+    """
+    owner = array
+    while type(owner.base) is np.ndarray:
+        owner = owner.base
+    is_one_piece = owner.flags.c_contiguous or owner.flags.f_contiguous
+    if owner is array or not (is_one_piece and owner.flags.writeable) or array.dtype.hasobject:
+        return array, None
+    offset = _address(array) - _address(owner)
+    return owner, (array.shape, array.dtype, offset, array.strides)
+
+
+def _address(array: np.ndarray[Any, Any]) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address

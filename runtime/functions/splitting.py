@@ -1,0 +1,261 @@
+"""Functions that put tensors side by side, expand them to one shape, and cut them apart.
+
+Like those of `composites`: they only arrange calls of ops, and no function has a node of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import Size, Tensor, normalize_dim, wrap
+from ..core.type_promotion import LAST_INTEGER, type_name
+from ..dispatch.registry import table_op
+from ..dispatch.unbroadcast import reduce_to_differentiable
+from .composites import tensor_split
+from .creation import size_of
+
+
+def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
+    """The shape to which tensors of the given shapes broadcast; an int is a shape of its own."""
+    sizes = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    if any(length < 0 for size in sizes for length in size):
+        raise ValueError("Attempting to broadcast a dimension with negative length!")
+    try:
+        return Size(np.broadcast_shapes(*sizes))
+    except ValueError:
+        listed = ", ".join(str(list(size)) for size in sizes)
+        raise RuntimeError(f"shapes {listed} cannot be broadcast to a single shape") from None
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Views of one shape, to which all of the tensors broadcast."""
+    for position, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {position} in argument 0, but got "
+                f"{type(tensor).__name__}"
+            )
+    shape = broadcast_shapes(*(tensor.shape for tensor in tensors))
+    return tuple(x if x.shape == shape else table_op("expand")(x, shape) for x in tensors)
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """For vectors of coordinates, the coordinates of all points of the grid they span, as views.
+
+    With `indexing="xy"` the second vector runs along the first dimension. RuntimeError unless the
+    tensors are vectors or numbers, and of one dtype.
+    """
+    given = _listed(tensors)
+    if not given:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(
+            f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
+    for tensor in given:
+        if tensor.ndim > 1:
+            raise RuntimeError(
+                f"meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tensor.ndim}D"
+            )
+        if tensor.dtype != given[0].dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    dims = list(range(len(given)))
+    if indexing == "xy":
+        dims[:2] = dims[:2][::-1]
+    shape = [given[dim].numel() for dim in dims]
+    lines = ([-1 if place == dim else 1 for place in range(len(given))] for dim in dims)
+    return tuple(
+        table_op("expand")(tensor.view(line), shape)
+        for tensor, line in zip(given, lines, strict=True)
+    )
+
+
+def cartesian_prod(*tensors: Any) -> Tensor:
+    """All choices of one element from each of some vectors, one row each; a single vector itself.
+
+    RuntimeError for tensors that are no vectors.
+    """
+    given = _listed(tensors)
+    for tensor in given:
+        _vector(tensor)
+    if len(given) == 1:
+        return given[0]
+    columns = [table_op("_unsafe_view")(grid.clone(), [-1]) for grid in meshgrid(*given)]
+    return table_op("stack")(columns, 1)
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of `r` elements of a vector in its order, one row each."""
+    _vector(input)
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if not r:
+        return wrap(np.empty(0, input.array.dtype))
+    follows = np.greater_equal if with_replacement else np.greater
+    chosen = np.ones((input.numel(),) * r, np.bool_)
+    for before, after in pairwise(np.indices(chosen.shape)):
+        chosen &= follows(after, before)
+    mask = wrap(chosen)
+    grids = meshgrid(*[input] * r)
+    return table_op("stack")([table_op("masked_select")(grid, mask) for grid in grids], 1)
+
+
+def _listed(tensors: tuple[Any, ...]) -> Sequence[Tensor]:
+    """The tensors, which may be given as one list."""
+    if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
+        return tensors[0]
+    return tensors
+
+
+def _vector(tensor: Tensor) -> None:
+    if tensor.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """A matrix of zeros with the given matrices along its diagonal; vectors are rows."""
+    return table_op("_block_diag")(list(tensors) or [wrap(np.empty((1, 0), np.float32))])
+
+
+def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Views of parts of the second dimension, or of a vector: so many, or cut at the positions."""
+    return _split("hsplit", input, indices_or_sections, 0 if input.ndim == 1 else 1, 1)
+
+
+def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Views of parts of the first dimension: so many of one length, or cut at the positions."""
+    return _split("vsplit", input, indices_or_sections, 0, 2)
+
+
+def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Views of parts of the third dimension: so many of one length, or cut at the positions."""
+    return _split("dsplit", input, indices_or_sections, 2, 3)
+
+
+def _split(
+    name: str, input: Tensor, given: int | Sequence[int], dim: int, fewest: int
+) -> tuple[Tensor, ...]:
+    if input.ndim < fewest:
+        raise RuntimeError(
+            f"torch.{name} requires a tensor with at least {fewest} dimension, but got a tensor "
+            f"with {input.ndim} dimensions!"
+        )
+    if not isinstance(given, int | list | tuple):
+        raise TypeError(
+            f"{name}(): a number of parts or a list of positions is expected, not "
+            f"{type(given).__name__}"
+        )
+    length = input.shape[dim]
+    if isinstance(given, int) and (given < 1 or length % given):
+        raise RuntimeError(
+            f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
+            f"{length} is not divisible by the split_size {given}!"
+        )
+    return tensor_split(input, given, dim)
+
+
+def repeat_interleave(
+    input: Tensor,
+    repeats: int | Tensor | None = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+) -> Tensor:
+    """Each slice of `dim`, or each element if that is None, so often in a row.
+
+    A tensor of `repeats` has a number for each slice; alone, it is a question for the positions:
+    `[2, 1]` is answered by `[0, 0, 1]`.
+    """
+    if repeats is None:
+        return table_op("_repeat_index")(input, None, output_size)
+    if dim is None:
+        input, dim = input.reshape(-1), 0
+    dim = normalize_dim(dim, input.ndim)
+    if not input.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    length = input.shape[dim]
+    if isinstance(repeats, Tensor):
+        index = table_op("_repeat_index")(repeats, length, output_size)
+        return table_op("index_select")(input, dim, index)
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
+    if output_size not in (None, length * repeats):
+        raise RuntimeError(
+            f"repeat_interleave: Invalid output_size, expected {length * repeats} but got "
+            f"{output_size}"
+        )
+    before, after = input.shape[:dim], input.shape[dim + 1 :]
+    apart = input.unsqueeze(dim + 1).expand((*before, length, repeats, *after))
+    return apart.clone().reshape((*before, length * repeats, *after))
+
+
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """The elements at positions along a dimension, or in the flattened tensor if `dim` is None.
+
+    The other dimensions of the two broadcast. Negative positions count from the end of `dim`.
+    """
+    if indices.array.dtype != np.int64:
+        raise RuntimeError(
+            "take_along_dim(): dtype of indices should be Long but got "
+            f"{type_name(indices.array.dtype)}"
+        )
+    if dim is None:
+        return table_op("gather")(input.reshape(-1), 0, indices.reshape(-1))
+    if input.ndim != indices.ndim:
+        raise RuntimeError(
+            "take_along_dim(): input and indices should have the same number of dimensions, but "
+            f"got {input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
+    dim = normalize_dim(dim, input.ndim)
+    if not input.ndim:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    length = input.shape[dim]
+    positions = np.where(indices.array < 0, indices.array + length, indices.array)
+    before = broadcast_shapes(input.shape[:dim], indices.shape[:dim])
+    after = broadcast_shapes(input.shape[dim + 1 :], indices.shape[dim + 1 :])
+    source = table_op("expand")(input, (*before, length, *after))
+    places = np.broadcast_to(positions, (*before, indices.shape[dim], *after))
+    return table_op("gather")(source, dim, wrap(places))
+
+
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """Sums over the dimensions that an expansion of `size` to this shape would repeat.
+
+    The tensor itself if there are none; RuntimeError if no expansion leads here.
+    """
+    wanted = size_of("sum_to_size", size, {})
+    try:
+        is_expandable = np.broadcast_shapes(wanted, self.shape) == self.shape
+    except ValueError:
+        is_expandable = False
+    if not is_expandable:
+        raise RuntimeError(f"size {list(wanted)} is not expandable to size {list(self.shape)}.")
+    if not wanted:
+        return table_op("sum")(self)
+    dtype = self.array.dtype
+    if dtype.num <= LAST_INTEGER and wanted != self.shape:
+        dtype = np.dtype(np.int64)  # in which integers are summed
+    return reduce_to_differentiable(self, (wanted, dtype))
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the dtype of another; itself if it has that already."""
+    return self.to(other.dtype)
+
+
+class ArrangementMethods:
+    """Copied onto `Tensor` when the package is imported."""
+
+    __slots__ = ()
+
+    hsplit = hsplit
+    vsplit = vsplit
+    dsplit = dsplit
+    repeat_interleave = repeat_interleave
+    take_along_dim = take_along_dim
+    sum_to_size = sum_to_size
+    type_as = type_as

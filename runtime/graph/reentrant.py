@@ -1,0 +1,35 @@
+"""Backward passes started inside of backward passes, as deep as anybody likes.
+
+Every nesting takes several frames of Python's stack. After a few levels a pass goes on in a fresh
+thread, which has a stack of its own, while the thread that asked for it waits.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from ..core.modes import inherit_modes
+
+LEVELS_PER_THREAD: Final = 20
+"""So many passes may be nested in one thread."""
+
+
+def run_in_fresh_thread(run: Callable[[], None]) -> None:
+    """Call `run` in another thread, in the modes of this one; what it raises is raised here."""
+    raised: list[BaseException] = []
+    enter_modes = inherit_modes()
+
+    def work() -> None:
+        try:
+            with enter_modes():
+                run()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=work, name="gradspec-nested-backward")
+    thread.start()
+    thread.join()
+    if raised:
+        raise raised[0]

@@ -1,0 +1,219 @@
+"""Saved-tensor hooks: what a node keeps is packed in the forward and unpacked for its gradient.
+
+A thread that uses them watches the ops as they finish; the node of each gets a `Packed` among its
+hooks. Nothing of it is seen by other nodes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..core.modes import no_grad, start_observing, stop_observing
+from ..core.node import FREED, AccumulateGrad, Freed, Node, OutputEdge, WeakEdge
+from ..core.storage import changes_of
+from ..core.tensor import Tensor, wrap
+from ..dispatch.dispatch import is_number
+from ..forward_ad.dual import Level, tangents_of, with_tangents, without_tangents
+from .saved_attributes import edge_of_output
+
+Pack: TypeAlias = Callable[[Tensor], Any]
+Unpack: TypeAlias = Callable[[Any], Tensor]
+
+
+class PackedValue(NamedTuple):
+    """One packed tensor, the hook that unpacks it, and its place in the graph."""
+
+    value: Any
+    unpack: Unpack
+    edge: Node | None
+    is_array: bool
+    """Whether it is the output of its own node, which keeps the array only."""
+    origin: int
+    """The id of what was packed, which says something while the op runs."""
+    tangents: tuple[tuple[Tensor, Level], ...] = ()
+    """What no hook sees, so that it is kept beside the packed value."""
+
+    def restore(self) -> Any:
+        """The saved value as the node keeps it; TypeError if the hook answers no tensor."""
+        before = _thread.stack
+        try:
+            tensor = self.unpack(self.value)
+        finally:
+            _set_stack(before)  # hooks that the hook has set or removed were its own
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+                f"type {type(tensor).__name__}"
+            )
+        if self.is_array:
+            return tensor.array
+        restored = wrap(tensor.array)
+        restored.edge = self.edge
+        return with_tangents(restored, self.tangents)
+
+    def with_dual(self, dual: Tensor) -> PackedValue:
+        """The same for a dual of what was packed."""
+        return self._replace(origin=id(dual), tangents=tangents_of(dual))
+
+
+def pack_tensor(tensor: Tensor, pack: Pack, unpack: Unpack, is_output: bool = False) -> PackedValue:
+    """Hand one saved tensor to the hook, without recording what the hook does.
+
+    What is kept of the node's own output has no history, in which it would hold that node.
+    """
+    plain = without_tangents(tensor)
+    edge = None if is_output else tensor.edge
+    shown = plain if plain.is_leaf and not is_output else _shown(plain, edge)
+    packed = _call_pack(pack, shown)
+    return PackedValue(packed, unpack, edge, False, id(tensor), tangents_of(tensor))
+
+
+def _call_pack(pack: Pack, shown: Tensor) -> Any:
+    before = changes_of(shown)
+    with no_grad():
+        packed = pack(shown)
+    if changes_of(shown) != before:
+        raise RuntimeError(
+            "A saved tensor pack hook is modifying its input in place, which is not allowed: the "
+            "tensor may be in use elsewhere. clone() it first."
+        )
+    return packed
+
+
+def _shown(tensor: Tensor, edge: Node | None) -> Tensor:
+    shown = wrap(tensor.array)
+    shown.edge = edge
+    return shown
+
+
+class Packed:
+    """The packed values of one node, by slot."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: dict[str, Any], node: Any) -> None:
+        self.values = values
+        for slot in type(node).__slots__:
+            if slot.startswith("_computed_"):  # from what the hooks may replace
+                setattr(node, slot, None)
+
+    def restore(self, slot: str) -> Any:
+        """What the node kept in `slot`, unpacked."""
+        value = self.values[slot]
+        if isinstance(value, list):
+            return [item.restore() if isinstance(item, PackedValue) else item for item in value]
+        return value.restore()
+
+    @contextmanager
+    def unpacked(self, node: Node) -> Iterator[None]:
+        """The node with its values in place, as its `apply` needs it."""
+        for slot in self.values:
+            if getattr(node, slot) is not FREED:
+                setattr(node, slot, self.restore(slot))
+        try:
+            yield
+        finally:
+            for slot in self.values:
+                if getattr(node, slot) is not FREED:
+                    setattr(node, slot, PACKED)
+
+
+PACKED: Final[Any] = Freed()
+"""Stands where a packed value was."""
+
+
+class _SavedHooks(threading.local):
+    """The hooks of one thread, innermost last, and why new ones are refused."""
+
+    def __init__(self) -> None:
+        self.stack: tuple[tuple[Pack, Unpack], ...] = ()
+        self.refusal: str | None = None
+
+
+_thread: Final = _SavedHooks()
+
+
+def current_hooks() -> tuple[Pack, Unpack] | None:
+    """The innermost hooks of this thread."""
+    return _thread.stack[-1] if _thread.stack else None
+
+
+class saved_tensors_hooks:
+    """Inside the block, what nodes save goes through `pack_hook`, and through `unpack_hook` when
+    the gradient is computed. RuntimeError where `disable_saved_tensors_hooks` forbids it.
+    """
+
+    def __init__(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        if _thread.refusal is not None:
+            raise RuntimeError(_thread.refusal)
+        _set_stack((*_thread.stack, (self.pack_hook, self.unpack_hook)))
+
+    def __exit__(self, *_: object) -> None:
+        if not _thread.stack:
+            raise RuntimeError("saved_tensors_hooks: no hooks are set that could be left")
+        _set_stack(_thread.stack[:-1])
+
+
+def _set_stack(stack: tuple[tuple[Pack, Unpack], ...]) -> None:
+    """Make these the hooks of this thread; ops are observed while there are any."""
+    if stack and not _thread.stack:
+        start_observing(_pack_results)
+    elif _thread.stack and not stack:
+        stop_observing(_pack_results)
+    _thread.stack = stack
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Inside the block `saved_tensors_hooks` raises RuntimeError with this message."""
+    before = _thread.refusal
+    if _thread.stack:
+        raise RuntimeError(error_message)
+    _thread.refusal = error_message
+    try:
+        yield
+    finally:
+        _thread.refusal = before
+
+
+def _pack_results(results: tuple[Tensor, ...]) -> None:
+    """Pack what the node of these results saved."""
+    vertex = next((tensor.edge for tensor in results if tensor.edge is not None), None)
+    hooks = current_hooks()
+    if vertex is None or hooks is None or isinstance(vertex, AccumulateGrad):
+        return
+    node = vertex.node if isinstance(vertex, OutputEdge) else vertex
+    own = node._own_hooks()
+    if own.packed is not None:
+        return
+    values: dict[str, Any] = {}
+    for slot in type(node).__slots__:
+        value = getattr(node, slot, None) if slot.startswith("kept_") else None
+        packed = pack_slot(slot, value, node, *hooks)
+        if packed is not None:
+            values[slot] = packed
+            setattr(node, slot, PACKED)
+    own.packed = Packed(values, node) if values else None
+
+
+def pack_slot(slot: str, value: Any, node: Node, pack: Pack, unpack: Unpack) -> Any:
+    """A packed slot; None if it holds no tensors."""
+    if isinstance(value, np.ndarray):
+        edge = edge_of_output(node, slot)
+        # The hook may keep what it is shown: then the node would hold itself.
+        shown = _shown(wrap(value), None if edge is None else WeakEdge(edge))
+        return PackedValue(_call_pack(pack, shown), unpack, None, True, id(value))
+    if isinstance(value, Tensor):
+        return None if is_number(value) else pack_tensor(value, pack, unpack)
+    if isinstance(value, list | tuple) and any(isinstance(item, Tensor) for item in value):
+        return [None if item is None else pack_tensor(item, pack, unpack) for item in value]
+    return None

@@ -1,0 +1,147 @@
+"""What generated nodes share for keeping values and getting them back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..core.node import FREED, AccumulateGrad, Node, OutputEdge, freed_graph, place_of
+from ..core.storage import Alias, changes_of
+from ..core.tensor import Tensor, wrap
+from ..core.type_promotion import type_name
+from ..forward_ad.dual import with_tangent
+
+Likeness: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
+"""The shape and dtype that a gradient must come back in."""
+
+
+def likeness(tensor: Tensor | None) -> Likeness | None:
+    """What the gradient of `tensor` must look like."""
+    return None if tensor is None else (tensor.array.shape, tensor.array.dtype)
+
+
+def check_version(node: Node, name: str, saved: Tensor, version: int | None) -> None:
+    """Raise RuntimeError if `saved` was modified in place since `node` kept it."""
+    expected, found = version or 0, changes_of(saved)
+    if found != expected:
+        raise modified_in_place(saved.array, saved.edge, found, expected, name, node)
+
+
+def modified_in_place(
+    array: Any, vertex: Node | None, found: int, expected: int, name: str, node: Node
+) -> RuntimeError:
+    """The error of a saved value that an in-place op has changed since `node` kept it as `name`."""
+    origin = ""
+    if vertex is not None and type(vertex) is not AccumulateGrad:
+        maker, nr = place_of(vertex)
+        origin = f", which is output {nr} of {maker.name()},"
+    return RuntimeError(
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        f"operation: [{type_name(array.dtype)}Tensor {list(array.shape)}]{origin} is at version "
+        f"{found}; expected version {expected} instead. Hint: {node.name()} saved it as "
+        f"'{name}'; use the out-of-place op or clone() first, or find the forward call with "
+        "autograd.set_detect_anomaly(True)."
+    )
+
+
+def saved_output_slot(node: Node, array: Any) -> str | None:
+    """The slot in which `node` keeps `array`, an output of its op; None if it does not."""
+    for slot in type(node).__slots__:
+        if slot.startswith("kept_") and getattr(node, slot, None) is array:
+            return slot
+    return None
+
+
+def guard_saved_output(node: Node, slot: str, alias: Alias, expected: int) -> None:
+    """Make `node` refuse to run: the output that it keeps is about to be overwritten."""
+    node._own_hooks().guard = partial(_refuse, slot=slot, alias=alias, expected=expected)
+
+
+def _refuse(node: Node, *, slot: str, alias: Alias, expected: int) -> None:
+    array = getattr(node, slot)
+    if array is FREED:
+        raise freed_graph()
+    name = slot.removeprefix("kept_")
+    raise modified_in_place(array, node, alias.count_writes(), expected, name, node)
+
+
+def versions(tensors: Sequence[Tensor | None]) -> list[int | None]:
+    """The versions of a list of saved tensors."""
+    return [None if t is None or t.alias is None else t.alias.version for t in tensors]
+
+
+def check_versions(
+    node: Node, name: str, saved: Sequence[Tensor | None], expected: Sequence[int | None]
+) -> None:
+    """`check_version` for a list of saved tensors, some of which may be absent."""
+    if saved is FREED:
+        raise freed_graph()
+    for tensor, version in zip(saved, expected, strict=True):
+        if tensor is not None:
+            check_version(node, name, tensor, version)
+
+
+def arrays_of(tensors: Sequence[Tensor | None]) -> list[Any]:
+    """The arrays of a list of tensors, some of which may be absent."""
+    return [None if t is None else t.array for t in tensors]
+
+
+_NO_ELEMENTS = bytes(np.dtype(np.complex128).itemsize)
+
+
+def outlines(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Tensors of the same shapes and dtypes that keep no elements, for gradients of that form."""
+    return [wrap(_outline(t.array.shape, t.array.dtype)) for t in tensors]
+
+
+@lru_cache
+def _outline(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    if dtype.hasobject:
+        return np.empty(shape, dtype)
+    return np.ndarray(shape, dtype, _NO_ELEMENTS, strides=(0,) * len(shape))
+
+
+def output_of(edge: Node | None, array: Any) -> Tensor:
+    """A saved output as a tensor with the history of the op that made it.
+
+    A node keeps the array of its output only: with the tensor itself there would be a cycle.
+    """
+    if array is FREED:
+        raise freed_graph()
+    out = wrap(array)
+    out.edge = edge
+    node = edge.node if isinstance(edge, OutputEdge) else edge
+    if node is not None and node.hooks is not None and node.hooks.tangents:
+        slot = saved_output_slot(node, array)
+        for kept_in, tangent, level in node.hooks.tangents:
+            if kept_in == slot:
+                out = with_tangent(out, tangent, level)
+    return out
+
+
+def attach_outputs(node: Any, outputs: Sequence[Tensor]) -> None:
+    """Make `outputs` the differentiable outputs of a node that has several."""
+    node.output_count = len(outputs)
+    node._outputs = [likeness(output) for output in outputs]
+    for output_nr, output in enumerate(outputs):
+        output.edge = OutputEdge(node, output_nr)
+
+
+def materialize(grads: Sequence[Any], outputs: Sequence[Likeness]) -> list[Any]:
+    """Gradients of all outputs as arrays; zeros for an output that nobody used."""
+    return [
+        np.zeros(*like) if grad is None else grad for grad, like in zip(grads, outputs, strict=True)
+    ]
+
+
+def materialize_tensors(
+    grads: Sequence[Tensor | None], outputs: Sequence[Likeness]
+) -> list[Tensor]:
+    """Gradients of all outputs as tensors; zeros for an output that nobody used."""
+    return [
+        wrap(np.zeros(*like)) if grad is None else grad
+        for grad, like in zip(grads, outputs, strict=True)
+    ]

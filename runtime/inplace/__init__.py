@@ -1,0 +1,1 @@
+"""Writes into tensors, and into the views and bases that share their memory."""

@@ -1,0 +1,282 @@
+"""Ops that replace what a tensor holds: `copy_`, `fill_`, `zero_`, `index_put_`, random numbers.
+
+No gradient flows to the values that were there before; it flows to the values written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.node import Node, freed_graph, next_sequence_nr
+from ..core.number_conversion import converted
+from ..core.tensor import Tensor, wrap
+from ..core.user_warnings import warn_of_imaginary_part
+from ..dispatch.registry import table_op
+from ..dispatch.unbroadcast import Like, reduce_to, reduce_to_differentiable
+from ..forward_ad.dual import Dual, without_tangents
+from ..forward_ad.inplace_tangents import WriteTangent, copy_or_zero, follow_source
+from ..graph.anomaly import remember_call
+from ..random import generator
+from .ops import is_recorded, refuse_any_overlap, refuse_partial_overlap, sums_at, take_over, write
+from .rebase_history import check_recordable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class OverwriteNode(Node):
+    """The node of an op that replaces every element: zeros for what was there before."""
+
+    __slots__ = ()
+
+    def __init__(self, *edges: Node | None) -> None:
+        self.edges = edges
+        self.hooks = None
+        self.sequence_nr = next_sequence_nr()
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on arrays."""
+        return (np.zeros_like(grad) if needs[0] else None,)
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on tensors."""
+        return (wrap(np.zeros_like(grad.array)) if needs[0] else None,)
+
+
+class ZeroBackward0(OverwriteNode):
+    """The node of `zero_`."""
+
+    __slots__ = ()
+
+
+class NormalBackward0(OverwriteNode):
+    """The node of `normal_`."""
+
+    __slots__ = ()
+
+
+class UniformBackward0(OverwriteNode):
+    """The node of `uniform_`."""
+
+    __slots__ = ()
+
+
+class FillBackward2(OverwriteNode):
+    """The node of `fill_` with a number."""
+
+    __slots__ = ()
+
+
+class _CopyNode(OverwriteNode):
+    """The node of an op that writes the elements of a tensor."""
+
+    __slots__ = ("_like",)
+
+    def __init__(self, edge: Node | None, source: Tensor) -> None:
+        super().__init__(edge, source.edge)
+        self._like: Like = (source.array.shape, source.array.dtype)
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on arrays."""
+        (before,) = super().apply(grad, needs)
+        return (before, reduce_to(grad, self._like) if needs[1] else None)
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on tensors."""
+        (before,) = super().apply_differentiable(grad, needs)
+        return (before, reduce_to_differentiable(grad, self._like) if needs[1] else None)
+
+
+class FillBackward3(_CopyNode):
+    """The node of `fill_` with a 0-dim tensor."""
+
+    __slots__ = ()
+
+
+class CopyBackwards(_CopyNode):
+    """The node of `copy_`."""
+
+    __slots__ = ()
+
+
+class IndexPutBackward0(OverwriteNode):
+    """The node of `index_put_`: the gradient of the places written goes to the values."""
+
+    __slots__ = ("_accumulate", "_indices", "_like")
+
+    def __init__(
+        self, edge: Node | None, values: Tensor, indices: tuple[Any, ...], accumulate: bool
+    ) -> None:
+        super().__init__(edge, values.edge)
+        self._like: Like = (values.array.shape, values.array.dtype)
+        self._indices: tuple[Any, ...] | None = indices
+        self._accumulate = accumulate
+
+    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on arrays."""
+        indices = self._kept_indices()
+        before = grad if needs[0] else None
+        if needs[0] and not self._accumulate:
+            before = grad.copy()
+            before[indices] = 0
+        return (before, reduce_to(grad[indices], self._like) if needs[1] else None)
+
+    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
+        """The VJP on tensors."""
+        where = self._kept_indices()
+        before = grad if needs[0] else None
+        if needs[0] and not self._accumulate:
+            kept = np.ones(grad.array.shape, grad.array.dtype)
+            kept[where] = 0
+            before = grad * wrap(kept)
+        if not needs[1]:
+            return (before, None)
+        indices = [None if isinstance(i, slice) else wrap(i) for i in where]
+        return (before, reduce_to_differentiable(table_op("index")(grad, indices), self._like))
+
+    def release(self) -> None:
+        """Let go of the indices."""
+        self._indices = None
+
+    def _kept_indices(self) -> tuple[Any, ...]:
+        if self._indices is None:
+            raise freed_graph()
+        return self._indices
+
+
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write the elements of `src`, a tensor or a number, broadcast and cast to this tensor."""
+    if isinstance(src, bool | int | float | complex):
+        src = wrap(np.asarray(src))
+    if not isinstance(src, Tensor):
+        raise TypeError(
+            f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
+        )
+    if src.array.dtype.kind == "c" and self.array.dtype.kind not in "cO":
+        warn_of_imaginary_part()
+    if len(src.array.shape) > len(self.array.shape):
+        raise RuntimeError(
+            f"The size of tensor a ({list(self.shape)}) must match the size of tensor b "
+            f"({list(src.shape)}): copy_() cannot drop dimensions"
+        )
+    if self.alias is not None:
+        refuse_partial_overlap(self, src)
+    return _overwrite(
+        self, "copy_", src.array, [src], lambda edge: CopyBackwards(edge, src), copy_or_zero
+    )
+
+
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Write one number, or the only element of a 0-dim tensor, everywhere."""
+    if isinstance(value, str | bytes | list | tuple | None):
+        raise TypeError(f"fill_() expects a number or a Tensor, but got {type(value).__name__}")
+    if not isinstance(value, Tensor):
+        return _overwrite(self, "fill_", converted(value, self.dtype), [], FillBackward2)
+    if value.array.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.array.ndim} dimensions."
+        )
+    return _overwrite(
+        self, "fill_", value.array, [value], lambda edge: FillBackward3(edge, value), copy_or_zero
+    )
+
+
+def zero_(self: Tensor) -> Tensor:
+    """Write zeros."""
+    return _overwrite(self, "zero_", 0, [], ZeroBackward0)
+
+
+def normal_(self: Tensor, mean: float = 0, std: float = 1) -> Tensor:
+    """Write random numbers of a normal distribution."""
+    values = generator().normal(mean, std, self.array.shape)
+    return _overwrite(self, "normal_", values, [], NormalBackward0)
+
+
+def uniform_(self: Tensor, from_: float = 0, to: float = 1) -> Tensor:
+    """Write random numbers that are uniform in `[from_, to)`."""
+    values = generator().uniform(from_, to, self.array.shape)
+    return _overwrite(self, "uniform_", values, [], UniformBackward0)
+
+
+def index_put_(
+    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """Write (or add) `values` at the places that `indices` pick, one array per dimension."""
+    if values.array.size != 1 or accumulate or not is_one_mask(indices):
+        refuse_any_overlap(self, values)
+    return put(self, indices, values, accumulate)
+
+
+def is_one_mask(indices: Sequence[Tensor | None]) -> bool:
+    """Whether all that is given is one mask: then a single value is read before it is written."""
+    given = [index.array.dtype.kind for index in indices if index is not None]
+    return given == ["b"]
+
+
+def put(
+    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """`index_put_` of values that do not lie on what is written, or of a single one."""
+    from ..kernels.indexing.index import index_array  # kernels are imported when one is needed
+
+    where: tuple[Any, ...] = tuple(
+        slice(None) if index is None else index_array(index.array) for index in indices
+    )
+    written = values.array.astype(self.array.dtype, copy=values.array.size == 1)
+    if accumulate:
+        written = sums_at(self.array, where, written)
+
+    def put_tangent(tangent: Tensor, of_values: Tensor | None) -> None:
+        if of_values is None:
+            of_values = wrap(np.zeros((), tangent.array.dtype))
+        put(tangent, indices, of_values, accumulate)
+
+    return _overwrite(
+        self,
+        "index_put_",
+        written,
+        [values],
+        lambda edge: IndexPutBackward0(edge, values, where, accumulate),
+        put_tangent,
+        where,
+    )
+
+
+def _overwrite(
+    tensor: Tensor,
+    name: str,
+    values: Any,
+    sources: Sequence[Tensor],
+    make_node: Callable[[Node | None], Node],
+    write_tangent: WriteTangent = copy_or_zero,
+    where: Any = ...,
+) -> Tensor:
+    """Write `values`, and record it with the node that `make_node(edge of tensor)` makes."""
+    written = without_tangents(tensor)
+    recording = is_recorded(written, *sources)
+    if recording:
+        check_recordable(written, name)
+    before = written.edge if recording else None
+    write(written, values, where)
+    if recording:
+        node = make_node(before)
+        remember_call(node)
+        take_over(written, node)
+    if tensor is not written or any(type(source) is Dual for source in sources):
+        follow_source(tensor, sources, write_tangent)
+    return tensor
+
+
+class OverwriteMethods:
+    """Copied onto `Tensor` when the package is imported."""
+
+    copy_ = copy_
+    fill_ = fill_
+    zero_ = zero_
+    normal_ = normal_
+    uniform_ = uniform_
+    index_put_ = index_put_

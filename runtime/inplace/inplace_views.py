@@ -1,0 +1,73 @@
+"""In-place ops that change the shape of a tensor and not its elements: `t_`, `unsqueeze_`, ...
+
+The tensor becomes a view of what it was: it keeps its memory and its place among the views of its
+base, and its history goes on with the node of the view. As for any write, who saved it can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cache
+from typing import Any
+
+from ..core.modes import refuse_inference
+from ..core.node import AccumulateGrad, Node
+from ..core.tensor import Tensor
+from ..forward_ad.dual import Dual
+from ..overrides import handle_torch_function, has_torch_function_unary
+from .ops import is_recorded, mark_written
+from .rebase_history import check_recordable
+
+
+def in_place_view(op: str, views: int) -> Callable[..., Tensor]:
+    """The in-place twin of a method that takes a view, of which there are `views` overloads.
+
+    The nodes of the twins are numbered after those of the overloads, as in PyTorch. Raises
+    RuntimeError as other in-place ops do, and NotImplementedError for a dual tensor.
+    """
+    name = f"{op}_"
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if type(self) is not Tensor and has_torch_function_unary(self):
+            return handle_torch_function(method, (self,), self, *args, **kwargs)
+        if type(self) is Dual:
+            raise NotImplementedError(f"{name}() of a dual tensor is not supported: use {op}()")
+        recording = is_recorded(self)
+        if recording:
+            check_recordable(self, name)
+        refuse_inference(self, f"Inplace {name}")
+        view = getattr(Tensor, op)(self, *args, **kwargs)
+        array, vertex = view.array, view.edge
+        del view  # before the tensor's views are told
+        mark_written(self)
+        self.array = array
+        if type(self.edge) is AccumulateGrad:
+            self.edge.array = array
+        if recording and vertex is not None:
+            # A gradient that is retained stays that of the former shape, as in PyTorch.
+            kind: Hashable = vertex.__class__  # mypy does not see that classes are
+            vertex.__class__ = _twin(kind, views)
+            self.edge = vertex
+        return self
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"`{op}` of this tensor itself, which keeps its memory."
+    return method
+
+
+@cache
+def _twin(kind: Any, views: int) -> type[Node]:
+    """The class of a node under the name that it has after an in-place op."""
+    stem, _, number = kind.__name__.partition("Backward")
+    return type(f"{stem}Backward{int(number) + views}", (kind,), {"__slots__": ()})
+
+
+class ViewInPlaceMethods:
+    """Copied onto `Tensor` when the package is imported."""
+
+    t_ = in_place_view("t", 1)
+    transpose_ = in_place_view("transpose", 1)
+    swapaxes_ = in_place_view("swapaxes", 1)
+    swapdims_ = in_place_view("swapdims", 1)
+    unsqueeze_ = in_place_view("unsqueeze", 1)
+    squeeze_ = in_place_view("squeeze", 3)

@@ -1,0 +1,295 @@
+"""In-place ops: the out-of-place op, written back into the tensor's own memory.
+
+The node of the op saves a copy of what the tensor held before, and the tensor takes over its
+history; everyone else who had saved the tensor finds its version changed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from ..core.modes import is_grad_enabled, refuse_inference
+from ..core.node import Node, OutputEdge
+from ..core.storage import INFERENCE_ALIAS, base_of, own_alias
+from ..core.tensor import Tensor
+from ..core.type_promotion import check_inplace_dtype
+from ..dispatch.op_errors import failure
+from ..forward_ad.dual import Dual, without_tangents
+from ..forward_ad.inplace_tangents import copy_as, copy_or_zero, follow_source
+from ..graph.saved_values import guard_saved_output, saved_output_slot
+from ..kernels.shape.strided_region import Region
+from ..overrides import handle_torch_function, has_torch_function_unary
+from .rebase_history import check_recordable, hand_over_retained, rebase, refresh_views
+
+_PLACED: Final = frozenset(
+    [
+        *("index_fill_", "index_copy_", "index_add_", "index_reduce_"),
+        *("scatter_", "scatter_add_", "scatter_reduce_"),
+    ]
+)
+"""Ops that write to some places, in an order of their own: what they read must lie elsewhere."""
+
+_CHOOSING: Final = frozenset(["masked_fill_", "index_fill_", "tril_", "triu_"])
+"""Ops that write one number to some places, which may be elements that are one in memory."""
+
+
+def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+    """The in-place method of an op: `x.add_(y)` for `add(x, y)`.
+
+    Raises RuntimeError for a leaf that requires grad or a view of one, for a view whose history
+    cannot be rewritten, and where the result has another shape or a dtype that the tensor cannot
+    hold.
+    """
+
+    is_placed, is_choosing = name in _PLACED, name in _CHOOSING
+
+    @functools.wraps(function)
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if type(self) is not Tensor and has_torch_function_unary(self):
+            return handle_torch_function(method, (self,), self, *args, **kwargs)
+        written = without_tangents(self)
+        if is_placed or is_choosing or written.alias is not None:
+            _refuse_overlap(written, name, [*args, *kwargs.values()])
+        recording = is_recorded(written, *args, *kwargs.values())
+        before = self
+        if recording:
+            check_recordable(written, name)
+            before = copy_as(self)
+        result = function(before, *args, **kwargs)
+        _check(written, result, name)
+        if is_choosing and not _is_dense(written.array):
+            chosen = _differing(written.array, result.array)
+            write(written, result.array[chosen], chosen)
+        else:
+            write(written, result.array)
+        if recording and result.edge is not None:
+            _keep_output(written, result)
+            take_over(written, result.edge)
+        if self is not written or type(result) is Dual:
+            follow_source(self, [result], copy_or_zero)
+        return self
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+def is_recorded(*args: object) -> bool:
+    """Whether an op on `args` leaves a node behind."""
+    return is_grad_enabled() and any(_asks_for_gradient(arg) for arg in args)
+
+
+def _asks_for_gradient(value: object) -> bool:
+    return isinstance(value, Tensor) and value.edge is not None
+
+
+def refuse_partial_overlap(written: Tensor, *read: object) -> None:
+    """Raise RuntimeError if what is read lies on a part of what is written."""
+    for tensor in read:
+        if isinstance(tensor, Tensor) and tensor.alias is written.alias:
+            refuse_part(written.array, tensor.array)
+
+
+def refuse_part(written: Any, read: Any) -> None:
+    """Raise RuntimeError if an array that is read lies on a part of what is written."""
+    if _overlap_of(written, read) == "partial":
+        raise _overlap()
+
+
+def _refuse_overlap(written: Tensor, name: str, read: list[Any]) -> None:
+    """Raise RuntimeError if an in-place op must not read what lies where it writes."""
+    if name in _PLACED or name in _CHOOSING:  # a number is read before anything is written
+        read = [tensor for tensor in read if isinstance(tensor, Tensor) and tensor.array.ndim]
+    if name in _PLACED:
+        for tensor in read:
+            refuse_any_overlap(written, tensor)
+    elif written.alias is not None:
+        refuse_partial_overlap(written, *read)
+
+
+def refuse_any_overlap(written: Tensor, read: Tensor) -> None:
+    """Raise RuntimeError if what is read lies on what is written, even if it is the same."""
+    shared = read.alias is not None and read.alias is written.alias
+    if read is written or (shared and _overlap_of(written.array, read.array) != "none"):
+        raise _overlap()
+
+
+def _overlap_of(a: Any, b: Any) -> Literal["none", "partial", "full"]:
+    """How two arrays share memory; only memory without gaps is looked at, as in PyTorch."""
+    if not (a.size and b.size and _is_dense(a) and _is_dense(b)):
+        return "none"
+    if not np.may_share_memory(a, b):
+        return "none"
+    return "full" if _is_same(a, b) else "partial"
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether two arrays show the same elements in the same order."""
+    return a.ctypes.data == b.ctypes.data and a.shape == b.shape and _steps(a) == _steps(b)
+
+
+def _is_dense(array: Any) -> bool:
+    """Whether the elements lie without gaps, in any order of the dimensions."""
+    expected = array.itemsize
+    for stride, length in sorted(
+        zip(_steps(array), (n for n in array.shape if n != 1), strict=True)
+    ):
+        if stride != expected:
+            return False
+        expected *= length
+    return True
+
+
+def _steps(array: Any) -> list[int]:
+    """The strides that matter: those of dimensions with more than one element."""
+    return [stride for stride, size in zip(array.strides, array.shape, strict=True) if size != 1]
+
+
+def _overlap() -> RuntimeError:
+    return RuntimeError(
+        "unsupported operation: some elements of the input tensor and the written-to tensor "
+        "refer to a single memory location. Please clone() the tensor before the operation."
+    )
+
+
+def take_over(tensor: Tensor, vertex: Node) -> None:
+    """From now on the values of `tensor` are those of the op of `vertex`, and so is its history.
+
+    The first edge of `vertex` leads to where the gradient of `tensor` went before.
+    """
+    base = base_of(tensor)
+    if base is not None:
+        rebase(tensor, base, vertex)
+        return
+    hand_over_retained(tensor, vertex)
+    tensor.edge = vertex
+    refresh_views(tensor)
+
+
+def _keep_output(tensor: Tensor, result: Tensor) -> None:
+    """A node that saved its result has saved what `tensor` now holds: the same memory."""
+    vertex = result.edge
+    assert vertex is not None
+    node = vertex.node if isinstance(vertex, OutputEdge) else vertex
+    slot = saved_output_slot(node, result.array)
+    if slot is not None:
+        setattr(node, slot, tensor.array)
+        own_alias(tensor).add_saver(node, slot)
+
+
+def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
+    """Overwrite elements of `tensor`; whoever saved it can tell by the version."""
+    refuse_inference(tensor, "Inplace update")
+    try:
+        if tensor.array.flags.writeable:
+            tensor.array[where] = values
+        else:
+            _write_through(tensor.array, values, where)
+    except (ValueError, IndexError) as error:
+        reason = values_first(error, tensor.array, where, values)
+        raise failure("write", reason, tensor, values) from None
+    mark_written(tensor)
+
+
+def values_first(error: Exception, written: Any, where: Any, values: Any) -> Exception:
+    """The error of a failed write: that of the values' shape if that is wrong, too."""
+    if isinstance(error, IndexError) and isinstance(where, tuple) and written.size:
+        valid = tuple(np.zeros_like(i) if isinstance(i, np.ndarray) else i for i in where)
+        try:
+            np.broadcast_shapes(written[valid].shape, np.shape(values))
+        except ValueError as misfit:
+            return misfit
+    return error
+
+
+def _write_through(view: Any, values: Any, where: Any) -> None:
+    """Overwrite elements of an expanded array, or a view of one: NumPy lets nobody write there.
+
+    RuntimeError where elements are one in memory and the whole is to be overwritten, other than
+    with one number or with itself.
+    """
+    if where is ... and isinstance(values, np.ndarray) and 0 in _steps(view):
+        if _is_same(view, values) or not view.size:
+            return
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to "
+            "a single memory location. Please clone() the tensor before the operation."
+        )
+    owner = _owner_of(view)
+    owner = owner if owner.ndim else owner.reshape(1)
+    places = Region(owner, view).positions[where]
+    owner[np.unravel_index(places, owner.shape)] = values
+
+
+def _owner_of(view: Any) -> Any:
+    """The array that can be written to of those that an array is a view of, in its dtype."""
+    owner = view
+    while not owner.flags.writeable and isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    if owner.dtype != view.dtype:  # complex numbers and their parts
+        is_part = owner.itemsize > view.itemsize
+        owner = (owner[..., np.newaxis] if is_part else owner).view(view.dtype)
+    return owner
+
+
+def sums_at(array: Any, where: Any, values: Any) -> Any:
+    """What is at some places once `values` are added there, one after the other."""
+    if _is_dense(array):
+        total = array.copy()
+        np.add.at(total, where, values)
+        return total[where]
+    owner = array
+    while isinstance(owner.base, np.ndarray):  # in which elements that are one in memory are one
+        owner = owner.base
+    places = Region(owner, array).positions[where]
+    flat = owner.reshape(-1).copy()
+    np.add.at(flat, places, values)
+    return flat[places]
+
+
+def _differing(before: Any, after: Any) -> Any:
+    """Where an op has changed something; what was NaN and still is has not changed."""
+    return (before != after) & ~((before != before) & (after != after))
+
+
+def mark_written(tensor: Tensor) -> None:
+    """Count a write to the memory of `tensor`, and warn the nodes that saved it as their output."""
+    alias = own_alias(tensor)
+    if alias is INFERENCE_ALIAS:
+        return
+    if alias.creator is None and not alias.savers and alias.forget_dead_views():
+        alias.version += 1
+        return
+    base = base_of(tensor)
+    root = tensor if base is None else base
+    creator = None if alias.creator is None else alias.creator()
+    if creator is not None:
+        node = creator.node if isinstance(creator, OutputEdge) else creator
+        slot = saved_output_slot(node, root.array)
+        if slot is not None:
+            guard_saved_output(node, slot, alias, 0)
+    alias.creator = None
+    for saver, saved_in, version in alias.savers:
+        saved_by = saver()
+        if saved_by is not None:
+            guard_saved_output(saved_by, saved_in, alias, version)
+    alias.savers.clear()
+    alias.version += 1
+    alias.written_over = len(alias.views)
+    for viewed in alias.bases():
+        refresh_views(viewed)
+
+
+def _check(tensor: Tensor, result: Tensor, name: str) -> None:
+    if result.array.shape != tensor.array.shape:
+        raise RuntimeError(
+            f"{name}(): output with shape {list(tensor.shape)} doesn't match the broadcast shape "
+            f"{list(result.shape)}"
+        )
+    dtype = tensor.array.dtype
+    if result.array.dtype.kind == "f" and dtype.kind == "c":
+        raise RuntimeError(f"In-place {name.rstrip('_')} is not supported for complex tensors.")
+    check_inplace_dtype(result.array.dtype, dtype)

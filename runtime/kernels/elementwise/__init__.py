@@ -1,0 +1,1 @@
+"""Kernels that treat every element by itself."""

@@ -1,0 +1,85 @@
+"""Activations whose arguments have to be looked at first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.number_conversion import converted
+from ...core.type_promotion import LAST_INTEGER
+from ...fast.clip import at_least, at_most
+from ...fast.parallel_for import in_threads
+from .checks import Array, floating, normalize_dim
+from .masking import where
+
+
+def celu(self: Array, alpha: float) -> Any:
+    """Positive elements, `alpha * expm1(x / alpha)` for the others; RuntimeError for alpha 0."""
+    if alpha == 0:
+        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
+    return where(self > 0, self, in_threads(np.expm1, self / alpha) * alpha)
+
+
+def hardtanh(self: Array, min_val: float, max_val: float) -> Any:
+    """Elements moved between two numbers, which of integers are integers."""
+    if self.dtype.kind == "b":
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if self.dtype.num <= LAST_INTEGER:
+        if self.dtype.kind == "u" and (min_val < 0 or max_val < 0):
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
+        min_val, max_val = converted(int(min_val), self.dtype), converted(int(max_val), self.dtype)
+    return at_most(at_least(self, min_val), max_val)
+
+
+def threshold(self: Array, threshold: float, value: float) -> Any:
+    """`value` for elements up to the threshold; both numbers are integers among integers."""
+    if self.dtype.kind == "b":
+        floating("threshold_cpu", self)
+    if self.dtype.num <= LAST_INTEGER:
+        threshold = converted(int(threshold), self.dtype)
+        value = converted(int(value), self.dtype)
+    return where(self <= threshold, value, self)
+
+
+def softshrink(self: Array, lambd: float) -> Any:
+    """Elements moved towards zero; RuntimeError unless by a finite distance."""
+    if not 0 <= lambd < math.inf:
+        raise RuntimeError(f"lambda must be in range [0, inf), but found {lambd}")
+    # What is left of a negative element is -0.0, as the sign of zero is that of the element.
+    return np.copysign(self - at_most(at_least(self, -lambd), lambd), self)
+
+
+def along_channels(self: Array, shape: Sequence[int]) -> Array:
+    """Slopes for a tensor of this shape: all in dimension one. RuntimeError for a wrong number."""
+    if self.ndim > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {self.ndim}"
+        )
+    floating("prelu_cpu", self)
+    channels = shape[1] if len(shape) > 1 else 1
+    if self.size not in (1, channels):
+        raise RuntimeError(
+            "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+            f"{self.size} and channel size = {channels}."
+        )
+    sizes = [1] * len(shape)
+    if len(shape) > 1:
+        sizes[1] = self.size
+    return self.reshape(sizes)
+
+
+def glu(self: Array, dim: int) -> Any:
+    """Of two halves along a dimension, the first times the logistic function of the second."""
+    if not self.ndim:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    axis = normalize_dim(dim, self.ndim)
+    if self.shape[axis] % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {axis} is size {self.shape[axis]}"
+        )
+    floating("glu_cpu", self)
+    value, gate = np.split(self, 2, axis)
+    return value / (1 + in_threads(np.exp, -gate))

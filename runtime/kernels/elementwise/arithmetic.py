@@ -1,0 +1,216 @@
+"""Elementwise arithmetic with numbers, where NumPy's dtypes or limits differ from PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core import constants
+from ...core.number_conversion import converted, wrapped
+from ...core.type_promotion import LAST_INTEGER, is_complex, to_float
+from ...core.types import Number
+from ...fast.clip import at_least, at_most
+from ...fast.log_sums import log_of_sum
+from ...fast.parallel_for import in_threads
+from ...fast.powers import power
+from .checks import Array, bool_subtraction, floating
+from .masking import where
+
+
+def _with(self: Array, *numbers: Number | None) -> Array:
+    """`self`, in the default float dtype if it holds integers and a number is a float."""
+    if self.dtype.num > LAST_INTEGER:
+        return self
+    return to_float(self) if any(isinstance(number, float) for number in numbers) else self
+
+
+def times(self: Array, alpha: Number) -> Any:
+    """`alpha * self`; RuntimeError for an `alpha` that would leave the dtype's category."""
+    if isinstance(alpha, float) and self.dtype.num <= LAST_INTEGER:
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
+    if isinstance(alpha, complex) and self.dtype.kind not in "cO":
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
+    if self.dtype.kind == "b":
+        return self & bool(alpha)
+    return self * converted(alpha, self.dtype)
+
+
+def rsub_scalar(self: Array, other: Number, alpha: Number) -> Any:
+    """A number minus `alpha` times each element; RuntimeError if one of the two is bool."""
+    if other is True or other is False or self.dtype.kind == "b":
+        raise bool_subtraction()
+    if self.dtype.num <= LAST_INTEGER:
+        self = _with(self, other)
+        other = wrapped(other, self.dtype)
+    return other - self if alpha == 1 else other - times(self, alpha)
+
+
+def div_rounded(self: Array, other: Array, rounding_mode: str) -> Any:
+    """Quotients rounded to integers; RuntimeError for an integer divided by zero."""
+    if rounding_mode not in ("floor", "trunc"):
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+            f"'{rounding_mode}'"
+        )
+    is_whole = self.dtype.kind in "iub"
+    if is_whole:
+        _refuse_integer_division("div", self, other)
+    if rounding_mode == "floor":
+        return in_threads(np.floor_divide, self, other)
+    return truncated_quotient(self, other) if is_whole else np.trunc(self / other)
+
+
+def truncated_quotient(self: Array, other: Array) -> Any:
+    """Quotients of integers rounded towards zero."""
+    whole = np.floor_divide(self, other)
+    return whole + ((whole < 0) & (whole * other != self)).astype(whole.dtype)
+
+
+def _refuse_integer_division(op: str, self: Array, other: Any) -> None:
+    if self.dtype.kind == "b":
+        raise NotImplementedError(f"{op} with rounding is not implemented for bools")
+    if not np.all(other):
+        raise RuntimeError("ZeroDivisionError")
+
+
+def fmod_scalar(self: Array, other: Number) -> Any:
+    """What is left of each element after division by a number, with the sign of the element."""
+    self = _with(self.astype(np.int64) if self.dtype.kind == "b" else self, other)
+    return fmod(self, wrapped(other, self.dtype))
+
+
+def fmod(self: Array, other: Any) -> Any:
+    """What is left after division, with the sign of what was divided."""
+    if self.dtype.kind in "iub":
+        _refuse_integer_division("fmod", self, other)
+    return in_threads(np.fmod, self, other)
+
+
+def remainder(self: Array, other: Any) -> Any:
+    """What is left after division, with the sign of the divisor, but for zero that of `self`."""
+    if self.dtype.kind in "iu":
+        _refuse_integer_division("remainder", self, other)
+    rest = in_threads(np.remainder, self, other)
+    if rest.dtype.kind == "f" and not rest.all():
+        rest = np.copysign(rest, self, out=np.asarray(rest), where=rest == 0)
+    return rest
+
+
+def remainder_scalar(self: Array, other: Number) -> Any:
+    """What is left of each element after division by a number."""
+    self = _with(self, other)
+    other = wrapped(other, self.dtype)
+    return remainder(self, other)
+
+
+def pow_scalar(self: Array, exponent: Number) -> Any:
+    """Each element to the power of a number."""
+    if self.dtype.num <= LAST_INTEGER:
+        self = _with(self.astype(np.int64) if self.dtype.kind == "b" else self, exponent)
+    if self.dtype.kind in "iu" and isinstance(exponent, int):
+        if exponent < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        exponent = converted(exponent, self.dtype)
+    return power(self, exponent)
+
+
+def pow(self: Array, exponent: Array) -> Any:
+    """Elements to the power of elements; integers to negative powers are 1, -1 or 0."""
+    if self.dtype.kind not in "iub":
+        return power(self, exponent)
+    if self.dtype.kind == "b":
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
+    return _integer_power(self, exponent)
+
+
+def pow_backward(self: Array, base: Array, exponent: Array) -> Any:
+    """The slope of a power by the base times `self`; at an exponent of zero there is none."""
+    slope = self * (exponent * base ** (exponent - 1))
+    flat = exponent == 0
+    return where(flat, 0, slope) if flat.any() else slope
+
+
+def has_no_slope(self: Array, exponent: Array) -> Any:
+    """Where a power is one whatever the base: the exponent is zero, the base zero or not finite."""
+    found = exponent == 0
+    return found & ((self == 0) | (self - self != 0)) if found.any() else found
+
+
+def _integer_power(self: Any, exponent: Array) -> Any:
+    """NumPy refuses negative exponents of integers; here the quotient is rounded towards zero."""
+    if not (exponent < 0).any():
+        return self**exponent
+    self = np.asarray(self, exponent.dtype)
+    unit = np.where(np.abs(self) == 1, self, 0)  # of all the others the reciprocal rounds to 0
+    negative = np.where(exponent & 1, unit, np.abs(unit))
+    return np.where(exponent < 0, negative, self ** np.maximum(exponent, 0))
+
+
+def logaddexp(self: Array, other: Array) -> Any:
+    """Logarithms of sums of exponentials, of floats only."""
+    floating("logaddexp_cpu", self)
+    return log_of_sum(self, other)
+
+
+def round(self: Array) -> Any:
+    """The nearest integers, halves to even; integers stay as they are."""
+    if self.dtype.kind == "b":
+        floating("round_vml_cpu", self)
+    return self.copy() if self.dtype.kind in "iu" else np.rint(self)
+
+
+def round_decimals(self: Array, decimals: int) -> Any:
+    """To so many digits after the point, by scaling; before it if `decimals` is negative."""
+    if self.dtype.kind in "iub":
+        raise NotImplementedError(f"round with decimals is not implemented for {self.dtype}")
+    scale = 10 ** (decimals if decimals >= 0 else -decimals)
+    if decimals < 0:
+        return np.rint(self / scale) * scale
+    scaled = self * scale
+    # Numbers too large to be scaled have no digits after the point.
+    return np.where(np.isinf(scaled), self, np.rint(scaled) / scale)
+
+
+def pow_of_scalar(self: Number, exponent: Array) -> Any:
+    """A number to the power of each element."""
+    exponent = _with(exponent, self)
+    self = wrapped(self, exponent.dtype)
+    if exponent.dtype.kind in "iu":
+        return _integer_power(self, exponent)
+    if exponent.ndim or not isinstance(self, int | float):
+        return self**exponent
+    return power(np.array(self, exponent.dtype), exponent)
+
+
+def times_log(self: Array, base: Any) -> Any:
+    """Each element times the logarithm of a number, zero where the logarithm alone is infinite."""
+    if base == 0 or base == constants.inf:
+        return where(self == 0, 0, self * (constants.inf if base else -constants.inf))
+    if isinstance(base, complex) or base > 0:
+        return self * constants.log(base)
+    if base < 0 and is_complex(self):
+        return self * constants.log(complex(base))
+    return self * constants.nan
+
+
+def clamp(self: Array, min: Any, max: Any) -> Any:
+    """Elements moved between bounds, arrays or numbers; the upper bound wins."""
+    if min is None and max is None:
+        raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
+    self = _with(self, min, max)
+    if self.dtype.kind in "iu":
+        min, max = converted(min, self.dtype), converted(max, self.dtype)
+    raised = self if min is None else at_least(self, min)
+    return raised if max is None else at_most(raised, max)
+
+
+def within(self: Array, min: Any, max: Any) -> Any:
+    """Where elements lie between the bounds, or on them."""
+    if max is None:
+        return self >= min
+    return self <= max if min is None else (self >= min) & (self <= max)

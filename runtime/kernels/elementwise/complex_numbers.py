@@ -1,0 +1,69 @@
+"""Complex numbers and the pairs of real ones that they are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.type_promotion import promote_types
+from .checks import Array, same_dtype
+
+
+def view_as_real(self: Array) -> Array:
+    """The same memory as pairs of real numbers; RuntimeError for numbers that are real already."""
+    if self.dtype.kind == "O":
+        return np.stack([self.real, self.imag], -1)
+    if self.dtype.kind != "c":
+        raise RuntimeError("view_as_real and imag are only supported for complex tensors")
+    return self[..., np.newaxis].view(self.real.dtype)
+
+
+def view_as_complex(self: Array) -> Array:
+    """Pairs of real numbers as complex ones in the same memory; each pair must be in one place."""
+    if not self.ndim or self.shape[-1] != 2:
+        raise RuntimeError("Tensor must have a last dimension of size 2")
+    if self.dtype.kind == "O":
+        return self[..., 0].real + 1j * self[..., 1].real
+    if self.dtype.kind != "f":
+        raise RuntimeError("view_as_complex is only supported for floating point tensors")
+    if not self.size:
+        return np.empty(self.shape[:-1], complex_of(self.dtype))
+    if self.strides[-1] != self.itemsize:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(stride % (2 * self.itemsize) for stride in self.strides[:-1]):
+        raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    return self.view(complex_of(self.dtype))[..., 0]
+
+
+def complex(real: Array, imag: Array) -> Any:
+    """Complex numbers from their parts, which must be floats of one dtype."""
+    if real.dtype.kind == "O":
+        return real.real + 1j * imag.real
+    if real.dtype.kind != "f":
+        raise RuntimeError(f"Expected both inputs to be floating point tensors, got {real.dtype}")
+    same_dtype("complex", real, imag)
+    out = np.empty(np.broadcast_shapes(real.shape, imag.shape), complex_of(real.dtype))
+    out.real = real
+    out.imag = imag
+    return out
+
+
+def sign(self: Array) -> Any:
+    """-1, 0 or 1 for each element; what is not a number has none, as 0. Bools are their own."""
+    if self.dtype.kind == "b":
+        return self.copy()
+    found = np.sign(self)
+    if self.dtype.kind == "f" and np.isnan(found).any():
+        return np.where(np.isnan(found), np.zeros_like(found), found)
+    return found
+
+
+def sgn(self: Array) -> Any:
+    """Each number divided by its absolute value."""
+    return sign(self)
+
+
+def complex_of(dtype: Any) -> np.dtype[Any]:
+    """The complex dtype with parts of a real one."""
+    return promote_types(dtype, np.dtype(np.complex64))

@@ -1,0 +1,92 @@
+"""Special functions that SciPy has no ufunc for, or that refuse some dtypes."""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import Any, Final
+
+import numpy as np
+
+from ...core.types import Number
+from ...fast import scipy_special
+from ...fast.parallel_for import in_threads
+from .checks import Array
+
+_FAR: Final = 10
+"""From here on a difference loses two digits and more, and the series needs few terms."""
+_TERMS: Final = 14
+
+_ASYMPTOTIC: Final = 1e8
+"""From here on one term of the asymptotic series has all digits."""
+_NEGLIGIBLE: Final = 1e-30
+"""The square of what is smaller is no float32, and far below what it is added to."""
+
+
+def polygamma(n: int, self: Array) -> Any:
+    """The derivative of order `n` of `digamma`, by the Hurwitz zeta function."""
+    from scipy import special
+
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    if n == 0:
+        return special.digamma(self)
+    return (-1) ** (n + 1) * factorial(n) * special.zeta(n + 1, self)
+
+
+def erfcx_slope(self: Array, height: Number) -> Any:
+    """`2 * x * erfcx(x) - height`, where `height` is 2 / sqrt(pi); far out by a series.
+
+    That is `height` times the sum of `(-1)**n * (2 n - 1)!! / (2 x**2)**n` from n = 1, here
+    summed from its end: each term is `-(2 n - 1) / (2 x**2)` times the one before.
+    """
+    if self.dtype.kind == "O":
+        return 2 * self * scipy_special.erfcx(self) - height
+    x = self.astype(np.float64)
+    is_far = x > _FAR
+    near = np.where(is_far, 0, x)
+    ratio = -0.5 / np.square(np.where(is_far, x, _FAR))
+    total = np.zeros_like(ratio)
+    for n in reversed(range(1, _TERMS + 1)):
+        total = (1 + total) * (2 * n - 1) * ratio
+    slope = np.where(is_far, height * total, 2 * near * scipy_special.erfcx(near) - height)
+    return slope.astype(self.dtype)
+
+
+def lgamma(self: Array) -> Any:
+    """SciPy's `gammaln`, but finite beside zero and without a sign at minus infinity."""
+    found = in_threads(scipy_special.gammaln, self)
+    if self.dtype.kind == "f" and np.isinf(found).any():
+        size = np.abs(self)
+        near = (size > 0) & (size < np.finfo(self.dtype).tiny)
+        found = np.where(near, -np.log(np.where(near, size, 1)), np.abs(found))
+    return found
+
+
+def bessel(self: Array, order: int) -> Any:
+    """The modified Bessel function of the first kind; it overflows later than its exponential."""
+    if self.dtype.kind == "O":
+        return scipy_special.iv(order, self)
+    root = np.exp(np.abs(self) / 2)
+    return scaled_bessel(self, order) * root * root
+
+
+def scaled_bessel(self: Array, order: int) -> Any:
+    """`bessel` times exp(-abs(x)): SciPy's, but by leading terms where that finds no digits."""
+    if self.dtype.kind == "O":
+        return scipy_special.ive(order, self)
+    if order < 2:
+        return scipy_special.i1e(self) if order else scipy_special.i0e(self)
+    size = np.abs(self)
+    far = size > _ASYMPTOTIC
+    near = scipy_special.ive(order, np.where(far | (size < _NEGLIGIBLE), 0, self))
+    if not far.any():
+        return near
+    of_far = scipy_special.i0e(self) * (1 - order * order / (2 * np.where(far, size, 1)))
+    return np.where(far, np.copysign(of_far, self) if order % 2 else of_far, near)
+
+
+def xlog1py(self: Any, other: Any) -> Any:
+    """`self * log1p(other)` of an array and a number, which SciPy would take for a double."""
+    if isinstance(self, np.ndarray):
+        return scipy_special.xlog1py(self, self.dtype.type(other))
+    return scipy_special.xlog1py(other.dtype.type(self), other)

@@ -1,0 +1,361 @@
+"""Inverses, determinants and factorizations of matrices: LAPACK by way of `np.linalg`.
+
+Where LAPACK gives up on one matrix of a batch, NumPy raises for all of them; the matrices are then
+taken one by one, so that `info` tells which it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ..elementwise.checks import Array, floating, same_dtype
+
+LinAlgError = type("LinAlgError", (RuntimeError,), {"__doc__": "A matrix without an answer."})
+
+
+_LARGEST_TRIANGLE: Final = 64
+"""Rows of a triangle that is solved like any other matrix."""
+
+
+def _check_matrices(name: str, array: Array, *, square: bool = True) -> None:
+    if array.ndim < 2:
+        raise RuntimeError(
+            f"{name}: The input tensor A must have at least 2 dimensions, but it has {array.ndim}."
+        )
+    if square and array.shape[-1] != array.shape[-2]:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are {array.shape[-2]} by "
+            f"{array.shape[-1]} matrices"
+        )
+    if array.dtype.kind in "iub":
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got {array.dtype}"
+        )
+    if array.dtype.kind == "c":
+        raise NotImplementedError(f"{name}: complex matrices are not supported")
+    if array.dtype == np.float16:
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Half'")
+
+
+def _mt(array: Array) -> Array:
+    return array.swapaxes(-1, -2)
+
+
+def _each_with_info(
+    function: Callable[..., Any], arrays: tuple[Array, ...], like: Array
+) -> tuple[Array, Array]:
+    """Answers shaped as `like`, and `info`, one where there is none: nan stands there."""
+    batch = like.shape[:-2]
+    info = np.zeros(batch, np.int32)
+    try:
+        return function(*arrays), info
+    except np.linalg.LinAlgError:
+        pass
+    result = np.full_like(like, np.nan)
+    spread = [np.broadcast_to(array, batch + array.shape[-2:]) for array in arrays]
+    for place in np.ndindex(batch):
+        try:
+            result[place] = function(*(array[place] for array in spread))
+        except np.linalg.LinAlgError:
+            info[place] = 1
+    return result, info
+
+
+def _refuse(name: str, info: Array, why: str) -> None:
+    if info.any():
+        where = f"(Batch element {int(info.reshape(-1).argmax())}): " if info.ndim else ""
+        raise LinAlgError(f"{name}: {where}{why}")
+
+
+def inv_ex(A: Array, check_errors: bool) -> tuple[Array, Array]:
+    """Inverses, and one where there is none."""
+    _check_matrices("linalg.inv", A)
+    inverse, info = _each_with_info(np.linalg.inv, (A,), A)
+    if check_errors:
+        _refuse(
+            "linalg.inv",
+            info,
+            "The diagonal element is zero, the inversion could not be completed because the input "
+            "matrix is singular.",
+        )
+    return inverse, info
+
+
+@np.errstate(all="ignore")
+def det(A: Array) -> Any:
+    """Determinants."""
+    _check_matrices("linalg.det", A)
+    return np.linalg.det(A)
+
+
+@np.errstate(all="ignore")
+def cofactors(A: Array) -> Array:
+    """The derivative of the determinant: by the inverse, or for nearly singular matrices by SVD."""
+    try:
+        inverse = np.linalg.inv(A)
+        if A.dtype == object or _is_well_conditioned(A, inverse):
+            return np.linalg.det(A)[..., None, None] * _mt(inverse)
+    except np.linalg.LinAlgError:
+        pass
+    u, s, vh = np.linalg.svd(A)
+    others = np.repeat(s[..., None, :], s.shape[-1], -2)
+    others[..., np.arange(s.shape[-1]), np.arange(s.shape[-1])] = 1
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    return np.matmul(u * (sign[..., None] * others.prod(-1))[..., None, :], vh)
+
+
+@np.errstate(all="ignore")
+def cofactor_slope(self: Array, A: Array) -> Array:
+    """The change of the cofactors where `A` changes by `self`; see `cofactors`."""
+    try:
+        inverse = np.linalg.inv(A)
+        if A.dtype == object or _is_well_conditioned(A, inverse):
+            turned = np.matmul(inverse, self)
+            trace = np.trace(turned, axis1=-2, axis2=-1)[..., None, None]
+            change = trace * inverse - np.matmul(turned, inverse)
+            return np.linalg.det(A)[..., None, None] * _mt(change)
+    except np.linalg.LinAlgError:
+        pass
+    # Of a diagonal matrix they are products of all singular values but two.
+    u, s, vh = np.linalg.svd(A)
+    count = s.shape[-1]
+    places = np.arange(count)
+    others = np.broadcast_to(s[..., None, None, :], (*s.shape, count, count)).copy()
+    others[..., places, :, places] = 1
+    others[..., :, places, places] = 1
+    products = others.prod(-1)
+    products[..., places, places] = 0
+    turned = np.matmul(np.matmul(_mt(u), self), _mt(vh))
+    diagonal = turned[..., places, places]
+    change = -products * _mt(turned)
+    change[..., places, places] = np.matmul(products, diagonal[..., None])[..., 0]
+    sign = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+    return sign * np.matmul(np.matmul(u, change), vh)
+
+
+def _is_well_conditioned(A: Array, inverse: Array) -> bool:
+    condition = np.abs(A).max(initial=0.0) * np.abs(inverse).max(initial=0.0)
+    return bool(condition < np.finfo(A.dtype).eps ** -0.5)
+
+
+@np.errstate(all="ignore")
+def slogdet(A: Array) -> tuple[Any, Any]:
+    """Signs of determinants, and the logarithms of their absolute values."""
+    _check_matrices("linalg.slogdet", A)
+    found = np.linalg.slogdet(A)
+    return found[0], found[1]
+
+
+def solve_ex(A: Array, B: Array, left: bool, check_errors: bool) -> tuple[Array, Array]:
+    """The solution of `A X = B` or `X A = B`; one where there is none."""
+    _check_matrices("linalg.solve", A)
+    same_dtype("linalg.solve", A, B)
+    is_vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
+    if is_vector and not left:
+        raise RuntimeError(
+            "linalg.solve: Vector broadcasting of the left hand side is not supported for "
+            "left=False."
+        )
+    right = B[..., None] if is_vector else B
+    matrix = A if left else _mt(A)
+    right = right if left else _mt(right)
+    if right.ndim < 2 or right.shape[-2] != A.shape[-1]:
+        raise RuntimeError(
+            "linalg.solve: Incompatible shapes of A and B for the equation "
+            f"{'AX' if left else 'XA'} = B ({list(A.shape)} and {list(B.shape)})"
+        )
+    batch = np.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
+    like = np.broadcast_to(right, batch + right.shape[-2:], subok=True)
+    found, info = _each_with_info(np.linalg.solve, (matrix, right), like)
+    info = _of_matrices(info, A.shape[:-2])
+    if check_errors:
+        _refuse("linalg.solve", info, "The solver failed because the input matrix is singular.")
+    if is_vector:
+        return found[..., 0], info
+    return (found if left else _mt(found)), info
+
+
+def _of_matrices(info: Array, batch: tuple[int, ...]) -> Array:
+    """`info` of the matrices alone, not of every right-hand side they were used for."""
+    new = info.ndim - len(batch)
+    repeated = [dim + new for dim, length in enumerate(batch) if length == 1]
+    found: Array = np.max(info, (*range(new), *repeated), keepdims=True, initial=0)
+    return found.reshape(batch).astype(np.int32)
+
+
+def solve_triangular(self: Array, B: Array, upper: bool, left: bool, unitriangular: bool) -> Array:
+    """The solution of `A X = B` or `X A = B`, of a triangular matrix of which one half is read."""
+    _check_matrices("linalg.solve_triangular", self)
+    _check_matrices("linalg.solve_triangular", B, square=False)
+    same_dtype("linalg.solve_triangular", self, B)
+    if self.shape[-1] != B.shape[-2 if left else -1]:
+        raise RuntimeError(
+            f"linalg.solve_triangular: Incompatible shapes of A and B for the equation "
+            f"{'AX' if left else 'XA'} = B ({list(self.shape)} and {list(B.shape)})"
+        )
+    half = np.triu(self) if upper else np.tril(self)
+    if unitriangular:
+        places = np.arange(self.shape[-1])
+        half[..., places, places] = 1
+    if left:
+        return _solve_half(half, B, upper)
+    return _mt(_solve_half(_mt(half), _mt(B), not upper))
+
+
+def _solve_half(half: Array, B: Array, upper: bool) -> Array:
+    """The solution for a triangle; infinite where the diagonal has a zero, as in PyTorch.
+
+    Of a large one first the part that does without the rest: NumPy knows no triangles, and would
+    do three times the work.
+    """
+    size = half.shape[-1]
+    if size > _LARGEST_TRIANGLE:
+        top, bottom = slice(size // 2), slice(size // 2, None)
+        first, rest = (bottom, top) if upper else (top, bottom)
+        known = _solve_half(half[..., first, first], B[..., first, :], upper)
+        right = B[..., rest, :] - half[..., rest, first] @ known
+        unknown = _solve_half(half[..., rest, rest], right, upper)
+        return np.concatenate((unknown, known) if upper else (known, unknown), axis=-2)
+    try:
+        return np.linalg.solve(half, B)
+    except np.linalg.LinAlgError:
+        return _substitute(half, B, upper)
+
+
+def _substitute(half: Array, B: Array, upper: bool) -> Array:
+    """The solution for a triangle, row by row from the one with a single unknown."""
+    size = half.shape[-1]
+    batch = np.broadcast_shapes(half.shape[:-2], B.shape[:-2])
+    rest = np.broadcast_to(B, (*batch, *B.shape[-2:])).copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for row in reversed(range(size)) if upper else range(size):
+            rest[..., row, :] /= half[..., row, row, None]
+            others = slice(row) if upper else slice(row + 1, None)
+            rest[..., others, :] -= half[..., others, row, None] * rest[..., row, None, :]
+    return rest
+
+
+def cholesky_ex(self: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
+    """The triangular factor; one where the matrix is not positive definite."""
+    _check_matrices("linalg.cholesky", self)
+    lower, info = _each_with_info(np.linalg.cholesky, (_mt(self) if upper else self,), self)
+    if check_errors:
+        _refuse(
+            "linalg.cholesky",
+            info,
+            "The factorization could not be completed because the input is not positive-definite.",
+        )
+    return (_mt(lower) if upper else lower), info
+
+
+def cholesky(self: Array, upper: bool) -> Array:
+    """The triangular factor; LinAlgError where the matrix is not positive definite."""
+    floating("cholesky_cpu", self)
+    return cholesky_ex(self, upper, True)[0]
+
+
+def eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
+    """Eigenvalues in ascending order, and eigenvectors."""
+    _check_matrices("linalg.eigh", self)
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    values, vectors = np.linalg.eigh(self, "L" if UPLO.upper() == "L" else "U")
+    return values, vectors
+
+
+def quotient(self: Array, other: Array) -> Any:
+    """The quotient, where zero divided by zero is zero; symbols are not zero."""
+    if self.dtype == object:
+        return self / other
+    return self / np.where((self == 0) & (other == 0), np.ones_like(other), other)
+
+
+def svd(A: Array, full_matrices: bool) -> tuple[Array, Array, Array]:
+    """Singular values in descending order, between the two factors."""
+    _check_matrices("linalg.svd", A, square=False)
+    u, s, vh = np.linalg.svd(A, full_matrices)
+    return u, s, vh
+
+
+def qr(A: Array, mode: str) -> tuple[Array, Array]:
+    """Orthonormal columns and an upper triangle; the former are left out if `mode` is `r`."""
+    _check_matrices("linalg.qr", A, square=False)
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', "
+            "or 'complete'"
+        )
+    if mode == "r":
+        nothing: Array = np.zeros_like(A, order="C", shape=(0,))
+        upper: Any = np.linalg.qr(A, "r")
+        return nothing, upper
+    q, r = np.linalg.qr(A, "complete" if mode == "complete" else "reduced")
+    return q, r
+
+
+def lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
+    """The order of the rows and the two triangles, by SciPy; RuntimeError without it.
+
+    PyTorch's CPU code, too, always exchanges rows.
+    """
+    _check_matrices("linalg.lu", A, square=False)
+    if not pivot:
+        raise RuntimeError("linalg.lu: LU without pivoting is not implemented on the CPU")
+    if A.dtype == object:  # the symbols of a proof know what they were made of
+        symbols: Any = A
+        order, lower, upper = symbols.lu()
+        return order, lower, upper
+    if not A.size:
+        return _lu_of_nothing(A)
+    try:
+        from scipy.linalg import lu as factorized  # large: only who needs it waits for it
+    except ImportError:
+        raise RuntimeError("linalg.lu needs SciPy: pip install scipy") from None
+    order, lower, upper = factorized(A)
+    return order.astype(A.dtype, copy=False), lower, upper
+
+
+def _lu_of_nothing(A: Array) -> tuple[Array, Array, Array]:
+    """Rows that stay where they are, and triangles without elements."""
+    rows, columns = A.shape[-2:]
+    count = min(rows, columns)
+    order = np.zeros_like(A, order="C", shape=(*A.shape[:-2], rows, rows))
+    order[..., range(rows), range(rows)] = 1
+    return (
+        order,
+        order[..., :count],
+        np.zeros_like(A, order="C", shape=(*A.shape[:-2], count, columns)),
+    )
+
+
+def computed_q(self: Array) -> Array:
+    """The factor itself, unless it was left out."""
+    if self.ndim < 2:
+        raise RuntimeError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. "
+            "Please use linalg.qr(A, mode='reduced') if you are going to require gradients."
+        )
+    return self
+
+
+def pinv(
+    self: Array, rcond: float | None, hermitian: bool, atol: float | None, rtol: float | None
+) -> Array:
+    """Pseudoinverses; singular values up to `max(atol, rtol * largest)` count as zero."""
+    _check_matrices("linalg.pinv", self, square=hermitian)
+    relative: Any = rtol if rcond is None else rcond
+    if relative is None:
+        default = max(self.shape[-2:], default=0) * _epsilon(self)
+        relative = default if not atol else 0.0
+    if atol and self.size and self.dtype != object:
+        largest = np.linalg.svd(self, compute_uv=False)[..., :1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = np.maximum(relative, np.where(largest > 0, atol / largest, 1))[..., 0]
+    return np.linalg.pinv(self, relative, hermitian)
+
+
+def _epsilon(array: Array) -> float:
+    return float(np.finfo(array.dtype if array.dtype.kind == "f" else np.float64).eps)

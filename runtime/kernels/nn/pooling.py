@@ -1,0 +1,314 @@
+"""Pooling over any number of spatial dimensions, which are the last ones.
+
+The loops run over the positions in a window, of which there are few; each step is one slice of the
+whole array.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..elementwise.arithmetic import truncated_quotient
+from ..elementwise.checks import Array, floating
+from ..indexing.adding import add_at
+from ..shape.padding import padded
+
+Sizes = tuple[int, ...]
+IntOrSizes = int | Sequence[int]
+
+
+class _Windows(NamedTuple):
+    """Where the windows of a pooling lie, one number a spatial dimension."""
+
+    kernel: Sizes
+    stride: Sizes
+    padding: Sizes
+    dilation: Sizes
+    sizes: Sizes
+    """Of the array that is pooled."""
+    places: Sizes
+    """How many windows there are."""
+
+    @property
+    def after(self) -> Sizes:
+        """The padding at the end; with `ceil_mode` the last window may reach beyond it."""
+        return tuple(
+            max((place - 1) * stride + dilation * (kernel - 1) + 1 - size - padding, 0)
+            for kernel, stride, padding, dilation, size, place in zip(*self, strict=True)
+        )
+
+    def positions(self) -> Iterator[tuple[Sizes, tuple[Any, ...]]]:
+        """Each position in a window, and where it lies in the padded array, for all windows."""
+        for position in itertools.product(*map(range, self.kernel)):
+            yield (
+                position,
+                (
+                    ...,
+                    *(
+                        slice(at * dilation, at * dilation + stride * (place - 1) + 1, stride)
+                        for at, stride, dilation, place in zip(
+                            position, self.stride, self.dilation, self.places, strict=True
+                        )
+                    ),
+                ),
+            )
+
+
+def avg_pool(
+    self: Array,
+    kernel_size: IntOrSizes,
+    stride: IntOrSizes | None,
+    padding: IntOrSizes,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+    spatial: int,
+) -> Any:
+    """Means over windows; of int64 rounded towards zero, of other integers refused."""
+    is_whole = self.dtype == np.int64
+    if not is_whole:
+        floating("avg_pool2d", self)
+    windows = _windows(self.shape, kernel_size, stride, padding, 1, ceil_mode, spatial)
+    x = padded(self, windows.padding, windows.after, 0)
+    total: Any = 0
+    for _, places in windows.positions():
+        total = total + x[places]
+    divisor = _divisor(windows, count_include_pad, divisor_override, self.dtype)
+    return truncated_quotient(total, divisor) if is_whole else total / divisor
+
+
+def avg_pool_backward(
+    self: Array,
+    shape: Sequence[int],
+    kernel_size: IntOrSizes,
+    stride: IntOrSizes | None,
+    padding: IntOrSizes,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+    spatial: int,
+) -> Any:
+    """The gradient of means, shared among the elements of their windows."""
+    windows = _windows(shape, kernel_size, stride, padding, 1, ceil_mode, spatial)
+    share = self / _divisor(windows, count_include_pad, divisor_override, self.dtype)
+    lengths = map(sum, zip(windows.padding, windows.sizes, windows.after, strict=True))
+    out = np.zeros_like(share, order="C", shape=(*shape[:-spatial], *lengths))
+    for _, places in windows.positions():
+        out[places] += share
+    edges = zip(windows.padding, windows.sizes, strict=True)
+    inside: list[Any] = [slice(before, before + size) for before, size in edges]
+    return out[(..., *inside)]
+
+
+def max_pool_with_indices(
+    self: Array,
+    kernel_size: IntOrSizes,
+    stride: IntOrSizes | None,
+    padding: IntOrSizes,
+    dilation: IntOrSizes,
+    ceil_mode: bool,
+    spatial: int,
+) -> tuple[Any, Array]:
+    """The first of the largest elements of each window, and its place in the flattened image."""
+    windows = _windows(self.shape, kernel_size, stride, padding, dilation, ceil_mode, spatial)
+    x = padded(self, windows.padding, windows.after, _smallest(self.dtype))
+    best: Any = None
+    position: Any = 0
+    smallest = np.min_scalar_type(math.prod(windows.kernel))
+    for number, (_, places) in enumerate(windows.positions()):
+        candidate = x[places]
+        if best is None:
+            best = candidate.copy()
+            continue
+        # A NaN wins, and keeps its place. Later numbers are larger: nothing branches here.
+        better = (candidate > best) | np.isnan(candidate)
+        best = np.maximum(best, candidate)
+        position = np.maximum(position, np.multiply(better, number, dtype=smallest))
+    return best, _flat_indices(windows, np.broadcast_to(position, best.shape))
+
+
+def max_pool_backward(self: Array, shape: Sequence[int], indices: Array, spatial: int) -> Array:
+    """Zeros of the given shape with `self` added at the places that a pooling picked."""
+    image = math.prod(shape[len(shape) - spatial :])
+    planes = math.prod(shape[: len(shape) - spatial])
+    rows = indices.reshape(planes, math.prod(indices.shape[len(shape) - spatial :]))
+    flat = rows + np.arange(0, planes * image, max(image, 1))[:, None]
+    out = np.zeros_like(self, order="C", shape=(planes * image,))
+    add_at(out, (flat.reshape(-1),), self.reshape(-1))
+    return out.reshape(shape)
+
+
+def max_pool_take(self: Array, indices: Array, spatial: int) -> Any:
+    """The elements that a pooling picked."""
+    planes = self.shape[: self.ndim - spatial]
+    flat = self.reshape(*planes, math.prod(self.shape[self.ndim - spatial :]))
+    rows = indices.reshape(*planes, math.prod(indices.shape[self.ndim - spatial :]))
+    chosen = np.take_along_axis(flat, rows, -1)
+    return chosen.reshape(indices.shape)
+
+
+def adaptive_avg_pool(
+    self: Array, output_size: int | Sequence[int | None] | None, spatial: int
+) -> Any:
+    """Means over windows that divide each of the last dimensions into so many, nearly equal."""
+    floating("adaptive_avg_pool2d", self)
+    counts = _adaptive_sizes(self.shape, output_size, spatial)
+    for dim, count in enumerate(counts, self.ndim - spatial):
+        if count != self.shape[dim]:
+            members, lengths = _adaptive_windows(self, self.shape[dim], count)
+            self = _along(members, self, dim) / _in_line(lengths, self.ndim, dim)
+    return self.copy()
+
+
+def adaptive_avg_pool_backward(self: Array, shape: Sequence[int], spatial: int) -> Any:
+    """The gradient of such means, shared among the elements of their windows."""
+    unpooled = self.ndim - spatial
+    if unpooled < 1 or self.shape[:unpooled] != tuple(shape[:unpooled]):
+        raise RuntimeError(f"a gradient of shape {self.shape} for an input of shape {shape}")
+    for dim in range(self.ndim - spatial, self.ndim):
+        if self.shape[dim] != shape[dim]:
+            members, lengths = _adaptive_windows(self, shape[dim], self.shape[dim])
+            self = _along(members.T, self / _in_line(lengths, self.ndim, dim), dim)
+    return self.copy()
+
+
+def _adaptive_windows(like: Array, size: int, count: int) -> tuple[Array, Array]:
+    """Which elements belong to which window, as a matrix of 0 and 1, and the window's lengths."""
+    numbers = np.arange(count)
+    starts, ends = numbers * size // max(count, 1), -(-(numbers + 1) * size // max(count, 1))
+    places = np.arange(size)
+    members = (places >= starts[:, None]) & (places < ends[:, None])
+    # Beside symbols numbers stay integers, which are exact.
+    dtype = np.int64 if like.dtype.kind == "O" else like.dtype
+    return members.astype(dtype), (ends - starts).astype(dtype)
+
+
+def _along(matrix: Array, array: Array, dim: int) -> Array:
+    """The product of a matrix with each line of an array along a dimension."""
+    return np.matmul(array.swapaxes(dim, -1), matrix.T).swapaxes(dim, -1)
+
+
+def _in_line(lengths: Array, ndim: int, dim: int) -> Array:
+    """A vector along a dimension of an array."""
+    return lengths.reshape(-1, *(1,) * (ndim - dim - 1))
+
+
+def _adaptive_sizes(
+    shape: Sequence[int], output_size: int | Sequence[int | None] | None, spatial: int
+) -> list[int]:
+    """How many windows each dimension gets; None stands for as many as there are elements."""
+    if len(shape) not in (spatial + 1, spatial + 2):
+        raise RuntimeError(
+            f"adaptive_avg_pool{spatial}d(): Expected {spatial + 1}D or {spatial + 2}D tensor, but "
+            f"got {list(shape)}"
+        )
+    wanted = output_size if isinstance(output_size, Sequence) else (output_size,) * spatial
+    if len(wanted) != spatial:
+        raise RuntimeError(f"adaptive_avg_pool{spatial}d(): output_size must be {spatial}")
+    if any(count is not None and count < 0 for count in wanted):
+        raise RuntimeError("adaptive_avg_pool: elements of output_size must be greater or equal 0")
+    sizes = shape[len(shape) - spatial :]
+    return [size if count is None else count for count, size in zip(wanted, sizes, strict=True)]
+
+
+def _flat_indices(windows: _Windows, position: Array) -> Array:
+    """From the number of a position in each window to its place in the image before padding."""
+    start: Any = 0
+    within: Any = 0
+    for axis, kernel in enumerate(windows.kernel):
+        step = math.prod(windows.sizes[axis + 1 :])
+        starts = np.arange(windows.places[axis]) * windows.stride[axis] - windows.padding[axis]
+        behind = (1,) * (len(windows.kernel) - axis - 1)
+        start = start + (starts * step).reshape(-1, *behind)
+        within = within + (np.arange(kernel) * (windows.dilation[axis] * step)).reshape(-1, *behind)
+    return np.asarray(start + within.reshape(-1)[position], np.int64)
+
+
+def _smallest(dtype: Any) -> Any:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
+
+
+def _divisor(
+    windows: _Windows, count_include_pad: bool, divisor_override: int | None, dtype: Any
+) -> Any:
+    """How many elements each window counts."""
+    if divisor_override is not None:
+        if divisor_override == 0:
+            raise RuntimeError("divisor must be not zero")
+        return divisor_override
+    counts: Any = 1
+    for kernel, stride, padding, _, size, place in zip(*windows, strict=True):
+        starts = np.arange(place) * stride - padding
+        ends = np.minimum(starts + kernel, size + padding)
+        if not count_include_pad:
+            starts, ends = np.maximum(starts, 0), np.minimum(ends, size)
+        counts = np.multiply.outer(counts, ends - starts)
+    return counts if dtype.kind == "O" else counts.astype(dtype)
+
+
+def _windows(
+    shape: Sequence[int],
+    kernel_size: IntOrSizes,
+    stride: IntOrSizes | None,
+    padding: IntOrSizes,
+    dilation: IntOrSizes,
+    ceil_mode: bool,
+    spatial: int,
+) -> _Windows:
+    """The windows of an array of this shape; no stride means that of windows side by side."""
+    if len(shape) not in (spatial + 1, spatial + 2):
+        raise RuntimeError(
+            f"pool{spatial}d: Expected {spatial + 1}D or {spatial + 2}D (batch mode) tensor, but "
+            f"got input of size: {list(shape)}"
+        )
+    kernel = _each(kernel_size, spatial, "kernel_size")
+    steps = kernel if stride is None or stride in ((), []) else _each(stride, spatial, "stride")
+    pads = _each(padding, spatial, "padding")
+    spreads = _each(dilation, spatial, "dilation")
+    if min(kernel) <= 0 or min(steps) <= 0 or min(spreads) <= 0:
+        raise RuntimeError(
+            "kernel size, stride and dilation of a pooling must be greater than zero"
+        )
+    for pad, length, spread in zip(pads, kernel, spreads, strict=True):
+        if pad < 0 or pad > ((length - 1) * spread + 1) // 2:
+            raise RuntimeError(
+                "pad should be non-negative and at most half of effective kernel size, but got "
+                f"pad={pad}, kernel_size={length} and dilation={spread}"
+            )
+    sizes = tuple(shape[len(shape) - spatial :])
+    places = tuple(
+        _count(*numbers, ceil_mode)
+        for numbers in zip(sizes, kernel, steps, pads, spreads, strict=True)
+    )
+    if min(places) <= 0:
+        raise RuntimeError(
+            f"Given input size: {list(sizes)}. Calculated output size: {list(places)}. Output size "
+            "is too small"
+        )
+    return _Windows(kernel, steps, pads, spreads, sizes, places)
+
+
+def _count(size: int, kernel: int, stride: int, pad: int, dilation: int, ceil_mode: bool) -> int:
+    """How many windows there are in one dimension."""
+    room = size + 2 * pad - dilation * (kernel - 1) - 1
+    if not ceil_mode:
+        return room // stride + 1
+    count = -(-room // stride) + 1
+    # A window that would start in the padding at the end is left out.
+    return count - 1 if (count - 1) * stride >= size + pad else count
+
+
+def _each(value: IntOrSizes, spatial: int, name: str) -> Sizes:
+    """One number a spatial dimension."""
+    if isinstance(value, int):
+        return (value,) * spatial
+    if len(value) == 1:
+        return (value[0],) * spatial
+    if len(value) != spatial:
+        raise RuntimeError(f"pool{spatial}d: {name} must either be a single int, or {spatial} ints")
+    return tuple(value)

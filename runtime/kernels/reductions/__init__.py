@@ -1,0 +1,1 @@
+"""Kernels that sum, count, order and compare along dimensions."""

@@ -1,0 +1,54 @@
+"""Norms of vectors."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ...fast.summation import sums
+from ..elementwise.checks import Array
+from .sums import Dims, axes
+
+# NumPy's stubs know no `keepdims` that is a variable.
+_add_reduce: Any = np.add.reduce
+_max_reduce: Any = np.maximum.reduce
+_min_reduce: Any = np.minimum.reduce
+
+
+def vector_norm(self: Array, ord: Any, dim: Dims, keepdim: bool, dtype: Any) -> Any:
+    """The norm of order `ord` over some dimensions; 0 counts the elements that are not zero."""
+    if self.dtype.kind in "iub" or (dtype is not None and np.dtype(dtype).kind in "iub"):
+        raise RuntimeError(
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
+            f"{self.dtype}"
+        )
+    if dtype is not None and self.dtype.kind in "fc" and not np.can_cast(self.dtype, dtype):
+        raise RuntimeError(
+            f"linalg.vector_norm: {self.dtype} is not convertible to {np.dtype(dtype)} without "
+            "narrowing"
+        )
+    x = np.abs(self if dtype is None else self.astype(dtype))
+    axis = axes(dim)
+    if ord in (inf, -inf):
+        if not self.size and not _keeps_elements(self, axis):
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the "
+                "operation does not have an identity"
+            )
+        extreme = _max_reduce if ord > 0 else _min_reduce
+        return extreme(x, axis, keepdims=keepdim)
+    if ord == 0:
+        return _add_reduce((x != 0).astype(x.dtype), axis, keepdims=keepdim)
+    if ord == 1:
+        return _add_reduce(x, axis, keepdims=keepdim)
+    if ord == 2:
+        return np.sqrt(sums(x * x, axis, keepdim))
+    return _add_reduce(x**ord, axis, keepdims=keepdim) ** (1 / ord)
+
+
+def _keeps_elements(self: Array, axis: int | tuple[int, ...] | None) -> bool:
+    """Whether each of the reductions has something to reduce."""
+    chosen = range(self.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    return all(self.shape[each] for each in chosen)
