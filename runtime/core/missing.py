@@ -13,7 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-_PACKAGE: Final = __package__
+from .numpy_warnings import LIBRARY
+
+_PACKAGE: Final = LIBRARY
 
 
 def explaining(module: str) -> Callable[[str], NoReturn]:

@@ -11,7 +11,9 @@ import sys
 import warnings
 from typing import Final
 
-_PACKAGE: Final = __package__
+from .numpy_warnings import LIBRARY
+
+_PACKAGE: Final = LIBRARY
 
 _given: Final[set[str]] = set()
 """What is said once in a process."""
