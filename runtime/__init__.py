@@ -40,7 +40,7 @@ from .core.dtypes import int64 as int64
 from .core.dtypes import long as long
 from .core.dtypes import short as short
 from .core.dtypes import uint8 as uint8
-from .core.lazy import attach as _attach
+from .core.lazy import lazy_attributes as _lazy_attributes
 from .core.memory_format import channels_last as channels_last
 from .core.memory_format import channels_last_3d as channels_last_3d
 from .core.memory_format import contiguous_format as contiguous_format
@@ -191,7 +191,7 @@ _LATER = {
     "rms_norm": (".nn.normalization_functions", "rms_norm"),
     "set_printoptions": (".functions.printing", "set_printoptions"),
 }
-__getattr__, __dir__ = _attach(globals(), _LATER)
+__getattr__, __dir__ = _lazy_attributes(globals(), _LATER)
 __all__ = [
     *_LATER,
     *("autograd", "overrides"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from .core.lazy import attach
+from .core.lazy import lazy_attributes
 from .core.numpy_warnings import import_quietly
 from .core.tensor import Tensor
 from .dispatch.registry import base_names, import_later
@@ -57,7 +57,7 @@ def _add(
         import_quietly(f".{family}", package)  # now, or it would take the op's name when imported
     for name in functions.keys() & namespace.keys():
         del namespace[name]  # what the package calls something else gives way
-    return attach(namespace, functions)
+    return lazy_attributes(namespace, functions)
 
 
 def _check_ops(package: str, families: Mapping[str, str]) -> None:

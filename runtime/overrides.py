@@ -135,8 +135,8 @@ def with_class(tensor: Tensor, cls: type[Tensor]) -> Tensor:
     """The same tensor, of another class."""
     made = Tensor.__new__(cls)
     made.array, made.alias = tensor.array, tensor.alias
-    is_leaf = isinstance(tensor.edge, AccumulateGrad)
-    made.edge = AccumulateGrad(made) if is_leaf else tensor.edge
+    is_leaf = isinstance(tensor.grad_node, AccumulateGrad)
+    made.grad_node = AccumulateGrad(made) if is_leaf else tensor.grad_node
     for name in ("_view_base", "_view_kind"):
         if hasattr(tensor, name):
             setattr(made, name, getattr(tensor, name))

@@ -14,7 +14,7 @@ from ..render.to_threads import PointwiseRenderer, is_pointwise
 from ..spec.model import OpSpec, spelled
 from ..spec.vocabulary import ROWS
 from .names import forwarded, handed_on, python_signature, result_type_name
-from .record import complex_tests, has_edge, record, reduced_params, wanted_params
+from .record import complex_tests, has_grad_node, record, reduced_params, wanted_params
 from .saves import SavedFormulas, beside
 from .scopes import renamed_params
 from .views import ArrayFunctionView, BodyView, FunctionView, NodeView, ResultTypeView
@@ -290,7 +290,7 @@ def _compute_together(
     name = op.forward.block.expression.function.removeprefix("np.")
     context.numpy.add(name)
     array = f"{spelled(argument)}_array"
-    is_recorded = " or ".join(has_edge(p) for p in wanted_params(op))
+    is_recorded = " or ".join(has_grad_node(p) for p in wanted_params(op))
     return [
         f"if {array}.size < SEVERAL:",
         f"    array, beside = np_{name}({array}), None",
@@ -312,7 +312,7 @@ def _wrap(op: OpSpec) -> list[str]:
     lines = [
         "out = new_tensor()",
         "out.array = array if type(array) is ndarray else asanyarray(array)",
-        "out.edge = out.alias = None",
+        "out.grad_node = out.alias = None",
     ]
     if op.signature.view_of is not None:
         lines.append(f"share_alias({spelled(op.signature.view_of)}, out)")

@@ -264,17 +264,17 @@ class _Body:
             case "local" | "beside" if self.on_tensors:
                 return []  # computed anew, to be differentiated
             case "output" if self.on_tensors:
-                return [f"{name} = output_of({self._edge_of(name)}, {kept})"]
+                return [f"{name} = output_of({self._grad_node_of(name)}, {kept})"]
             case "output" | "local":
                 return [f"{name} = {kept}", f"if {name} is FREED:", "    raise freed_graph()"]
             case _:
                 return [f"{name} = {kept}"]
 
-    def _edge_of(self, output: str) -> str:
-        """The vertex of a saved output; None for one that carries no gradient."""
+    def _grad_node_of(self, output: str) -> str:
+        """The node of a saved output; None for one that carries no gradient."""
         names = differentiable_outputs(self.op)
         if output not in names:
             return "None"
         if not has_several_outputs(self.op):
             return "node"
-        return f"OutputEdge(node, {names.index(output)})"
+        return f"OutputNode(node, {names.index(output)})"

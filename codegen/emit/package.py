@@ -213,7 +213,7 @@ class PackageBuilder:
             )
             blocks.append(source)
         overloaded = tuple(self._overloaded(family))
-        words = ["Op register mute", *(["Later TYPE_CHECKING"] if context.families else [])]
+        words = ["Op register mute", *(["LazyModule TYPE_CHECKING"] if context.families else [])]
         body = "\n".join([*blocks, *words, *(f"overloaded {n}" for n, *_ in overloaded)])
         module = ModuleView(
             family,

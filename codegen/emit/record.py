@@ -23,13 +23,13 @@ def record(op: OpSpec, plan: SavedFormulas) -> RecordView:
     """The lines that make the node, and when."""
     wanted = wanted_params(op)
     constants = [p for p in op.signature.tensor_params if isinstance(op.rule(p.name), Constant)]
-    edges = [has_edge(p) for p in (*wanted, *constants)]
+    asked = [has_grad_node(p) for p in (*wanted, *constants)]
     differentiable = [p for p in wanted if p.name in op.differentiable_params]
     tests = complex_tests(op, differentiable)
     return RecordView(
         refuses="" if op.complex or op.real_only else " or ".join(tests),
-        any_edge=f"({' or '.join(edges)})" if len(edges) > 1 else edges[0],
-        edges=_edges(wanted),
+        any_grad_node=f"({' or '.join(asked)})" if len(asked) > 1 else asked[0],
+        next_nodes=_next_nodes(wanted),
         saves=(*(x for param in constants for x in _refuse(op, param)), *_saves(op, plan, wanted)),
         attach=_attach(op),
     )
@@ -45,7 +45,7 @@ def _refuse(op: OpSpec, param: Param) -> Iterator[str]:
     rule = op.rule(param.name)
     assert isinstance(rule, Constant)
     words = (op.signature.name.lstrip("_"), param.public, rule.reason)
-    yield f"if {has_edge(param)}:"
+    yield f"if {has_grad_node(param)}:"
     yield f"    raise must_be_constant({', '.join(map(repr, words))})"
 
 
@@ -83,24 +83,24 @@ def _saves(op: OpSpec, plan: SavedFormulas, wanted: list[Param]) -> list[str]:
 
 def _condition(asked: list[Param], wanted: list[Param]) -> str:
     """Whether one of `asked` needs a gradient, where one of `wanted` is known to."""
-    return "" if len(asked) == len(wanted) else " or ".join(has_edge(p) for p in asked)
+    return "" if len(asked) == len(wanted) else " or ".join(has_grad_node(p) for p in asked)
 
 
-def has_edge(param: Param) -> str:
+def has_grad_node(param: Param) -> str:
     """The test whether an argument asks for a gradient."""
     name = spelled(param.name)
     if param.type.is_list:
-        return f"any_edge({name})"
+        return f"any_grad_node({name})"
     if param.type.is_optional:
-        return f"({name} is not None and {name}.edge is not None)"
-    return f"{name}.edge is not None"
+        return f"({name} is not None and {name}.grad_node is not None)"
+    return f"{name}.grad_node is not None"
 
 
-def _edges(params: list[Param]) -> str:
+def _next_nodes(params: list[Param]) -> str:
     if len(params) == 1 and params[0].type.is_list:
-        return f"edges_of({spelled(params[0].name)})"
+        return f"grad_nodes_of({spelled(params[0].name)})"
     words = [
-        f"None if {name} is None else {name}.edge" if p.type.is_optional else f"{name}.edge"
+        (f"None if {name} is None else " if p.type.is_optional else "") + f"{name}.grad_node"
         for p in params
         for name in [spelled(p.name)]
     ]
@@ -113,7 +113,7 @@ def _attach(op: OpSpec) -> str:
     outputs = differentiable_outputs(op)
     if len(outputs) > 1:
         return f"attach_outputs(node, ({', '.join(outputs)}))"
-    return f"{'out' if len(op.signature.outputs) == 1 else outputs[0]}.edge = node"
+    return f"{'out' if len(op.signature.outputs) == 1 else outputs[0]}.grad_node = node"
 
 
 def _save(op: OpSpec, saved: Saved) -> list[str]:
@@ -150,8 +150,8 @@ def _save(op: OpSpec, saved: Saved) -> list[str]:
         case "attribute":
             of = next(p for p in op.signature.params if p.name == saved.of)
             value = f"{spelled(of.name)}.array.{saved.attribute}"
-            if saved.attribute == "outline":
-                value = f"outlines({spelled(of.name)})"
+            if saved.attribute == "meta":
+                value = f"meta_tensors({spelled(of.name)})"
             elif of.type.is_list:
                 value = f"[t.array.{saved.attribute} for t in {spelled(of.name)}]"
             elif of.type.is_optional:
@@ -174,7 +174,7 @@ def _save_like(op: OpSpec, name: str) -> str:
         tests += map(_is_uncast, promoted)
     elif len(promoted) > 1 or op.int_to_float:
         tests.insert(0, "not is_cast")
-    like = f"None if {' and '.join(tests)} else likeness({spelled(name)})"
+    like = f"None if {' and '.join(tests)} else shape_dtype({spelled(name)})"
     return f"node.{slot('like', name)} = {like}"
 
 

@@ -33,7 +33,7 @@ class Saved:
     wanted_by: tuple[str, ...]
     """The arguments whose gradient reads it."""
     attribute: str = ""
-    """For the source `attribute` which: `shape`, `ndim`, `dtype` or `outline`; for `beside` the
+    """For the source `attribute` which: `shape`, `ndim`, `dtype` or `meta`; for `beside` the
     function."""
     of: str = ""
     """The argument whose attribute it is, or that the function is of."""
@@ -108,7 +108,7 @@ def _saved(
         of, attribute = attributes[name]
         return Saved(name, "attribute", f"_saved_{as_written(name)}", wanted_by, attribute, of)
     # Users read `_saved_<name>`, which for tensors is computed from what the slot holds.
-    slot = f"kept_{as_written(name)}"
+    slot = f"saved_{as_written(name)}"
     param = next((p for p in op.signature.params if p.name == name), None)
     if param is None:
         # Of one that carries no gradient the tensor can be kept: it does not lead back to the node.
@@ -126,7 +126,7 @@ def _name_attributes(
     """`self.shape` becomes the name `self_shape` wherever the array itself is not read.
 
     `self.strides` always does: they are those of the array, and tensors do not have them.
-    So does `tensors.outline`: shapes and dtypes of a list, as tensors without elements.
+    So does `tensors.meta`: shapes and dtypes of a list, as tensors without elements.
     """
     read_whole = _read_whole(block, tensors)
     taken = own | assigned_names(block)
@@ -135,7 +135,7 @@ def _name_attributes(
     def rewrite(value: Any) -> Any:
         match value:
             case ir.Attribute(ir.Name(tensor), attribute) if tensor in tensors and (
-                tensor not in read_whole or attribute in ("strides", "outline")
+                tensor not in read_whole or attribute in ("strides", "meta")
             ):
                 name = f"{tensor}_{attribute}"
                 if name in taken:

@@ -34,14 +34,14 @@ class RecordView:
 
     refuses: str
     """The test for complex arguments of an op whose formulas do not hold for them."""
-    any_edge: str
+    any_grad_node: str
     """The condition under which an input asks for a gradient."""
-    edges: str
+    next_nodes: str
     saves: tuple[str, ...]
     """The lines that keep what the gradients read, after those that refuse a gradient of what is
     constant for the op."""
     attach: str
-    """The line that gives the output(s) their vertex."""
+    """The line that gives the output(s) their node."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Call(Node):
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Node):
-    """`x.shape`, `x.ndim`, `x.dtype`, `x.strides` or `x.outline`; there is no other attribute."""
+    """`x.shape`, `x.ndim`, `x.dtype`, `x.strides` or `x.meta`; there is no other attribute."""
 
     value: Expr
     name: str

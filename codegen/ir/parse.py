@@ -40,7 +40,7 @@ __all__ = ["ATTRIBUTES", "PRIMITIVE_ROOTS", "FormulaError", "parse"]
 PRIMITIVE_ROOTS = ("np", "sp", "kernels")
 """What may stand before the dot of a primitive's name."""
 
-ATTRIBUTES = ("shape", "ndim", "dtype", "strides", "outline")
+ATTRIBUTES = ("shape", "ndim", "dtype", "strides", "meta")
 
 _MAX_TREE_DEPTH = 120
 _MAX_INT = 10**30

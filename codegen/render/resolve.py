@@ -136,7 +136,7 @@ class Resolver:
             case ir.Attribute(value, name):
                 if name == "shape" and self.kind(value, kinds) == "tensors":
                     return "any"
-                if name == "outline":
+                if name == "meta":
                     return self.kind(value, kinds)
                 return {"shape": "ints", "strides": "ints", "ndim": "int", "dtype": "dtype"}[name]
             case ir.Subscript(value, index):

@@ -36,8 +36,8 @@ class ContextNode(Node):
 
     __slots__ = ()
 
-    def output_edge(self, output_nr: int) -> Node | None:
-        """The vertex of an output."""
+    def output_node(self, output_nr: int) -> Node | None:
+        """The grad_node of an output."""
         raise NotImplementedError
 
 
@@ -175,16 +175,16 @@ class FunctionCtx:
         if saved.tensor is not None:
             found = changes_of(saved.tensor)
         if found != saved.version and node is not None:
-            vertex = node if saved.tensor is None else saved.tensor.edge
+            grad_node = node if saved.tensor is None else saved.tensor.grad_node
             raise modified_in_place(
-                saved.array, vertex, found, saved.version, f"saved_tensors[{index}]", node
+                saved.array, grad_node, found, saved.version, f"saved_tensors[{index}]", node
             )
         if saved.tensor is not None:
             return saved.tensor
         tensor = wrap(saved.array)
         tensor.alias = saved.alias
         if node is not None:
-            tensor.edge = node.output_edge(saved.output_nr)
+            tensor.grad_node = node.output_node(saved.output_nr)
         return self._with_tangents(tensor, saved.output_nr)
 
     def _restore(self, saved: Saved) -> Tensor:
@@ -192,7 +192,7 @@ class FunctionCtx:
         tensor: Tensor = saved.packed.restore()
         node = self._node()
         if saved.output_nr >= 0 and node is not None:
-            tensor.edge = node.output_edge(saved.output_nr)
+            tensor.grad_node = node.output_node(saved.output_nr)
             return self._with_tangents(tensor, saved.output_nr)
         return tensor
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..core.node import AccumulateGrad, Node, OutputEdge
+from ..core.node import AccumulateGrad, Node, OutputNode
 from ..core.tensor import Tensor
 
 
@@ -22,8 +22,8 @@ class GradientEdge(NamedTuple):
 class Origin(NamedTuple):
     """What a node does not know of one of its outputs."""
 
-    vertex: Node
-    """The vertex of that output."""
+    node: Node
+    """The node of that output."""
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
 
@@ -33,26 +33,26 @@ TensorOrEdge: TypeAlias = Tensor | GradientEdge
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Where the gradient of `tensor` goes; RuntimeError if it requires none."""
-    vertex = tensor.edge
-    if vertex is None:
+    node = tensor.grad_node
+    if node is None:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require "
             "gradients"
         )
-    origin = Origin(vertex, tensor.array.shape, tensor.array.dtype)
-    if isinstance(vertex, OutputEdge):
-        return GradientEdge(vertex.node, vertex.output_nr, origin)
-    return GradientEdge(vertex, 0, origin)
+    origin = Origin(node, tensor.array.shape, tensor.array.dtype)
+    if isinstance(node, OutputNode):
+        return GradientEdge(node.node, node.output_nr, origin)
+    return GradientEdge(node, 0, origin)
 
 
-def vertex_of(place: TensorOrEdge) -> Node | None:
+def grad_node_of(place: TensorOrEdge) -> Node | None:
     """Where a gradient arrives; None for a tensor that requires none."""
     if isinstance(place, Tensor):
-        return place.edge
+        return place.grad_node
     if isinstance(place.ownership_token, Origin):
-        return place.ownership_token.vertex
+        return place.ownership_token.node
     if place.node.has_several_outputs:
-        return OutputEdge(place.node, place.output_nr)
+        return OutputNode(place.node, place.output_nr)
     return place.node
 
 

@@ -9,14 +9,14 @@ from weakref import ref
 
 import numpy as np
 
-from ..core.modes import finish, is_grad_enabled, mode, no_grad
-from ..core.node import Node, OutputEdge, next_sequence_nr
+from ..core.modes import apply_modes, is_grad_enabled, mode, no_grad
+from ..core.node import Node, OutputNode, next_sequence_nr
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
-from ..dispatch.unbroadcast import Like, reduce_to, reduce_to_differentiable
+from ..dispatch.unbroadcast import ShapeDtype, reduce_to, reduce_to_differentiable
 from ..forward_ad.dual import split
 from ..graph.anomaly import remember_call
-from ..inplace.ops import mark_written, take_over
+from ..inplace.ops import mark_written, rebase_history
 from ..inplace.rebase_history import check_recordable
 from .context import ContextNode, FunctionCtx
 from .function_jvp import attach_tangents, innermost_level, is_differentiable
@@ -43,27 +43,27 @@ class FunctionNode(ContextNode):
 
     def __init__(self, ctx: FunctionCtx, args: tuple[Any, ...], outputs: Sequence[object]) -> None:
         self.ctx = ctx
-        self.edges = tuple(arg.edge for arg in args if isinstance(arg, Tensor))
+        self.next_nodes = tuple(arg.grad_node for arg in args if isinstance(arg, Tensor))
         self.hooks = None
         self.sequence_nr = next_sequence_nr()
         self.output_count, self.has_several_outputs = len(outputs), len(outputs) > 1
         self._input_likes = [_like(arg) for arg in args]
         self._output_likes = [_like(output) for output in outputs]
-        self._output_edges: dict[int, ref[OutputEdge]] = {}
+        self._output_edges: dict[int, ref[OutputNode]] = {}
         ctx._node = ref(self)
 
-    def output_edge(self, output_nr: int) -> Node | None:
-        """The vertex of an output; the same one while anybody holds it."""
+    def output_node(self, output_nr: int) -> Node | None:
+        """The node of an output; the same one while anybody holds it."""
         if output_nr in self.ctx._not_differentiable:
             return None
         if self.output_count == 1:
             return self
         known = self._output_edges.get(output_nr)
-        edge = None if known is None else known()
-        if edge is None:
-            edge = OutputEdge(self, output_nr)
-            self._output_edges[output_nr] = ref(edge)
-        return edge
+        grad_node = None if known is None else known()
+        if grad_node is None:
+            grad_node = OutputNode(self, output_nr)
+            self._output_edges[output_nr] = ref(grad_node)
+        return grad_node
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """Run `backward` on tensors that record nothing."""
@@ -88,7 +88,7 @@ class FunctionNode(ContextNode):
         """Let go of the saved tensors."""
         self.ctx._saved = None
 
-    def _run(self, grads: list[Tensor | None]) -> list[tuple[Tensor | None, Like]]:
+    def _run(self, grads: list[Tensor | None]) -> list[tuple[Tensor | None, ShapeDtype]]:
         """The gradient of each tensor argument, and what it must look like."""
         if self.ctx._materialize:
             without = () if self.ctx._materialize_non_diff_grads else self.ctx._not_differentiable
@@ -98,14 +98,14 @@ class FunctionNode(ContextNode):
         results = self.function._backward(self.ctx, *grads)
         return self._checked(results if isinstance(results, tuple) else (results,))
 
-    def _checked(self, results: tuple[Any, ...]) -> list[tuple[Tensor | None, Like]]:
+    def _checked(self, results: tuple[Any, ...]) -> list[tuple[Tensor | None, ShapeDtype]]:
         expected = len(self._input_likes)
         if len(results) < expected or any(extra is not None for extra in results[expected:]):
             raise RuntimeError(
                 f"function {self.name()} returned an incorrect number of gradients "
                 f"(expected {expected}, got {len(results)})"
             )
-        checked: list[tuple[Tensor | None, Like]] = []
+        checked: list[tuple[Tensor | None, ShapeDtype]] = []
         for position, (result, like) in enumerate(zip(results, self._input_likes, strict=False), 1):
             if result is not None and not isinstance(result, Tensor):
                 raise RuntimeError(
@@ -138,7 +138,7 @@ class FunctionNode(ContextNode):
         return getattr(self.ctx, name)
 
 
-def _like(value: object) -> Like | None:
+def _like(value: object) -> ShapeDtype | None:
     return (value.array.shape, value.array.dtype) if isinstance(value, Tensor) else None
 
 
@@ -274,14 +274,14 @@ class Function:
         for nr, output in enumerate(outputs):
             if id(output) in marked or not is_differentiable(output):
                 constant.add(nr)
-                if isinstance(output, Tensor) and output.edge is not None:
+                if isinstance(output, Tensor) and output.grad_node is not None:
                     output = output.detach()  # an input that is returned as a constant
             elif id(output) in ctx._dirty:
                 check_recordable(output, f"{cls.__name__}.apply")
                 check_dirty_view(output, len(outputs))
                 mark_written(output)
             else:
-                if id(output) in taken or output.edge is not None:
+                if id(output) in taken or output.grad_node is not None:
                     # An input returned as it is, or a tensor with a history, which stays its own.
                     output = alias_of(output, args)
                 restrict_view(ctx, output, len(outputs))
@@ -291,13 +291,13 @@ class Function:
         node = cls._backward_cls(ctx, args, recorded)
         remember_call(node)
         for nr, output in enumerate(recorded):
-            vertex = None if nr in constant else node.output_edge(nr)
-            if vertex is not None and id(output) in ctx._dirty:
-                take_over(output, vertex)
-            elif vertex is not None:
-                output.edge = vertex
+            grad_node = None if nr in constant else node.output_node(nr)
+            if grad_node is not None and id(output) in ctx._dirty:
+                rebase_history(output, grad_node)
+            elif grad_node is not None:
+                output.grad_node = grad_node
         if mode.flags:
-            finish(tuple(output for output in recorded if isinstance(output, Tensor)))
+            apply_modes(tuple(output for output in recorded if isinstance(output, Tensor)))
         return tuple(recorded)
 
 

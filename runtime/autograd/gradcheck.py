@@ -159,7 +159,7 @@ class _Check(NamedTuple):
     fast: bool
 
     def _inputs(self) -> list[int]:
-        return [i for i, arg in enumerate(self.args) if isinstance(arg, Tensor) and arg.edge]
+        return [i for i, arg in enumerate(self.args) if isinstance(arg, Tensor) and arg.grad_node]
 
     def constant(self) -> None:
         """No output requires a gradient: so none may depend on an input."""

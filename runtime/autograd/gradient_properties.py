@@ -30,8 +30,8 @@ class UndefinedGrad(Node):
 
     __slots__ = ()
 
-    def __init__(self, edge: Node | None) -> None:
-        self.edges = (edge,)
+    def __init__(self, grad_node: Node | None) -> None:
+        self.next_nodes = (grad_node,)
         self.hooks = None
         self.sequence_nr = next_sequence_nr()
 
@@ -44,7 +44,7 @@ class UndefinedGrad(Node):
 
 def _undefined(output: Tensor) -> Tensor:
     hidden = wrap(output.array)
-    hidden.edge = UndefinedGrad(output.edge)
+    hidden.grad_node = UndefinedGrad(output.grad_node)
     return hidden
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from ..core.node import Node, OutputEdge
+from ..core.node import Node, OutputNode
 from ..graph.engine import current_pass_number
-from .edges import TensorOrEdge, vertex_of
+from .edges import TensorOrEdge, grad_node_of
 
 if TYPE_CHECKING:
     from logging import Logger
@@ -57,13 +57,13 @@ def _described(grad: Any) -> str:
 
 def nodes_below(places: Iterable[TensorOrEdge]) -> Iterator[Node]:
     """Every node, once, without recursion."""
-    stack = [vertex for place in places if (vertex := vertex_of(place)) is not None]
+    stack = [node for place in places if (node := grad_node_of(place)) is not None]
     seen = set(stack)
     while stack:
-        vertex = stack.pop()
-        if not isinstance(vertex, OutputEdge):
-            yield vertex
-        for edge in vertex.edges:
-            if edge is not None and edge not in seen:
-                seen.add(edge)
-                stack.append(edge)
+        node = stack.pop()
+        if not isinstance(node, OutputNode):
+            yield node
+        for grad_node in node.next_nodes:
+            if grad_node is not None and grad_node not in seen:
+                seen.add(grad_node)
+                stack.append(grad_node)

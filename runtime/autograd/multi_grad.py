@@ -11,7 +11,7 @@ from ..core.hooks import RemovableHandle
 from ..core.node import Node, place_of
 from ..core.tensor import Tensor
 from ..graph.engine import current_pass
-from .edges import TensorOrEdge, vertex_of
+from .edges import TensorOrEdge, grad_node_of
 
 
 class MultiHandle:
@@ -44,28 +44,28 @@ def register_multi_grad_hook(
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         tensors = [t for t in tensors if not isinstance(t, Tensor) or t.requires_grad]
-    vertices = [_vertex(tensor) for tensor in tensors]
-    collector = _Collector(vertices, fn, mode)
+    nodes = [_vertex(tensor) for tensor in tensors]
+    collector = _Collector(nodes, fn, mode)
     handles = []
-    for position, vertex in enumerate(vertices):
-        hooks = vertex._own_hooks()
+    for position, grad_node in enumerate(nodes):
+        hooks = grad_node._own_hooks()
         handles.append(hooks.add(hooks.on_grad, collector.hook(position)))
     return MultiHandle(handles)
 
 
 def _vertex(place: TensorOrEdge) -> Node:
-    vertex = vertex_of(place)
-    if vertex is None:
+    grad_node = grad_node_of(place)
+    if grad_node is None:
         # PyTorch's type, too: there it is an `assert`.
         raise AssertionError("cannot register a hook on a tensor that doesn't require gradient")
-    return vertex
+    return grad_node
 
 
 class _Collector:
     """The gradients that have arrived so far, for each pass that is running."""
 
-    def __init__(self, vertices: list[Node], fn: Callable[..., None], mode: str) -> None:
-        self._nodes = [id(place_of(vertex)[0]) for vertex in vertices]
+    def __init__(self, nodes: list[Node], fn: Callable[..., None], mode: str) -> None:
+        self._nodes = [id(place_of(grad_node)[0]) for grad_node in nodes]
         self._fn = fn
         self._waits_for_all = mode == "all"
         self._arrived: WeakKeyDictionary[Any, dict[int, Tensor]] = WeakKeyDictionary()
@@ -91,5 +91,5 @@ class _Collector:
 
     def _expected(self, running: Any) -> int:
         """How many of the tensors the pass computes a gradient of."""
-        visited = {id(vertex) for vertex in running.visited()}
+        visited = {id(grad_node) for grad_node in running.visited()}
         return sum(node in visited for node in self._nodes)

@@ -17,8 +17,8 @@ class _DifferentiatedTwice(Node):
 
     __slots__ = ()
 
-    def __init__(self, edges: tuple[Node | None, ...]) -> None:
-        self.edges = edges
+    def __init__(self, next_nodes: tuple[Node | None, ...]) -> None:
+        self.next_nodes = next_nodes
         self.hooks = None
         self.sequence_nr = next_sequence_nr()
 
@@ -39,19 +39,19 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     def run(ctx: FunctionCtx, *grads: Tensor | None) -> Any:
         with no_grad():
             returned = backward(ctx, *grads)
-        edges = tuple(g.edge for g in grads if g is not None and g.edge is not None)
-        if not is_grad_enabled() or not edges:
+        next_nodes = tuple(g.grad_node for g in grads if g is not None and g.grad_node is not None)
+        if not is_grad_enabled() or not next_nodes:
             return returned
         if isinstance(returned, tuple):
-            return tuple(_guarded(item, edges) for item in returned)
-        return _guarded(returned, edges)
+            return tuple(_guarded(item, next_nodes) for item in returned)
+        return _guarded(returned, next_nodes)
 
     return run
 
 
-def _guarded(result: Any, edges: tuple[Node | None, ...]) -> Any:
+def _guarded(result: Any, next_nodes: tuple[Node | None, ...]) -> Any:
     if not isinstance(result, Tensor):
         return result
     guarded = result.detach()
-    guarded.edge = _DifferentiatedTwice(edges)
+    guarded.grad_node = _DifferentiatedTwice(next_nodes)
     return guarded

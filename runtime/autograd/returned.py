@@ -101,7 +101,7 @@ def unrecorded(
             mark_written(output)
         elif id(output) not in given and recording:
             restrict_view(ctx, output, len(outputs))
-        if id(output) in given and output.edge is not None:
+        if id(output) in given and output.grad_node is not None:
             output = output.detach()
         elif id(output) in given and not is_dirty:
             output = output.view_as(output)

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.node import Node, leads_nowhere
 from ..core.tensor import Tensor, wrap
 from ..graph import engine
-from .edges import TensorOrEdge, shape_and_dtype, vertex_of
+from .edges import TensorOrEdge, shape_and_dtype, grad_node_of
 
 
 class ImperativeEngine:
@@ -36,13 +36,13 @@ class ImperativeEngine:
         roots: list[Node] = []
         grads: list[Tensor] = []
         for place, grad in zip(tensors, grad_tensors, strict=True):
-            vertex = place.edge if type(place) is Tensor else vertex_of(place)
-            if vertex is None:
+            node = place.grad_node if type(place) is Tensor else grad_node_of(place)
+            if node is None:
                 raise RuntimeError(
                     f"element {len(roots)} of tensors does not require grad and does not have a "
                     "grad_fn"
                 )
-            roots.append(vertex)
+            roots.append(node)
             grads.append(_one(place) if grad is None else grad)
         if not inputs:
             engine.execute(roots, grads, keep_graph=keep_graph, create_graph=create_graph)
@@ -98,10 +98,10 @@ def _one(place: TensorOrEdge) -> Tensor:
 
 
 def _target(place: TensorOrEdge) -> Node:
-    vertex = vertex_of(place)
-    if vertex is None:
+    node = grad_node_of(place)
+    if node is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    return vertex
+    return node
 
 
 class VariableMeta(type):

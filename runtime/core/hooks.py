@@ -1,4 +1,4 @@
-"""Hooks of one vertex of the graph, in the order in which they run."""
+"""Hooks of one node of the graph, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RemovableHandle:
 
 
 class Hooks:
-    """What is to be called around one vertex.
+    """What is to be called around one node.
 
     `on_grad` (tensor hooks), then `retain` (for `retain_grad`, which sees what the hooks made of
     the gradient), then `before_node`; `after_node` once the node has run, and `after_accumulate`
@@ -84,15 +84,15 @@ class Hooks:
 
 def rest_hooks(leaf: Any) -> None:
     """Keep the tensor's own hooks while it asks for no gradient: it may start again."""
-    if leaf.edge is not None and leaf.edge.hooks is not None:
-        leaf._resting_hooks = leaf.edge.hooks
+    if leaf.grad_node is not None and leaf.grad_node.hooks is not None:
+        leaf._resting_hooks = leaf.grad_node.hooks
 
 
 def wake_hooks(leaf: Any) -> None:
     """Give a leaf that asks for its gradient again the hooks that it had before."""
     former = getattr(leaf, "_resting_hooks", None)
     if former is not None:
-        own = leaf.edge._own_hooks()
+        own = leaf.grad_node._own_hooks()
         own.on_grad, own.after_accumulate = former.on_grad, former.after_accumulate
         leaf._resting_hooks = None
 

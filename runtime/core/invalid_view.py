@@ -18,12 +18,12 @@ class StaleView(Tensor):
     _is_internal = True  # no class of a user's that could override ops
 
     @property
-    def edge(self) -> Node | None:
+    def grad_node(self) -> Node | None:
         """Raises RuntimeError: there is no telling where a gradient would go."""
         raise self.refusal()
 
-    @edge.setter
-    def edge(self, vertex: Node | None) -> None:
+    @grad_node.setter
+    def grad_node(self, node: Node | None) -> None:
         raise self.refusal()
 
     @property
@@ -53,14 +53,14 @@ class StaleView(Tensor):
 
     def has_lost_history(self) -> bool:
         """Whether a recorded op or function made this view."""
-        vertex = super().edge
-        return vertex is not None and type(vertex) is not AccumulateGrad
+        node = super().grad_node
+        return node is not None and type(node) is not AccumulateGrad
 
     def recover(self) -> None:
         """Be an ordinary view without a history: the base has none any more."""
         plain: Tensor = self
         plain.__class__ = Tensor
-        plain.edge = None
+        plain.grad_node = None
 
     def as_plain(self) -> Tensor:
         """The same view without a history, for ops that are not recorded."""
@@ -72,5 +72,5 @@ class StaleView(Tensor):
 
     def refusal(self) -> RuntimeError:
         """The error of any op on this tensor."""
-        vertex = super().edge if self.has_lost_history() else None
-        return view_refusal(self._view_kind, vertex, BASE_MODIFIED)
+        node = super().grad_node if self.has_lost_history() else None
+        return view_refusal(self._view_kind, node, BASE_MODIFIED)

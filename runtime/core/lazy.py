@@ -13,7 +13,7 @@ from .missing import no_attribute
 from .numpy_warnings import import_quietly
 
 
-def attach(
+def lazy_attributes(
     namespace: dict[str, Any], homes: Mapping[str, tuple[str, str]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a module, for names that live in other modules.
@@ -37,7 +37,7 @@ def attach(
     return __getattr__, __dir__
 
 
-class Later:
+class LazyModule:
     """Stands for a module, and makes way for it when one of its names is first read.
 
     `namespace` are the `globals()` in which it is called `name`; `module` may be relative to them.

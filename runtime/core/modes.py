@@ -1,8 +1,8 @@
 """Grad mode and the other modes of a thread, folded into one integer that an op tests once.
 
 While `mode.flags` is 0, no thread is in any unusual mode, and an op returns its result as it is;
-otherwise it hands the result to `finish`, which looks at the modes of its own thread. So a mode
-costs nothing while nobody uses it.
+otherwise it hands the result to `apply_modes`, which looks at the modes of its own thread. So a
+mode costs nothing while nobody uses it.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def inherit_modes() -> Callable[[], AbstractContextManager[None]]:
     return enter
 
 
-def finish(result: _Result) -> _Result:
+def apply_modes(result: _Result) -> _Result:
     """Apply this thread's modes to the result of an op (a tensor or a tuple of them).
 
     With gradients disabled nothing has been recorded; views and inference tensors remember why.
@@ -188,7 +188,7 @@ def _mark(tensor: Any, modes: Modes) -> None:
         tensor.alias = INFERENCE_ALIAS
 
 
-def finish_leaf(tensor: Tensor) -> Tensor:
+def apply_modes_to_leaf(tensor: Tensor) -> Tensor:
     """Apply this thread's modes to a tensor that no op made."""
     if is_inference_mode_enabled():
         tensor.alias = INFERENCE_ALIAS
@@ -214,8 +214,8 @@ def _restrict_view(view: Tensor) -> None:
         return
     if view_kind(view) != INFERENCE:
         view._view_kind = INFERENCE if is_inference_mode_enabled() else UNDER_NO_GRAD
-    if base.edge is not None:
-        view.edge = nowhere(view)
+    if base.grad_node is not None:
+        view.grad_node = nowhere(view)
 
 
 def _new_block(records: bool, inference: bool) -> tuple[Blocks, Block]:

@@ -1,9 +1,9 @@
 """The backward graph: what an op leaves behind so that its gradient can be computed.
 
-A vertex of the graph is a `Node`. An edge is simply a reference to the vertex that the gradient
-goes to next: the node of the op that made the tensor (`OutputEdge` in between where that op has
-several differentiable outputs), or the `AccumulateGrad` of a leaf. A tensor holds its own vertex
-in `Tensor.edge`, so recording an op costs one tuple.
+A node of the graph is a `Node`. An edge is simply a reference to the node that the gradient
+goes to next: the node of the op that made the tensor (`OutputNode` in between where that op has
+several differentiable outputs), or the `AccumulateGrad` of a leaf. A tensor holds its own node
+in `Tensor.grad_node`, so recording an op costs one tuple.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Node:
     with one entry per input, None where there is no gradient.
     """
 
-    __slots__ = ("__weakref__", "edges", "hooks", "sequence_nr")
+    __slots__ = ("__weakref__", "hooks", "next_nodes", "sequence_nr")
 
     op: ClassVar[str] = ""
     """The entry of the table that the node was generated from."""
@@ -62,20 +62,20 @@ class Node:
     runs_without_grad: ClassVar[bool] = False
     """Whether `apply` is called even where no gradient arrives, with None."""
 
-    runs_at_once: ClassVar[bool] = False
-    """Whether the vertex waits for no other, but runs as soon as its gradient is complete."""
+    bypasses_queue: ClassVar[bool] = False
+    """Whether the node waits for no other, but runs as soon as its gradient is complete."""
 
-    edges: tuple[Node | None, ...]
+    next_nodes: tuple[Node | None, ...]
     hooks: Hooks | None
     sequence_nr: int
     output_count: int
 
     def __init_subclass__(cls) -> None:
-        """Let what a slot `kept_<name>` holds be read as `_saved_<name>`, as in PyTorch."""
+        """Let what a slot `saved_<name>` holds be read as `_saved_<name>`, as in PyTorch."""
         for slot in cls.__dict__.get("__slots__", ()):
-            if slot.startswith("kept_"):
-                setattr(cls, slot.replace("kept_", "_saved_", 1), KeptValue(slot))
-                setattr(cls, slot.replace("kept_", "_raw_saved_", 1), RawSaved(slot))
+            if slot.startswith("saved_"):
+                setattr(cls, slot.replace("saved_", "_saved_", 1), SavedValue(slot))
+                setattr(cls, slot.replace("saved_", "_raw_saved_", 1), RawSaved(slot))
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
@@ -95,7 +95,9 @@ class Node:
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """`(node, output number)` of each input; `(None, 0)` where no gradient flows."""
-        return tuple((None, 0) if edge is None else place_of(edge) for edge in self.edges)
+        return tuple(
+            (None, 0) if grad_node is None else place_of(grad_node) for grad_node in self.next_nodes
+        )
 
     def _sequence_nr(self) -> int:
         """The number by which ready nodes are ordered; the greatest there is for a leaf's."""
@@ -131,7 +133,7 @@ class Node:
         from ..graph.run_hooks import call_node_hooks
 
         given = list(grads) if self.has_several_outputs else grads[0]
-        answers = tuple(call_node_hooks(self, self._own_hooks(), given, self.edges, True))
+        answers = tuple(call_node_hooks(self, self._own_hooks(), given, self.next_nodes, True))
         return answers[0] if len(answers) == 1 else answers
 
     backward = __call__
@@ -142,14 +144,14 @@ class Node:
         return self.hooks
 
     def tensor_hooks(self) -> Hooks | None:
-        """Where the hooks of the tensor that this is the vertex of are, if it has any."""
+        """Where the hooks of the tensor that this is the node of are, if it has any."""
         return self.hooks
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {hex(id(self))}>"
 
 
-class KeptValue:
+class SavedValue:
     """What users see of a slot in which a node keeps tensors for its gradient.
 
     A tensor (for a list of them a tuple), also where the node itself keeps an array only; None if
@@ -165,9 +167,9 @@ class KeptValue:
     def __get__(self, node: Node | None, _: type[Node]) -> Any:
         if node is None:
             return self
-        from ..graph.saved_attributes import kept_value
+        from ..graph.saved_attributes import saved_value
 
-        return kept_value(node, self.slot)
+        return saved_value(node, self.slot)
 
 
 class RawSaved:
@@ -186,18 +188,18 @@ class RawSaved:
         return raw_saved(node, self.slot)
 
 
-class OutputEdge(Node):
-    """The vertex of one output of a node that has several differentiable ones."""
+class OutputNode(Node):
+    """The node of one output of a node that has several differentiable ones."""
 
     is_ordinary = False
-    runs_at_once = True
+    bypasses_queue = True
 
     __slots__ = ("node", "output_nr")
 
     def __init__(self, node: Node, output_nr: int) -> None:
         self.node = node
         self.output_nr = output_nr
-        self.edges = (node,)
+        self.next_nodes = (node,)
         self.hooks = None  # for ever: the node has them
         self.sequence_nr = node.sequence_nr
 
@@ -210,18 +212,18 @@ class OutputEdge(Node):
         return None if hooks is None else hooks.outputs.get(self.output_nr)
 
 
-def place_of(vertex: Node) -> tuple[Node, int]:
+def place_of(node: Node) -> tuple[Node, int]:
     """The node that a gradient goes to, and of which of its outputs it is the gradient."""
-    return (vertex.node, vertex.output_nr) if isinstance(vertex, OutputEdge) else (vertex, 0)
+    return (node.node, node.output_nr) if isinstance(node, OutputNode) else (node, 0)
 
 
 class Gone(Node):
-    """The vertex in place of a node that nobody holds any more: no gradient goes on from here."""
+    """The node in place of a node that nobody holds any more: no gradient goes on from here."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        self.edges = ()
+        self.next_nodes = ()
         self.hooks = None
         self.sequence_nr = 0
 
@@ -232,16 +234,16 @@ class Gone(Node):
     apply_differentiable = apply
 
 
-class WeakEdge(OutputEdge):
-    """The vertex of an output that the node itself keeps, by hooks: it does not hold the node."""
+class WeakNode(OutputNode):
+    """The node of an output that the node itself keeps, by hooks: it does not hold the node."""
 
     __slots__ = ("_node",)
 
-    def __init__(self, edge: Node) -> None:
-        node, self.output_nr = place_of(edge)
+    def __init__(self, grad_node: Node) -> None:
+        node, self.output_nr = place_of(grad_node)
         self._node = ref(node)
         self.hooks = None
-        self.sequence_nr = edge.sequence_nr
+        self.sequence_nr = grad_node.sequence_nr
 
     @property
     def node(self) -> Node:  # type: ignore[override]
@@ -249,21 +251,21 @@ class WeakEdge(OutputEdge):
         return self._node() or Gone()
 
     @property
-    def edges(self) -> tuple[Node | None, ...]:  # type: ignore[override]
+    def next_nodes(self) -> tuple[Node | None, ...]:  # type: ignore[override]
         """The node, if there still is one."""
         return (self._node(),)
 
 
 class GraphRoot(Node):
-    """The vertex above the roots of a backward pass that has several: its gradients are theirs."""
+    """The node above the roots of a backward pass that has several: its gradients are theirs."""
 
     has_several_outputs = True
 
     __slots__ = ("output_count",)
 
     def __init__(self, roots: Sequence[Node]) -> None:
-        self.edges = tuple(roots)
-        self.output_count = len(self.edges)
+        self.next_nodes = tuple(roots)
+        self.output_count = len(self.next_nodes)
         self.hooks = None
         self.sequence_nr = next_sequence_nr()
 
@@ -275,14 +277,14 @@ class GraphRoot(Node):
 
 
 class AccumulateGrad(Node):
-    """The vertex of a leaf: adds what arrives to the leaf's `grad`.
+    """The node of a leaf: adds what arrives to the leaf's `grad`.
 
     It holds the leaf's array but only a weak reference to the tensor, because the tensor holds
     it: a leaf that nobody uses any more is freed at once, without the garbage collector.
     """
 
     is_ordinary = False
-    runs_at_once = True
+    bypasses_queue = True
     runs_without_grad = True
 
     __slots__ = ("_variable", "array")
@@ -290,7 +292,7 @@ class AccumulateGrad(Node):
     def __init__(self, variable: Tensor) -> None:
         self._variable: Callable[[], Tensor | None] = ref(variable)
         self.array = variable.array
-        self.edges = ()
+        self.next_nodes = ()
         self.hooks = None
         self.sequence_nr = LEAF_SEQUENCE_NR
 
@@ -302,7 +304,7 @@ class AccumulateGrad(Node):
             from .tensor import wrap
 
             variable = wrap(self.array)
-            variable.edge = self
+            variable.grad_node = self
             self._variable = ref(variable)
         return variable
 
@@ -316,7 +318,7 @@ class AccumulateGrad(Node):
         return ()
 
     def take_from(self, buffers: dict[Node, Any]) -> None:
-        """Like `apply`, of what `buffers` hold for this vertex: if nobody else does, it is kept."""
+        """Like `apply`, of what `buffers` hold for this node: if nobody else does, it is kept."""
         grad = buffers.pop(self)
         variable = self._variable()
         if grad is None or variable is None:
@@ -336,7 +338,7 @@ class AccumulateGrad(Node):
 
     def _accepts(self, variable: Tensor) -> bool:
         """Whether the tensor still asks for a gradient; RuntimeError if it is no leaf any more."""
-        if variable.edge is not self and not variable.is_leaf:
+        if variable.grad_node is not self and not variable.is_leaf:
             raise RuntimeError(
                 "leaf variable has been moved into the graph interior: it was detached and then "
                 "modified in place after it had been used"
@@ -351,15 +353,15 @@ class AccumulateGrad(Node):
 
 
 def nowhere(view: Tensor) -> AccumulateGrad:
-    """The vertex of a view that requires grad and is not recorded: nothing is accumulated."""
-    vertex = AccumulateGrad(view)
-    vertex._variable = _no_tensor
-    return vertex
+    """The node of a view that requires grad and is not recorded: nothing is accumulated."""
+    node = AccumulateGrad(view)
+    node._variable = _no_tensor
+    return node
 
 
-def leads_nowhere(vertex: Node | None) -> bool:
-    """Whether this is the vertex of a view that was made without gradients."""
-    return isinstance(vertex, AccumulateGrad) and vertex._variable is _no_tensor
+def leads_nowhere(node: Node | None) -> bool:
+    """Whether this is the node of a view that was made without gradients."""
+    return isinstance(node, AccumulateGrad) and node._variable is _no_tensor
 
 
 def _no_tensor() -> None:

@@ -18,7 +18,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
-
 LIBRARY: Final = "gradspec"
 """The package whose modules compute without NumPy's warnings."""
 

@@ -42,10 +42,10 @@ class Alias:
     outlived: bool
     """Set once a view may have a history though its base has none (any more)."""
 
-    def __init__(self, edge: Node | None) -> None:
+    def __init__(self, grad_node: Node | None) -> None:
         self.version = 0
-        self.creator = None if edge is None else ref(edge)
-        """The vertex of the op that computed the values, which may have saved them."""
+        self.creator = None if grad_node is None else ref(grad_node)
+        """The node of the op that computed the values, which may have saved them."""
         self.savers: list[tuple[ref[Node], str, int]] = []
         """Nodes of in-place ops that saved their result: in which slot, and at which version."""
         self.views: list[ref[Tensor]] = []
@@ -127,7 +127,7 @@ def own_alias(tensor: Tensor) -> Alias:
     """The alias of `tensor`, made if there is none yet."""
     alias = tensor.alias
     if alias is None:
-        alias = tensor.alias = Alias(tensor.edge)
+        alias = tensor.alias = Alias(tensor.grad_node)
     return alias
 
 
@@ -161,7 +161,7 @@ def share_alias(base: Tensor, view: Tensor) -> None:
         return  # NumPy had to copy
     alias = base.alias
     if alias is None:
-        alias = base.alias = Alias(base.edge)
+        alias = base.alias = Alias(base.grad_node)
         view._view_base = base
     elif (root := getattr(base, "_view_base", None)) is None:
         view._view_base = base

@@ -1,4 +1,4 @@
-"""`Tensor`: a NumPy array, the vertex of the graph that made it, and its gradient."""
+"""`Tensor`: a NumPy array, the node of the graph that made it, and its gradient."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         "_view_kind",
         "alias",
         "array",
-        "edge",
+        "grad_node",
     )
 
     # A tensor takes part in `array * tensor`: NumPy must leave the operator to us.
@@ -89,7 +89,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
     __array_ufunc__ = None
 
     array: np.ndarray[Any, Any]
-    edge: Node | None
+    grad_node: Node | None
     alias: Alias | None
     _grad: Tensor | None
     _view_base: Tensor
@@ -145,7 +145,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
     @property
     def requires_grad(self) -> bool:
         """Whether gradients flow to this tensor."""
-        return self.edge is not None
+        return self.grad_node is not None
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
@@ -170,16 +170,16 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         if not requires_grad:
             rest_hooks(self)
             base = base_of(self)
-            self.edge = None if base is None or base.edge is None else nowhere(self)
+            self.grad_node = None if base is None or base.grad_node is None else nowhere(self)
             _tell_views(self)
-        elif self.edge is None or leads_nowhere(self.edge):
+        elif self.grad_node is None or leads_nowhere(self.grad_node):
             if self.array.dtype.kind not in "fcO":  # O: the symbols of a proof
                 raise RuntimeError(
                     "only Tensors of floating point and complex dtype can require gradients, "
                     f"not {self.array.dtype}"
                 )
             refuse_inference(self, "Setting requires_grad=True")
-            self.edge = AccumulateGrad(self)
+            self.grad_node = AccumulateGrad(self)
             wake_hooks(self)
             _tell_views(self)
         return self
@@ -187,18 +187,18 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded op made this tensor."""
-        return self.edge is None or type(self.edge) is AccumulateGrad
+        return self.grad_node is None or type(self.grad_node) is AccumulateGrad
 
     @property
     def grad_fn(self) -> Node | None:
         """The node of the op that made this tensor; None for a leaf."""
-        edge = self.edge
-        return None if edge is None or type(edge) is AccumulateGrad else place_of(edge)[0]
+        node = self.grad_node
+        return None if node is None or type(node) is AccumulateGrad else place_of(node)[0]
 
     @property
     def output_nr(self) -> int:
         """Which output of `grad_fn` this tensor is."""
-        return 0 if self.edge is None else place_of(self.edge)[1]
+        return 0 if self.grad_node is None else place_of(self.grad_node)[1]
 
     @property
     def grad(self) -> Tensor | None:
@@ -258,7 +258,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
     @property
     def retains_grad(self) -> bool:
         """Whether this result keeps its gradient (`retain_grad`)."""
-        hooks = None if self.edge is None else self.edge.tensor_hooks()
+        hooks = None if self.grad_node is None else self.grad_node.tensor_hooks()
         return hooks is not None and hooks.retain is not None
 
     @property
@@ -282,7 +282,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         if not self.is_leaf:
             alias.version += 1
             alias.detached = getattr(alias, "detached", 0) + 1
-        self.edge = None
+        self.grad_node = None
         _tell_views(self)
         return self
 
@@ -295,14 +295,14 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
-        if self.edge is not None:
+        if self.grad_node is not None:
             if value.array.dtype.kind not in "fcO":  # O: the symbols of a proof
                 raise RuntimeError(
                     "data set to a tensor that requires gradients must be floating point or "
                     f"complex dtype, not {value.array.dtype}"
                 )
-            if isinstance(self.edge, AccumulateGrad):
-                self.edge.array = value.array
+            if isinstance(self.grad_node, AccumulateGrad):
+                self.grad_node.array = value.array
         self.array = value.array
         if (value.alias is INFERENCE_ALIAS) is not (self.alias is INFERENCE_ALIAS):
             self.alias = INFERENCE_ALIAS if value.alias is INFERENCE_ALIAS else None
@@ -322,33 +322,33 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
 
     def retain_grad(self) -> None:
         """Keep `grad` for this result too; does nothing for a leaf, which always does."""
-        edge = self.edge
-        if edge is None:
+        grad_node = self.grad_node
+        if grad_node is None:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if not self.is_leaf:
-            edge._own_hooks().retain = retain_into(ref(self))
+            grad_node._own_hooks().retain = retain_into(ref(self))
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call `hook(grad)` whenever the gradient of this tensor has been computed.
 
         What it returns, if not None, takes the place of the gradient.
         """
-        edge = self.edge
-        if edge is None:
+        grad_node = self.grad_node
+        if grad_node is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        hooks = edge._own_hooks()
+        hooks = grad_node._own_hooks()
         return hooks.add(hooks.on_grad, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call `hook(self)` whenever a backward pass has added to the `grad` of this leaf."""
-        edge = self.edge
-        if edge is None:
+        grad_node = self.grad_node
+        if grad_node is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if not isinstance(edge, AccumulateGrad):
+        if not isinstance(grad_node, AccumulateGrad):
             raise RuntimeError(
                 "post accumulate grad hooks cannot be registered on non-leaf tensors"
             )
-        hooks = edge._own_hooks()
+        hooks = grad_node._own_hooks()
         return hooks.add(hooks.after_accumulate, hook)
 
 
@@ -368,7 +368,7 @@ def wrap(array: np.ndarray[Any, Any]) -> Tensor:
     """A leaf on `array`, without a copy."""
     out = new_tensor()
     out.array = array if isinstance(array, np.ndarray) else np.asanyarray(array)
-    out.edge = out.alias = None
+    out.grad_node = out.alias = None
     return out
 
 

@@ -109,7 +109,7 @@ def _lift_one(
         return value.as_plain()
     if isinstance(value, Tensor):
         plain = wrap(value.array)
-        plain.edge = value.edge
+        plain.grad_node = value.grad_node
         share_memory(value, plain)
         return plain
     if isinstance(value, np.ndarray):
@@ -147,17 +147,17 @@ def all_tensors(values: object) -> bool:
     return True
 
 
-def any_edge(tensors: Sequence[Tensor | None]) -> bool:
+def any_grad_node(tensors: Sequence[Tensor | None]) -> bool:
     """Whether a gradient is asked for by any of a list of tensors."""
     for tensor in tensors:  # noqa: SIM110 - a third of the time
-        if tensor is not None and tensor.edge is not None:
+        if tensor is not None and tensor.grad_node is not None:
             return True
     return False
 
 
-def edges_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
+def grad_nodes_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
     """Where the gradients of a list of tensors go."""
-    return tuple([None if tensor is None else tensor.edge for tensor in tensors])
+    return tuple([None if tensor is None else tensor.grad_node for tensor in tensors])
 
 
 def is_number(tensor: Tensor) -> bool:

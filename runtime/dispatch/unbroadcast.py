@@ -12,11 +12,11 @@ from ..fast.summation import sums
 from .registry import table_op
 
 Array: TypeAlias = np.ndarray[Any, Any]
-Like: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
+ShapeDtype: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
 """The shape and dtype of an operand, which a node keeps instead of the operand."""
 
 
-def reduce_to(grad: Array, like: Like) -> Array:
+def reduce_to(grad: Array, like: ShapeDtype) -> Array:
     """Sum an array over the dimensions that broadcasting made, and cast it to `like`'s dtype.
 
     A complex gradient of a real operand loses its imaginary part, PyTorch's convention. Arrays of
@@ -37,7 +37,7 @@ def reduce_to(grad: Array, like: Like) -> Array:
     return grad
 
 
-def reduce_to_differentiable(grad: Tensor, like: Like) -> Tensor:
+def reduce_to_differentiable(grad: Tensor, like: ShapeDtype) -> Tensor:
     """`reduce_to` on a tensor, by ops, so that it can be differentiated again."""
     shape, dtype = like
     if grad.array.shape != shape:

@@ -68,7 +68,7 @@ class Dual(Tensor):
     _dual_parts: Parts
 
     array = _of_primal("array")
-    edge = _of_primal("edge")
+    grad_node = _of_primal("grad_node")
     alias = _of_primal("alias")
     _view_base = _of_primal("_view_base")
     _view_kind = _of_primal("_view_kind")

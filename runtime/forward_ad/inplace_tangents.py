@@ -36,7 +36,7 @@ def copy_as(tensor: Tensor) -> Tensor:
     if isinstance(tensor, Dual):
         return with_tangent(copy_as(tensor.primal), copy_as(tensor.tangent), tensor.level)
     copied = wrap(tensor.array.copy())
-    copied.edge = tensor.edge
+    copied.grad_node = tensor.grad_node
     return copied
 
 
@@ -97,7 +97,7 @@ def _convert(tensor: Tensor, tangent: Tensor, level: Level) -> Tensor:
     if isinstance(tensor, Dual):
         primal._dual_parts = tensor._dual_parts
     elif type(tensor) is Tensor:
-        for slot in ("array", "edge", "alias", "_view_base", "_view_kind"):
+        for slot in ("array", "grad_node", "alias", "_view_base", "_view_kind"):
             if hasattr(tensor, slot):
                 setattr(primal, slot, getattr(tensor, slot))
                 delattr(tensor, slot)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from ..core.node import AccumulateGrad, Node, OutputEdge
+from ..core.node import AccumulateGrad, Node, OutputNode
 
 if TYPE_CHECKING:
     from ..core.tensor import Tensor
@@ -22,16 +22,16 @@ def keep_duals(result: Any, arguments: Iterable[tuple[Any, Any]]) -> None:
     `arguments` are pairs of a dual, or a list of them, and what the op was called with instead.
     """
     results = list(result) if isinstance(result, list | tuple) else [result]
-    vertex = next((tensor.edge for tensor in results if tensor.edge is not None), None)
-    if vertex is None or isinstance(vertex, AccumulateGrad):
+    grad_node = next((tensor.grad_node for tensor in results if tensor.grad_node is not None), None)
+    if grad_node is None or isinstance(grad_node, AccumulateGrad):
         return
-    node = vertex.node if isinstance(vertex, OutputEdge) else vertex
+    node = grad_node.node if isinstance(grad_node, OutputNode) else grad_node
     duals: dict[int, Any] = {}
     for given, called_with in arguments:
         items = zip(given, called_with, strict=True) if _is_list(given) else [(given, called_with)]
         duals |= {id(primal): dual for dual, primal in items if hasattr(dual, "_dual_parts")}
     for slot in type(node).__slots__:
-        if slot.startswith("kept_") and hasattr(node, slot):
+        if slot.startswith("saved_") and hasattr(node, slot):
             packed = None if node.hooks is None else node.hooks.packed
             if packed is not None and slot in packed.values:
                 packed.values[slot] = _keep_packed(node, slot, packed.values[slot], duals, results)

@@ -20,7 +20,7 @@ def construct(self: Tensor, *data: Any, device: Any = None) -> None:
     """
     check_device("Tensor", device)
     dtype = get_default_dtype()
-    self.edge = self.alias = None
+    self.grad_node = self.alias = None
     if len(data) == 1 and isinstance(data[0], Tensor):
         self.array = data[0].array
         self.alias = data[0].alias

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.entrance import admitted, check_dtype, native_copy
-from ..core.modes import finish_leaf, mode
+from ..core.modes import apply_modes_to_leaf, mode
 from ..core.number_conversion import converted, converted_array
 from ..core.strides import in_order_of
 from ..core.tensor import Tensor, wrap
@@ -211,7 +211,7 @@ def leaf(array: Array, requires_grad: bool) -> Tensor:
         check_dtype(array.dtype)
     made = wrap(array)
     if mode.flags:
-        finish_leaf(made)
+        apply_modes_to_leaf(made)
     return made.requires_grad_() if requires_grad else made
 
 

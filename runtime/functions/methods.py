@@ -43,10 +43,10 @@ def install_ops(package: str, methods: Mapping[str, tuple[str, str, str]]) -> No
     The family is imported when one of its methods is first used.
     """
     for name, (family, function, form) in methods.items():
-        setattr(Tensor, name, _LaterMethod(name, f"{package}.{family}", function, form))
+        setattr(Tensor, name, _LazyMethod(name, f"{package}.{family}", function, form))
 
 
-class _LaterMethod:
+class _LazyMethod:
     """Stands for a method, and makes way for it when it is first asked for."""
 
     __slots__ = ("_form", "_function", "_module", "_name")

@@ -24,7 +24,7 @@ class ValueMethods:
 
     if TYPE_CHECKING:
         array: np.ndarray[Any, Any]
-        edge: Node | None
+        grad_node: Node | None
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """The values as a NumPy array on the same memory.
@@ -32,7 +32,7 @@ class ValueMethods:
         Raises RuntimeError if gradients flow to this tensor, unless `force` says not to care, or
         gradients are disabled.
         """
-        if self.edge is not None and not force and is_grad_enabled():
+        if self.grad_node is not None and not force and is_grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
@@ -102,7 +102,7 @@ class ValueMethods:
         return self.item()
 
     def _warn_of_grad(self) -> None:
-        if self.edge is not None:
+        if self.grad_node is not None:
             warn_once(
                 "Converting a tensor with requires_grad=True to a scalar: no gradient flows "
                 "through Python numbers. Use tensor.detach() first, or item(), if that is meant."

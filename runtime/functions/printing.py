@@ -133,11 +133,11 @@ def _values(array: Array, indent: int, options: PrintOptions) -> str:
     return _nested(array, indent, summarize, element, options)
 
 
-def _summarized(array: Array, edge: int) -> Array:
+def _summarized(array: Array, grad_node: int) -> Array:
     """The elements that a summary shows: they alone decide about the format."""
     for axis, length in enumerate(array.shape):
-        if length > 2 * edge:
-            kept = np.r_[0:edge, length - edge : length]
+        if length > 2 * grad_node:
+            kept = np.r_[0:grad_node, length - grad_node : length]
             array = np.take(array, kept, axis=axis)
     return array
 
@@ -210,12 +210,12 @@ def _nested(
         return element(array.item())
     if array.ndim == 1:
         return _vector(array, indent, summarize, element, options)
-    edge = options.edgeitems
-    shortened = summarize and len(array) > 2 * edge
-    rows = [*array[:edge], *array[len(array) - edge :]] if shortened else list(array)
+    grad_node = options.edgeitems
+    shortened = summarize and len(array) > 2 * grad_node
+    rows = [*array[:grad_node], *array[len(array) - grad_node :]] if shortened else list(array)
     parts = [_nested(row, indent + 1, summarize, element, options) for row in rows]
     if shortened:
-        parts.insert(edge, "...")
+        parts.insert(grad_node, "...")
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
 
 
@@ -227,12 +227,12 @@ def _vector(
     options: PrintOptions,
 ) -> str:
     """One row of elements, broken into lines of `linewidth`."""
-    edge = options.edgeitems
+    grad_node = options.edgeitems
     values = array.tolist()
-    if summarize and not edge:
+    if summarize and not grad_node:
         parts = ["..."]
-    elif summarize and len(values) > 2 * edge:
-        parts = [*map(element, values[:edge]), " ...", *map(element, values[-edge:])]
+    elif summarize and len(values) > 2 * grad_node:
+        parts = [*map(element, values[:grad_node]), " ...", *map(element, values[-grad_node:])]
     else:
         parts = list(map(element, values))
     per_line = max(1, (options.linewidth - indent) // (element.width + 2))

@@ -95,9 +95,9 @@ class detect_anomaly:
 
 
 def _remember_forward(results: tuple[Tensor, ...]) -> None:
-    vertex = next((tensor.edge for tensor in results if tensor.edge is not None), None)
-    if vertex is not None and not isinstance(vertex, AccumulateGrad):
-        node = place_of(vertex)[0]
+    grad_node = next((tensor.grad_node for tensor in results if tensor.grad_node is not None), None)
+    if grad_node is not None and not isinstance(grad_node, AccumulateGrad):
+        node = place_of(grad_node)[0]
         _remember_call(node)
 
 
@@ -119,13 +119,13 @@ def _remember_call(node: Node) -> None:
 
 def _running_node() -> Node | None:
     """The node whose gradient is being computed in this thread; None in a forward."""
-    from .engine import finish, run_ahead  # which imports this module
+    from .engine import run_counted, run_eager  # which imports this module
 
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code not in (finish.__code__, run_ahead.__code__):
+    while frame is not None and frame.f_code not in (run_counted.__code__, run_eager.__code__):
         frame = frame.f_back
-    vertex = None if frame is None else frame.f_locals.get("vertex")
-    return None if vertex is None else place_of(vertex)[0]
+    node = None if frame is None else frame.f_locals.get("node")
+    return None if node is None else place_of(node)[0]
 
 
 def refuse_nan(node: Node, grads: Sequence[Any]) -> None:
@@ -181,12 +181,12 @@ def _notes(error: BaseException) -> list[str]:
 
 
 def _failing_node(error: BaseException, loops: Sequence[Callable[..., Any]]) -> Node | None:
-    """The vertex that the innermost call of one of `loops` was visiting."""
+    """The node that the innermost call of one of `loops` was visiting."""
     found = None
     codes = {loop.__code__ for loop in loops}
     from traceback import walk_tb
 
     for frame, _ in walk_tb(error.__traceback__):
         if frame.f_code in codes:
-            found = frame.f_locals.get("vertex")
+            found = frame.f_locals.get("node")
     return found if isinstance(found, Node) else None

@@ -1,8 +1,8 @@
-"""Large gradients on their way through vertices that treat every element by itself.
+"""Large gradients on their way through nodes that treat every element by itself.
 
-Where such a vertex leads to another one and nowhere else, and nothing else arrives there, a block
+Where such a node leads to another one and nowhere else, and nothing else arrives there, a block
 of the gradient passes both before the next block sets out, and so on along the whole chain. So the
-block stays in the cache, and what lies between two vertices is never written to memory. Every core
+block stays in the cache, and what lies between two nodes is never written to memory. Every core
 takes a part of the blocks.
 """
 
@@ -29,9 +29,9 @@ _PLAIN: Final = (type(None), bool, int, float, complex, str)
 
 
 class _Link(NamedTuple):
-    """A vertex of a chain."""
+    """A node of a chain."""
 
-    vertex: Node
+    node: Node
     position: int
     """Of its only edge."""
     kept: list[tuple[str, Any, Array | None]]
@@ -43,77 +43,81 @@ class _Link(NamedTuple):
 
 
 class _Part:
-    """A vertex of the same kind as one of a chain, which keeps one block at a time."""
+    """A node of the same kind as one of a chain, which keeps one block at a time."""
 
-    __slots__ = ("blocks", "edges", "position", "vertex")
+    __slots__ = ("blocks", "next_nodes", "node", "position")
 
     def __init__(self, link: _Link) -> None:
-        self.vertex = type(link.vertex)()
-        self.edges = link.vertex.edges
+        self.node = type(link.node)()
+        self.next_nodes = link.node.next_nodes
         self.position = link.position
         self.blocks: list[tuple[object, str, Array]] = []
         for slot, value, flat in link.kept:
             kept = value
             if flat is not None and type(value) is Tensor:
                 kept = new_tensor()
-                kept.edge, kept.alias = None, value.alias
+                kept.grad_node, kept.alias = None, value.alias
                 self.blocks.append((kept, "array", flat))
             elif flat is not None:
-                self.blocks.append((self.vertex, slot, flat))
-            setattr(self.vertex, slot, kept)
+                self.blocks.append((self.node, slot, flat))
+            setattr(self.node, slot, kept)
 
     def apply(self, grad: Array, start: int, stop: int) -> Array:
         """The VJP of one block."""
         for holder, name, flat in self.blocks:
             setattr(holder, name, flat[start:stop])
-        answer: Array = self.vertex.apply(grad, self.edges)[self.position]
+        answer: Array = self.node.apply(grad, self.next_nodes)[self.position]
         return answer
 
 
 def apply_chain(
-    vertex: Node,
+    node: Node,
     grad: Gradient,
     needs: Sequence[object],
     task: GraphTask,
     ahead: Sequence[tuple[int, Node]],
     keep_graph: bool,
 ) -> tuple[Node, tuple[Node | None, ...], Sequence[Gradient]]:
-    """The VJP of a vertex and of all that form a chain with it: the last, its edges and gradients.
+    """The VJP of a node and of all that form a chain with it: the last, its edges and gradients.
 
-    `ahead` is the heap of other vertices at which gradients have arrived, by falling number. All
+    `ahead` is the heap of other nodes at which gradients have arrived, by falling number. All
     but the last are released, unless `keep_graph`.
     """
     flat = _flat(grad)
     next_number = -ahead[0][0] if ahead else 0
-    links = [] if flat is None else list(_links(vertex, grad.shape, task, next_number))
+    links = [] if flat is None else list(_links(node, grad.shape, task, next_number))
     if flat is not None and sum(link.has_work() for link in links) > 1:
         try:
             array = _passed_through(links, flat).reshape(grad.shape)
         except Exception:
-            # One vertex at a time the error comes again, and everybody sees which it belongs to.
-            return vertex, vertex.edges, vertex.apply(grad, needs)
+            # One node at a time the error comes again, and everybody sees which it belongs to.
+            return node, node.next_nodes, node.apply(grad, needs)
         *passed, last = links
         if not keep_graph:
             for link in passed:
-                link.vertex.release()
-        edges = last.vertex.edges
-        return last.vertex, edges, [None if edge is None else array for edge in edges]
-    return vertex, vertex.edges, vertex.apply(grad, needs)
+                link.node.release()
+        next_nodes = last.node.next_nodes
+        return (
+            last.node,
+            next_nodes,
+            [None if n is None else array for n in next_nodes],
+        )
+    return node, node.next_nodes, node.apply(grad, needs)
 
 
 def _links(
-    vertex: Node, shape: tuple[int, ...], task: GraphTask, next_number: int
+    node: Node, shape: tuple[int, ...], task: GraphTask, next_number: int
 ) -> Iterator[_Link]:
-    """The vertices that run one after the other from `vertex` on, as long as they are of the kind.
+    """The nodes that run one after the other from `node` on, as long as they are of the kind.
 
-    `next_number` is that of the vertex that runs next if none of them does.
+    `next_number` is that of the node that runs next if none of them does.
     """
     while True:
-        link = _link(vertex, shape, task)
+        link = _link(node, shape, task)
         if link is None:
             return
         yield link
-        following = vertex.edges[link.position]
+        following = node.next_nodes[link.position]
         if (
             following is None
             or not following.is_pointwise
@@ -122,18 +126,20 @@ def _links(
             or following.sequence_nr < next_number
         ):
             return
-        vertex = following
+        node = following
 
 
-def _link(vertex: Node, shape: tuple[int, ...], task: GraphTask) -> _Link | None:
-    """What it takes to run a vertex block by block; None if that would not be the same."""
-    needs = vertex.edges if task.needs is None else task.needs.get(vertex, ())
-    positions = [position for position, edge in enumerate(vertex.edges) if edge is not None]
+def _link(node: Node, shape: tuple[int, ...], task: GraphTask) -> _Link | None:
+    """What it takes to run a node block by block; None if that would not be the same."""
+    needs = node.next_nodes if task.needs is None else task.needs.get(node, ())
+    positions = [
+        position for position, grad_node in enumerate(node.next_nodes) if grad_node is not None
+    ]
     if len(positions) != 1 or not any(needs):
         return None
     kept: list[tuple[str, Any, Array | None]] = []
-    for slot in type(vertex).__slots__:
-        value = getattr(vertex, slot, None)  # some are set only where the gradient is asked for
+    for slot in type(node).__slots__:
+        value = getattr(node, slot, None)  # some are set only where the gradient is asked for
         array = value.array if type(value) is Tensor else value
         flat: Array | None = None
         if not isinstance(value, _PLAIN) and getattr(array, "ndim", None) != 0:
@@ -141,7 +147,7 @@ def _link(vertex: Node, shape: tuple[int, ...], task: GraphTask) -> _Link | None
             if flat is None:
                 return None
         kept.append((slot, value, flat))
-    return _Link(vertex, positions[0], kept)
+    return _Link(node, positions[0], kept)
 
 
 def _flat(array: Any, shape: tuple[int, ...] | None = None) -> Array | None:

@@ -1,10 +1,10 @@
 """The backward pass: visits the nodes of a graph, most recent first, and carries gradients.
 
 The parts are those of PyTorch's engine. `execute` makes a `GraphTask`, which holds the gradients
-that have arrived. `run` visits its vertices in two loops. `run_ahead` does without counting what a
-vertex waits for, as long as only the table's own VJPs run, which cannot tell when the leaves get
-their gradients. From the first hook or custom function on, `finish` counts, so that a leaf has its
-gradient as soon as that is complete.
+that have arrived. `run` visits its nodes in two loops. `run_eager` does without counting what a
+node waits for, as long as only the table's own VJPs run, which cannot tell when the leaves get
+their gradients. From the first hook or custom function on, `run_counted` counts, so that a leaf has
+its gradient as soon as that is complete.
 
 No recursion anywhere: the graph may be millions of nodes deep. All state of a pass is local, so
 passes may nest and run in several threads.
@@ -21,7 +21,7 @@ from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any, Final
 
 from ..core.modes import enable_grad, no_grad
-from ..core.node import AccumulateGrad, GraphRoot, Node, OutputEdge, place_of
+from ..core.node import AccumulateGrad, GraphRoot, Node, OutputNode, place_of
 from ..core.tensor import Tensor
 from ..fast.parallel_for import ENOUGH, have_met_large
 from .anomaly import explain, is_anomaly_enabled
@@ -88,8 +88,8 @@ def _run_watched(task: GraphTask, keep_graph: bool) -> None:
     """Run a pass as the current one of this thread, and say which node failed if one does."""
     if is_anomaly_enabled():
         task.count_dependencies([task.root])
-        for vertex in task.dependencies:
-            place_of(vertex)[0]._own_hooks()  # which takes it to where anomalies are looked for
+        for node in task.dependencies:
+            place_of(node)[0]._own_hooks()  # which takes it to where anomalies are looked for
     passes = _running.passes
     passes.append(task)
     try:
@@ -100,100 +100,100 @@ def _run_watched(task: GraphTask, keep_graph: bool) -> None:
             # On arrays: only hooks see tensors, and they have their own mode.
             strategy.run(task, keep_graph)
     except BaseException as error:
-        explain(error, run_ahead, finish)
+        explain(error, run_eager, run_counted)
         raise
     finally:
         passes.pop()
 
 
 def run(task: GraphTask, keep_graph: bool) -> None:
-    """Visit every vertex once, when all that it depends on has run."""
-    # A profiler shall see every vertex once, and all of the time it takes.
+    """Visit every node once, when all that it depends on has run."""
+    # A profiler shall see every node once, and all of the time it takes.
     may_be_large = have_met_large() and sys.getprofile() is None
-    if not run_ahead(task, keep_graph, may_be_large):
-        finish(task, keep_graph)
+    if not run_eager(task, keep_graph, may_be_large):
+        run_counted(task, keep_graph)
         return
     for leaf in list(task.buffers):
-        _arrive(leaf, task)
+        deliver_to_leaf(leaf, task)
 
 
-def run_ahead(task: GraphTask, keep_graph: bool, may_be_large: bool) -> bool:
-    """Visit vertices while nobody can tell when leaves get their gradients, which stay in buffers.
+def run_eager(task: GraphTask, keep_graph: bool, may_be_large: bool) -> bool:
+    """Visit nodes while nobody can tell when leaves get their gradients, which stay in buffers.
 
-    An edge leads to a smaller number. So the vertex with the greatest number, of those at which
-    something has arrived, waits for nothing more, and no dependencies are counted. Most vertices
-    have one consumer: such a vertex is `following`, with the gradient beside it, and goes through
+    An edge leads to a smaller number. So the node with the greatest number, of those at which
+    something has arrived, waits for nothing more, and no dependencies are counted. Most nodes
+    have one consumer: such a node is `following`, with the gradient beside it, and goes through
     neither the queue nor the buffers. Gradients that `may_be_large` may go along whole chains.
 
-    The answer: whether no other vertices than leaves without hooks are left.
+    The answer: whether no other nodes than leaves without hooks are left.
     """
     buffers, runs, on_tensors = task.buffers, task.needs, task.on_tensors
     ahead: list[tuple[int, Node]] = []
     following: Node | None = None
     following_grad: Gradient | None = None
-    vertex, grad = task.root, buffers.pop(task.root)
-    goes_on = vertex.is_ordinary and Node.are_in_order and _wants_leaves(task)
+    node, grad = task.root, buffers.pop(task.root)
+    can_defer_leaves = node.is_ordinary and Node.are_in_order and _wants_leaves(task)
     try:
-        while goes_on and vertex.hooks is None:
-            edges = vertex.edges
-            needs = edges if runs is None else runs.get(vertex)
+        while can_defer_leaves and node.hooks is None:
+            next_nodes = node.next_nodes
+            needs = next_nodes if runs is None else runs.get(node)
             if needs is None:
-                edges = ()
+                next_nodes = ()
             elif grad is None:
-                grads: Sequence[Gradient] = (None,) * len(edges)
+                grads: Sequence[Gradient] = (None,) * len(next_nodes)
             elif on_tensors:
-                grads = vertex.apply_differentiable(grad, needs)
-            elif may_be_large and vertex.is_pointwise and grad.size >= ENOUGH:
-                vertex, edges, grads = apply_chain(vertex, grad, needs, task, ahead, keep_graph)
+                grads = node.apply_differentiable(grad, needs)
+            elif may_be_large and node.is_pointwise and grad.size >= ENOUGH:
+                node, next_nodes, grads = apply_chain(node, grad, needs, task, ahead, keep_graph)
             else:
-                grads = vertex.apply(grad, needs)
+                grads = node.apply(grad, needs)
             if needs is not None and not keep_graph:
-                vertex.release()
+                node.release()
 
             position = -1
-            for edge in edges:
+            for grad_node in next_nodes:
                 position += 1
-                if edge is None:
+                if grad_node is None:
                     continue
                 arrived = grads[position]
-                if edge in buffers:
+                if grad_node in buffers:
                     if arrived is not None:
-                        task.add(edge, arrived)
-                elif not edge.is_ordinary:
-                    buffers[edge] = arrived
-                    goes_on = goes_on and _may_wait(edge, arrived, task)
+                        task.add(grad_node, arrived)
+                elif not grad_node.is_ordinary:
+                    buffers[grad_node] = arrived
+                    can_defer_leaves = can_defer_leaves and _may_wait(grad_node, arrived, task)
                 elif following is None:
-                    following, following_grad = edge, arrived
-                elif edge is not following:
-                    buffers[edge] = arrived
-                    heappush(ahead, (-edge.sequence_nr, edge))
+                    following, following_grad = grad_node, arrived
+                elif grad_node is not following:
+                    buffers[grad_node] = arrived
+                    heappush(ahead, (-grad_node.sequence_nr, grad_node))
                 elif arrived is not None:
-                    following_grad = task.sum(edge, following_grad, arrived)
+                    following_grad = task.sum(grad_node, following_grad, arrived)
 
             if following is None:
                 if not ahead:
-                    return goes_on
-                vertex = heappop(ahead)[1]
-                grad = buffers.pop(vertex)
+                    return can_defer_leaves
+                node = heappop(ahead)[1]
+                grad = buffers.pop(node)
             elif ahead and -ahead[0][0] > following.sequence_nr:
                 buffers[following] = following_grad
-                vertex = heapreplace(ahead, (-following.sequence_nr, following))[1]
-                grad, following = buffers.pop(vertex), None
+                node = heapreplace(ahead, (-following.sequence_nr, following))[1]
+                grad, following = buffers.pop(node), None
             else:
-                vertex, grad, following = following, following_grad, None
+                node, grad, following = following, following_grad, None
     except BaseException:
-        buffers[vertex] = grad
+        buffers[node] = grad
         _give_leaves_what_is_complete(task)
         raise
-    buffers[vertex] = grad
+    buffers[node] = grad
     return False
 
 
 def _give_leaves_what_is_complete(task: GraphTask) -> None:
     """After an error: what they would have by now if they had not waited."""
-    for vertex in _complete(task):
-        if type(vertex) is AccumulateGrad:
-            _arrive(vertex, task)
+    for node in _complete(task):
+        if type(node) is AccumulateGrad:
+            deliver_to_leaf(node, task)
 
 
 def _wants_leaves(task: GraphTask) -> bool:
@@ -201,23 +201,23 @@ def _wants_leaves(task: GraphTask) -> bool:
     return all(type(target) is AccumulateGrad for target in task.captures)
 
 
-def _may_wait(edge: Node, grad: Gradient | None, task: GraphTask) -> bool:
+def _may_wait(grad_node: Node, grad: Gradient | None, task: GraphTask) -> bool:
     """Whether this is a leaf of which nobody can tell when it gets its gradient.
 
     A large one is added at once, as PyTorch does: held, it would cost memory.
     """
-    if type(edge) is not AccumulateGrad or edge.hooks is not None:
+    if type(grad_node) is not AccumulateGrad or grad_node.hooks is not None:
         return False
     return bool(task.captures) or task.on_tensors or grad is None or bool(grad.size <= _MUCH)
 
 
 def _complete(task: GraphTask) -> list[Node]:
-    """The vertices that wait for nothing more, of those at which something has arrived."""
+    """The nodes that wait for nothing more, of those at which something has arrived."""
     task.count_dependencies(list(task.buffers))
-    return [vertex for vertex in task.buffers if not task.dependencies[vertex]]
+    return [node for node in task.buffers if not task.dependencies[node]]
 
 
-def _arrive(leaf: Any, task: GraphTask) -> None:
+def deliver_to_leaf(leaf: Any, task: GraphTask) -> None:
     """The end of the way for what is in the buffer of a leaf that has no hooks."""
     accumulates = task.needs is None or leaf in task.needs
     if accumulates and not task.on_tensors:
@@ -232,55 +232,55 @@ def _arrive(leaf: Any, task: GraphTask) -> None:
         task.captures[leaf][0] = grad
 
 
-def finish(task: GraphTask, keep_graph: bool) -> None:
-    """Visit the vertices that are left, each when all that it depends on has run."""
+def run_counted(task: GraphTask, keep_graph: bool) -> None:
+    """Visit the nodes that are left, each when all that it depends on has run."""
     buffers, runs = task.buffers, task.needs
     is_plain = runs is None and not task.on_tensors
     complete = _complete(task)
     dependencies = task.dependencies
-    at_once = deque(vertex for vertex in complete if vertex.runs_at_once)  # maybe a million
+    at_once = deque(node for node in complete if node.bypasses_queue)  # maybe a million
     # Only numbers that were set by hand can be the same: what runs first is no matter then.
-    ready = [(-v.sequence_nr, id(v), v) for v in complete if not v.runs_at_once]
+    ready = [(-v.sequence_nr, id(v), v) for v in complete if not v.bypasses_queue]
     heapify(ready)
     while at_once or ready:
         if at_once:
-            vertex = at_once.popleft()
-            if type(vertex) is AccumulateGrad and vertex.hooks is None and vertex in buffers:
+            node = at_once.popleft()
+            if type(node) is AccumulateGrad and node.hooks is None and node in buffers:
                 grad = grads = arrived = None  # so that an array which nobody else has can be kept
-                _arrive(vertex, task)
+                deliver_to_leaf(node, task)
                 continue
-            grads = visit(vertex, buffers.pop(vertex, None), task)
+            grads = run_hooked(node, buffers.pop(node, None), task)
         else:
-            vertex = heappop(ready)[2]
-            grad = buffers.pop(vertex, None)
-            if vertex.hooks is not None or grad is None:
-                grads = visit(vertex, grad, task)
+            node = heappop(ready)[2]
+            grad = buffers.pop(node, None)
+            if node.hooks is not None or grad is None:
+                grads = run_hooked(node, grad, task)
             elif is_plain:
-                grads = vertex.apply(grad, vertex.edges)
+                grads = node.apply(grad, node.next_nodes)
             else:
-                grads = evaluate_function(vertex, grad, task)
-        if not keep_graph and (runs is None or vertex in runs):
-            vertex.release()
+                grads = evaluate_function(node, grad, task)
+        if not keep_graph and (runs is None or node in runs):
+            node.release()
 
         position = -1
-        for edge in vertex.edges:
+        for grad_node in node.next_nodes:
             position += 1
-            if edge is None:
+            if grad_node is None:
                 continue
             arrived = grads[position]
             if arrived is not None:
-                task.add(edge, arrived)
-            dependencies[edge] -= 1
-            if dependencies[edge]:
+                task.add(grad_node, arrived)
+            dependencies[grad_node] -= 1
+            if dependencies[grad_node]:
                 continue
-            if edge.runs_at_once:
-                at_once.append(edge)
+            if grad_node.bypasses_queue:
+                at_once.append(grad_node)
             else:
-                heappush(ready, (-edge.sequence_nr, id(edge), edge))
+                heappush(ready, (-grad_node.sequence_nr, id(grad_node), grad_node))
 
 
 class Strategy:
-    """How passes on arrays visit their vertices: `run`, unless `parallel` says otherwise."""
+    """How passes on arrays visit their nodes: `run`, unless `parallel` says otherwise."""
 
     __slots__ = ("run",)
 
@@ -291,53 +291,53 @@ class Strategy:
 strategy: Final = Strategy()
 
 
-def visit(vertex: Node, grad: Gradient | None, task: GraphTask) -> Sequence[Gradient]:
+def run_hooked(node: Node, grad: Gradient | None, task: GraphTask) -> Sequence[Gradient]:
     """What is not as usual: no gradient, hooks, one output of several; one answer per edge."""
-    if grad is None and vertex.hooks is None and not vertex.runs_without_grad:
-        return (None,) * len(vertex.edges)
-    if vertex.hooks is None or task.on_tensors:
-        return evaluate_function(vertex, grad, task)
+    if grad is None and node.hooks is None and not node.runs_without_grad:
+        return (None,) * len(node.next_nodes)
+    if node.hooks is None or task.on_tensors:
+        return evaluate_function(node, grad, task)
     with no_grad():
-        return evaluate_function(vertex, grad, task)
+        return evaluate_function(node, grad, task)
 
 
-def evaluate_function(vertex: Node, grad: Gradient | None, task: GraphTask) -> Sequence[Gradient]:
-    """Capture and the VJP of one vertex, and its hooks before and after.
+def evaluate_function(node: Node, grad: Gradient | None, task: GraphTask) -> Sequence[Gradient]:
+    """Capture and the VJP of one node, and its hooks before and after.
 
-    What is captured of a vertex that runs has not been through its hooks, as in PyTorch.
+    What is captured of a node that runs has not been through its hooks, as in PyTorch.
     """
-    needs = vertex.edges if task.needs is None else task.needs.get(vertex)
-    hooks = vertex.hooks
-    if needs is None and hooks is not None and task.is_wanted(vertex):
-        grad = call_tensor_hooks(vertex, hooks, grad, task.on_tensors)
-    if vertex in task.captures:
-        _capture(vertex, grad, task.captures[vertex])
+    needs = node.next_nodes if task.needs is None else task.needs.get(node)
+    hooks = node.hooks
+    if needs is None and hooks is not None and task.is_wanted(node):
+        grad = call_tensor_hooks(node, hooks, grad, task.on_tensors)
+    if node in task.captures:
+        _capture(node, grad, task.captures[node])
     if needs is None:
-        return (None,) * len(vertex.edges)
-    if isinstance(vertex, OutputEdge):
-        _collect(vertex, grad, task)
+        return (None,) * len(node.next_nodes)
+    if isinstance(node, OutputNode):
+        _collect(node, grad, task)
         return (None,)
     if hooks is not None:
-        grad = call_tensor_hooks(vertex, hooks, grad, task.on_tensors)
-        return call_node_hooks(vertex, hooks, grad, needs, task.on_tensors)
-    return run_with_saved(vertex, grad, needs, task.on_tensors)
+        grad = call_tensor_hooks(node, hooks, grad, task.on_tensors)
+        return call_node_hooks(node, hooks, grad, needs, task.on_tensors)
+    return run_with_saved(node, grad, needs, task.on_tensors)
 
 
-def _capture(vertex: Node, grad: Gradient | None, wanted: dict[int, Gradient | None]) -> None:
-    """Keep what has arrived at the outputs of a vertex that are asked for."""
+def _capture(node: Node, grad: Gradient | None, wanted: dict[int, Gradient | None]) -> None:
+    """Keep what has arrived at the outputs of a node that are asked for."""
     if grad is not None:
         for output_nr in wanted:
-            wanted[output_nr] = grad[output_nr] if vertex.has_several_outputs else grad
+            wanted[output_nr] = grad[output_nr] if node.has_several_outputs else grad
 
 
-def _collect(vertex: OutputEdge, grad: Gradient, task: GraphTask) -> None:
+def _collect(output: OutputNode, grad: Gradient, task: GraphTask) -> None:
     """Put the gradient of one output into the list that its node waits for."""
     if grad is None:
         return
-    node = vertex.node
+    node = output.node
     if not node.has_several_outputs:
         task.add(node, grad)
         return
     grads = task.buffers.setdefault(node, [None] * node.output_count)
-    before = grads[vertex.output_nr]
-    grads[vertex.output_nr] = grad if before is None else before + grad
+    before = grads[output.output_nr]
+    grads[output.output_nr] = grad if before is None else before + grad

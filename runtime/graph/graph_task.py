@@ -1,4 +1,4 @@
-"""The state of one backward pass: what has arrived where, and which vertices have to run."""
+"""The state of one backward pass: what has arrived where, and which nodes have to run."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class GraphTask:
         self.number = _next_number()
         self.buffers: dict[Node, Gradient] = {}
         self.owned: set[Node] = set()
-        """Vertices whose buffer is a sum made here, so that more can be added in place."""
+        """Nodes whose buffer is a sum made here, so that more can be added in place."""
         self.dependencies: dict[Node, int] = {}
-        """What each vertex waits for, once `count_dependencies` has been called."""
+        """What each node waits for, once `count_dependencies` has been called."""
         self.captures: dict[Node, dict[int, Gradient | None]] = {}
         """The nodes of which gradients are wanted: of each output asked for, what arrived."""
         self.needs: dict[Node, Sequence[Any]] | None = None
-        """What `apply` is asked for, of the vertices that have to run; None: of all, everything.
+        """What `apply` is asked for, of the nodes that have to run; None: of all, everything.
 
         A target that leads to no other runs only if the pass `accumulates`: else it keeps what it
         saved, for another pass.
@@ -57,56 +57,56 @@ class GraphTask:
             self.needs = _what_leads_to([node for node, _ in places], root)
             for node, output_nr in places:
                 if accumulates:
-                    self.needs.setdefault(node, [False] * len(node.edges))
+                    self.needs.setdefault(node, [False] * len(node.next_nodes))
                 else:
                     self.captures.setdefault(node, {})[output_nr] = None
 
-    def add(self, vertex: Node, grad: Gradient) -> None:
-        """A gradient arrives at `vertex`."""
-        before = self.buffers.get(vertex)
+    def add(self, node: Node, grad: Gradient) -> None:
+        """A gradient arrives at `node`."""
+        before = self.buffers.get(node)
         if before is None:
-            self.buffers[vertex] = grad
+            self.buffers[node] = grad
         elif self.on_tensors or type(before) is not type(grad):
-            self.buffers[vertex] = before + grad
-        elif vertex in self.owned and before.dtype is grad.dtype:
-            self.buffers[vertex] += grad
+            self.buffers[node] = before + grad
+        elif node in self.owned and before.dtype is grad.dtype:
+            self.buffers[node] += grad
         else:
             # asanyarray: NumPy turns the sum of two 0-dim arrays into a scalar.
-            self.buffers[vertex] = np.asanyarray(before + grad)
-            self.owned.add(vertex)
+            self.buffers[node] = np.asanyarray(before + grad)
+            self.owned.add(node)
 
-    def sum(self, vertex: Node, before: Gradient | None, grad: Gradient) -> Gradient:
-        """What has arrived at `vertex` when `grad` has, of which `before` is not in its buffer."""
-        self.buffers[vertex] = before
-        self.add(vertex, grad)
-        return self.buffers.pop(vertex)
+    def sum(self, node: Node, before: Gradient | None, grad: Gradient) -> Gradient:
+        """What has arrived at `node` when `grad` has, of which `before` is not in its buffer."""
+        self.buffers[node] = before
+        self.add(node, grad)
+        return self.buffers.pop(node)
 
-    def count_dependencies(self, vertices: Sequence[Node]) -> None:
-        """Count how many edges lead to each vertex from `vertices` on, where the pass stands."""
-        dependencies = dict.fromkeys(vertices, 0)
-        below = list(vertices)
-        for vertex in below:  # which grows meanwhile
-            for edge in vertex.edges:
-                if edge is None:
+    def count_dependencies(self, nodes: Sequence[Node]) -> None:
+        """Count how many edges lead to each node from `nodes` on, where the pass stands."""
+        dependencies = dict.fromkeys(nodes, 0)
+        below = list(nodes)
+        for node in below:  # which grows meanwhile
+            for grad_node in node.next_nodes:
+                if grad_node is None:
                     continue
-                if edge in dependencies:
-                    dependencies[edge] += 1
+                if grad_node in dependencies:
+                    dependencies[grad_node] += 1
                 else:
-                    dependencies[edge] = 1
-                    below.append(edge)
+                    dependencies[grad_node] = 1
+                    below.append(grad_node)
         self.dependencies = dependencies
 
-    def is_wanted(self, vertex: Node) -> bool:
-        """Whether tensor hooks run at a vertex: not so at one that leads to no target.
+    def is_wanted(self, node: Node) -> bool:
+        """Whether tensor hooks run at a node: not so at one that leads to no target.
 
         If it is the only root, they run all the same, as in PyTorch.
         """
-        if self.needs is None or vertex in self.needs or vertex in self.captures:
+        if self.needs is None or node in self.needs or node in self.captures:
             return True
-        return vertex is place_of(self.root)[0]
+        return node is place_of(self.root)[0]
 
     def visited(self) -> Iterable[Node]:
-        """The vertices at which a gradient is wanted from here on; no other has hooks."""
+        """The nodes at which a gradient is wanted from here on; no other has hooks."""
         if self.needs is None:
             return self.dependencies
         # A target that the pass does not reach is in `needs` all the same (`run_targets`).
@@ -114,33 +114,33 @@ class GraphTask:
 
 
 def _what_leads_to(targets: Sequence[Node], root: Node) -> dict[Node, Sequence[Any]]:
-    """Of each vertex from which a target can be reached by an edge: which of its edges lead on."""
-    needs: dict[Node, Sequence[Any]] = {root: root.edges}
-    vertices, ends = [root], []
-    for vertex in vertices:  # which grows meanwhile
-        for edge in vertex.edges:
-            if edge is not None and edge not in needs:
-                needs[edge] = edge.edges
-                vertices.append(edge)
-        if not any(vertex.edges):
-            ends.append(vertex)
+    """Of each node from which a target can be reached by an edge: which of its edges lead on."""
+    needs: dict[Node, Sequence[Any]] = {root: root.next_nodes}
+    nodes, ends = [root], []
+    for node in nodes:  # which grows meanwhile
+        for grad_node in node.next_nodes:
+            if grad_node is not None and grad_node not in needs:
+                needs[grad_node] = grad_node.next_nodes
+                nodes.append(grad_node)
+        if not any(node.next_nodes):
+            ends.append(node)
     leading = set(targets)
     if leading.issuperset(ends):  # so that every path leads to a target
-        for vertex in ends:
-            del needs[vertex]
+        for node in ends:
+            del needs[node]
         return needs
     consumers: dict[Node | None, list[Node]] = {}
-    for vertex in vertices:
-        for edge in vertex.edges:
-            consumers.setdefault(edge, []).append(vertex)
+    for node in nodes:
+        for grad_node in node.next_nodes:
+            consumers.setdefault(grad_node, []).append(node)
     below = list(leading)
-    for vertex in below:  # which grows meanwhile
-        for consumer in consumers.get(vertex, ()):
+    for node in below:  # which grows meanwhile
+        for consumer in consumers.get(node, ()):
             if consumer not in leading:
                 leading.add(consumer)
                 below.append(consumer)
     return {
-        vertex: edges if leading.issuperset(edges) else [edge in leading for edge in edges]
-        for vertex, edges in needs.items()
-        if not leading.isdisjoint(edges)
+        node: next_nodes if leading.issuperset(next_nodes) else [n in leading for n in next_nodes]
+        for node, next_nodes in needs.items()
+        if not leading.isdisjoint(next_nodes)
     }

@@ -1,7 +1,7 @@
 """Independent nodes of one backward pass in several threads.
 
 Only the VJPs of the table run in the pool, on arrays: hooks, custom functions and what is added to
-leaves stay in the thread that called `backward`. The gradients that arrive at a vertex are added in
+leaves stay in the thread that called `backward`. The gradients that arrive at a node are added in
 the order of an ordinary pass, whichever was computed first, so results are the same to the bit.
 """
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..core.node import Node
 from .anomaly import explain
-from .engine import run, strategy, visit
+from .engine import run, run_hooked, strategy
 from .graph_task import GraphTask
 from .run_hooks import Gradient
 
@@ -68,7 +68,7 @@ def get_parallel() -> int:
 
 
 def _run_in_pool(task: GraphTask, keep_graph: bool) -> None:
-    """Visit every vertex as `engine.run` does, several at once where nothing forbids it."""
+    """Visit every node as `engine.run` does, several at once where nothing forbids it."""
     if task.on_tensors or _pool.executor is None:
         run(task, keep_graph)
         return
@@ -79,13 +79,13 @@ def _run_in_pool(task: GraphTask, keep_graph: bool) -> None:
         raise
 
 
-def _compute(vertex: Node, grad: Gradient, needs: Sequence[object]) -> Sequence[Gradient]:
-    """The VJP of one vertex, in a thread of the pool."""
-    return vertex.apply(grad, needs)
+def _compute(node: Node, grad: Gradient, needs: Sequence[object]) -> Sequence[Gradient]:
+    """The VJP of one node, in a thread of the pool."""
+    return node.apply(grad, needs)
 
 
 class _ParallelRun:
-    """What is ready, what is running, and what has arrived at each vertex."""
+    """What is ready, what is running, and what has arrived at each node."""
 
     def __init__(self, task: GraphTask, keep_graph: bool, pool: ThreadPoolExecutor) -> None:
         self.task = task
@@ -96,9 +96,9 @@ class _ParallelRun:
         self.arrived: dict[Node, list[tuple[int, int, Gradient]]] = {}
         self.number = count()
         task.count_dependencies([task.root])
-        for vertex, waiting in task.dependencies.items():
+        for node, waiting in task.dependencies.items():
             if not waiting:
-                self._push(vertex)
+                self._push(node)
 
     def run(self) -> None:
         """Visit all; what fails first in the order of an ordinary pass is raised."""
@@ -110,58 +110,58 @@ class _ParallelRun:
                 self._start(heappop(self.ready)[2], failures)
             if self.running and (failures or not self.ready):
                 for future in wait(self.running, return_when=FIRST_COMPLETED).done:
-                    vertex = self.running.pop(future)
+                    node = self.running.pop(future)
                     error = future.exception()
                     if error is None:
-                        self._pass_on(vertex, future.result())
+                        self._pass_on(node, future.result())
                     else:
-                        failures.append((-vertex.sequence_nr, error))
+                        failures.append((-node.sequence_nr, error))
         if failures:
             raise min(failures, key=lambda failure: failure[0])[1]
 
-    def _start(self, vertex: Node, failures: list[tuple[int, BaseException]]) -> None:
-        """Run a vertex here, or in the pool if it is heavy and something else is to be done."""
-        grad = self._grad_of(vertex)
+    def _start(self, node: Node, failures: list[tuple[int, BaseException]]) -> None:
+        """Run a node here, or in the pool if it is heavy and something else is to be done."""
+        grad = self._grad_of(node)
         wanted = self.task.needs
-        needs = vertex.edges if wanted is None else wanted.get(vertex)
+        needs = node.next_nodes if wanted is None else wanted.get(node)
         busy = self.ready or self.running
-        if busy and needs is not None and self._may_leave(vertex, grad):
+        if busy and needs is not None and self._may_leave(node, grad):
             context = copy_context()  # NumPy's errstate is in it
-            self.running[self.pool.submit(context.run, _compute, vertex, grad, needs)] = vertex
+            self.running[self.pool.submit(context.run, _compute, node, grad, needs)] = node
             return
         try:
-            grads = visit(vertex, grad, self.task)
+            grads = run_hooked(node, grad, self.task)
         except BaseException as error:
-            failures.append((-vertex.sequence_nr, error))
+            failures.append((-node.sequence_nr, error))
             return
-        self._pass_on(vertex, grads)
+        self._pass_on(node, grads)
 
-    def _may_leave(self, vertex: Node, grad: Gradient | None) -> bool:
+    def _may_leave(self, node: Node, grad: Gradient | None) -> bool:
         return (
-            bool(vertex.op)
-            and vertex.hooks is None
+            bool(node.op)
+            and node.hooks is None
             and getattr(grad, "size", 0) >= _HEAVY
-            and vertex not in self.task.captures
+            and node not in self.task.captures
         )
 
-    def _push(self, vertex: Node) -> None:
-        heappush(self.ready, (-vertex.sequence_nr, next(self.number), vertex))
+    def _push(self, node: Node) -> None:
+        heappush(self.ready, (-node.sequence_nr, next(self.number), node))
 
-    def _grad_of(self, vertex: Node) -> Gradient | None:
-        """The sum of what has arrived, in the order of the vertices that it came from."""
-        for _, _, grad in sorted(self.arrived.pop(vertex, ()), key=lambda item: item[:2]):
-            self.task.add(vertex, grad)
-        return self.task.buffers.pop(vertex, None)
+    def _grad_of(self, node: Node) -> Gradient | None:
+        """The sum of what has arrived, in the order of the nodes that it came from."""
+        for _, _, grad in sorted(self.arrived.pop(node, ()), key=lambda item: item[:2]):
+            self.task.add(node, grad)
+        return self.task.buffers.pop(node, None)
 
-    def _pass_on(self, vertex: Node, grads: Sequence[Any]) -> None:
-        if not self.keep_graph and (self.task.needs is None or vertex in self.task.needs):
-            vertex.release()
-        for position, edge in enumerate(vertex.edges):
-            if edge is None:
+    def _pass_on(self, node: Node, grads: Sequence[Any]) -> None:
+        if not self.keep_graph and (self.task.needs is None or node in self.task.needs):
+            node.release()
+        for position, grad_node in enumerate(node.next_nodes):
+            if grad_node is None:
                 continue
             if grads[position] is not None:
-                entry = (-vertex.sequence_nr, position, grads[position])
-                self.arrived.setdefault(edge, []).append(entry)
-            self.task.dependencies[edge] -= 1
-            if not self.task.dependencies[edge]:
-                self._push(edge)
+                entry = (-node.sequence_nr, position, grads[position])
+                self.arrived.setdefault(grad_node, []).append(entry)
+            self.task.dependencies[grad_node] -= 1
+            if not self.task.dependencies[grad_node]:
+                self._push(grad_node)

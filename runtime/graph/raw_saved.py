@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..core.node import FREED, Node
-from .saved_attributes import kept_value
+from .saved_attributes import saved_value
 from .saved_tensor_hooks import PACKED, Pack, Packed, PackedValue, Unpack, pack_slot, pack_tensor
 
 
@@ -59,7 +59,7 @@ def _register(node: Node, slot: str, index: int | None, pack: Pack, unpack: Unpa
         raise hooks_are_set()
     if one is None:
         raise nothing_saved()
-    kept_value(node, slot)  # which raises if it was modified since
+    saved_value(node, slot)  # which raises if it was modified since
     pack = without_history(pack)
     if index is None:
         packed = pack_slot(slot, value, node, pack, unpack)

@@ -1,4 +1,4 @@
-"""Calling the hooks of a vertex, and checking what they answer.
+"""Calling the hooks of a node, and checking what they answer.
 
 The order is PyTorch's: tensor hooks in the order of registration, `retain_grad`, node pre-hooks,
 the node itself, post-accumulate hooks, node hooks.
@@ -19,20 +19,20 @@ Gradient: TypeAlias = Any
 
 
 def call_tensor_hooks(
-    vertex: Node, hooks: Hooks, grad: Gradient | None, on_tensors: bool
+    node: Node, hooks: Hooks, grad: Gradient | None, on_tensors: bool
 ) -> Gradient | None:
-    """What the tensor hooks make of what arrives at a vertex: of each output's gradient, if any.
+    """What the tensor hooks make of what arrives at a node: of each output's gradient, if any.
 
     Hooks see None where no gradient has arrived.
     """
-    if not vertex.has_several_outputs:
+    if not node.has_several_outputs:
         grad = _call_hooks_of(hooks, grad, on_tensors)
         if hooks.retain is not None:
             hooks.retain(_as_optional_tensor(grad))
         return grad
     if not hooks.outputs:
         return grad
-    grads = [None] * vertex.output_count if grad is None else list(grad)
+    grads = [None] * node.output_count if grad is None else list(grad)
     own = list(hooks.outputs.items())
     for output_nr, of_output in own:
         grads[output_nr] = _call_hooks_of(of_output, grads[output_nr], on_tensors)
@@ -53,23 +53,23 @@ def _call_hooks_of(hooks: Hooks, grad: Gradient | None, on_tensors: bool) -> Gra
 
 
 def call_node_hooks(
-    vertex: Node, hooks: Hooks, grad: Gradient | None, needs: Sequence[object], on_tensors: bool
+    node: Node, hooks: Hooks, grad: Gradient | None, needs: Sequence[object], on_tensors: bool
 ) -> Sequence[Gradient]:
     """Run a node between its pre-hooks, which may replace what arrives, and its hooks."""
-    several = vertex.has_several_outputs
+    several = node.has_several_outputs
     grads: Sequence[Gradient | None] = grad if several and grad is not None else (grad,)
     if several and grad is None:
-        grads = (None,) * vertex.output_count
+        grads = (None,) * node.output_count
     arriving = tuple(map(_as_optional_tensor, grads))
     for hook in list(hooks.before_node.values()):
         arriving = _replaced(hook, hook(arriving), arriving)
     given = [_carried(tensor, on_tensors) for tensor in arriving]
     arrives = any(tensor is not None for tensor in given)  # None: as if no hook had looked
     leaving = run_with_saved(
-        vertex, (given if several else given[0]) if arrives else None, needs, on_tensors
+        node, (given if several else given[0]) if arrives else None, needs, on_tensors
     )
     if is_anomaly_check_nan_enabled():
-        refuse_nan(vertex, leaving)
+        refuse_nan(node, leaving)
     if not hooks.after_node:
         return leaving
     answers = tuple(
@@ -82,24 +82,24 @@ def call_node_hooks(
 
 
 def run_with_saved(
-    vertex: Node, grad: Gradient | None, needs: Sequence[object], on_tensors: bool
+    node: Node, grad: Gradient | None, needs: Sequence[object], on_tensors: bool
 ) -> Sequence[Gradient]:
     """Run a node on what it saved: unpacked by hooks, refused if it was overwritten."""
-    if not vertex.runs_without_grad and (
-        grad is None or (vertex.is_ordinary and _holds_nothing(grad))
+    if not node.runs_without_grad and (
+        grad is None or (node.is_ordinary and _holds_nothing(grad))
     ):  # taken away by a pre-hook
-        return (None,) * len(vertex.edges)
-    if grad is None and vertex.has_several_outputs:
-        grad = [None] * vertex.output_count
-    apply = vertex.apply_differentiable if on_tensors else vertex.apply
-    hooks = vertex.hooks
+        return (None,) * len(node.next_nodes)
+    if grad is None and node.has_several_outputs:
+        grad = [None] * node.output_count
+    apply = node.apply_differentiable if on_tensors else node.apply
+    hooks = node.hooks
     if hooks is None:
         return apply(grad, needs)
     if hooks.guard is not None:
-        hooks.guard(vertex)
+        hooks.guard(node)
     if hooks.packed is None:
         return apply(grad, needs)
-    with hooks.packed.unpacked(vertex):
+    with hooks.packed.unpacked(node):
         return apply(grad, needs)
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.node import FREED, Node, OutputEdge, freed_graph
+from ..core.node import FREED, Node, OutputNode, freed_graph
 from ..core.tensor import Tensor, wrap
 from ..dispatch.dispatch import is_number
 from .saved_values import check_version, check_versions, output_of
 
 
-def kept_value(node: Node, slot: str) -> Any:
+def saved_value(node: Node, slot: str) -> Any:
     """The tensor (or tuple of tensors) in a slot of `node`; None if nothing was kept in it.
 
     RuntimeError after the graph has been freed, or if a tensor was modified in place since.
@@ -27,7 +27,7 @@ def kept_value(node: Node, slot: str) -> Any:
         if hooks is not None and hooks.guard is not None:
             hooks.guard(node)
         return output_of(edge_of_output(node, slot), value)
-    name = slot.removeprefix("kept_")
+    name = slot.removeprefix("saved_")
     version = getattr(node, f"_version_{name}", None)
     if isinstance(value, Tensor):
         if is_number(value):
@@ -41,8 +41,8 @@ def kept_value(node: Node, slot: str) -> Any:
 
 
 def edge_of_output(node: Node, slot: str) -> Node | None:
-    """The vertex of the output that `node` keeps in a slot; None if it carries no gradient."""
+    """The node of the output that `node` keeps in a slot; None if it carries no gradient."""
     output_nr = dict(node.output_nrs).get(slot, 0)
     if output_nr is None:
         return None
-    return OutputEdge(node, output_nr) if node.has_several_outputs else node
+    return OutputNode(node, output_nr) if node.has_several_outputs else node

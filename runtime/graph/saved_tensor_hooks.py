@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ..core.modes import no_grad, start_observing, stop_observing
-from ..core.node import FREED, AccumulateGrad, Freed, Node, OutputEdge, WeakEdge
+from ..core.node import FREED, AccumulateGrad, Freed, Node, OutputNode, WeakNode
 from ..core.storage import changes_of
 from ..core.tensor import Tensor, wrap
 from ..dispatch.dispatch import is_number
@@ -30,7 +30,7 @@ class PackedValue(NamedTuple):
 
     value: Any
     unpack: Unpack
-    edge: Node | None
+    grad_node: Node | None
     is_array: bool
     """Whether it is the output of its own node, which keeps the array only."""
     origin: int
@@ -53,7 +53,7 @@ class PackedValue(NamedTuple):
         if self.is_array:
             return tensor.array
         restored = wrap(tensor.array)
-        restored.edge = self.edge
+        restored.grad_node = self.grad_node
         return with_tangents(restored, self.tangents)
 
     def with_dual(self, dual: Tensor) -> PackedValue:
@@ -67,10 +67,10 @@ def pack_tensor(tensor: Tensor, pack: Pack, unpack: Unpack, is_output: bool = Fa
     What is kept of the node's own output has no history, in which it would hold that node.
     """
     plain = without_tangents(tensor)
-    edge = None if is_output else tensor.edge
-    shown = plain if plain.is_leaf and not is_output else _shown(plain, edge)
+    grad_node = None if is_output else tensor.grad_node
+    shown = plain if plain.is_leaf and not is_output else _shown(plain, grad_node)
     packed = _call_pack(pack, shown)
-    return PackedValue(packed, unpack, edge, False, id(tensor), tangents_of(tensor))
+    return PackedValue(packed, unpack, grad_node, False, id(tensor), tangents_of(tensor))
 
 
 def _call_pack(pack: Pack, shown: Tensor) -> Any:
@@ -85,9 +85,9 @@ def _call_pack(pack: Pack, shown: Tensor) -> Any:
     return packed
 
 
-def _shown(tensor: Tensor, edge: Node | None) -> Tensor:
+def _shown(tensor: Tensor, grad_node: Node | None) -> Tensor:
     shown = wrap(tensor.array)
-    shown.edge = edge
+    shown.grad_node = grad_node
     return shown
 
 
@@ -187,17 +187,17 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
 
 def _pack_results(results: tuple[Tensor, ...]) -> None:
     """Pack what the node of these results saved."""
-    vertex = next((tensor.edge for tensor in results if tensor.edge is not None), None)
+    grad_node = next((tensor.grad_node for tensor in results if tensor.grad_node is not None), None)
     hooks = current_hooks()
-    if vertex is None or hooks is None or isinstance(vertex, AccumulateGrad):
+    if grad_node is None or hooks is None or isinstance(grad_node, AccumulateGrad):
         return
-    node = vertex.node if isinstance(vertex, OutputEdge) else vertex
+    node = grad_node.node if isinstance(grad_node, OutputNode) else grad_node
     own = node._own_hooks()
     if own.packed is not None:
         return
     values: dict[str, Any] = {}
     for slot in type(node).__slots__:
-        value = getattr(node, slot, None) if slot.startswith("kept_") else None
+        value = getattr(node, slot, None) if slot.startswith("saved_") else None
         packed = pack_slot(slot, value, node, *hooks)
         if packed is not None:
             values[slot] = packed
@@ -208,9 +208,9 @@ def _pack_results(results: tuple[Tensor, ...]) -> None:
 def pack_slot(slot: str, value: Any, node: Node, pack: Pack, unpack: Unpack) -> Any:
     """A packed slot; None if it holds no tensors."""
     if isinstance(value, np.ndarray):
-        edge = edge_of_output(node, slot)
+        grad_node = edge_of_output(node, slot)
         # The hook may keep what it is shown: then the node would hold itself.
-        shown = _shown(wrap(value), None if edge is None else WeakEdge(edge))
+        shown = _shown(wrap(value), None if grad_node is None else WeakNode(grad_node))
         return PackedValue(_call_pack(pack, shown), unpack, None, True, id(value))
     if isinstance(value, Tensor):
         return None if is_number(value) else pack_tensor(value, pack, unpack)

@@ -8,17 +8,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..core.node import FREED, AccumulateGrad, Node, OutputEdge, freed_graph, place_of
+from ..core.node import FREED, AccumulateGrad, Node, OutputNode, freed_graph, place_of
 from ..core.storage import Alias, changes_of
 from ..core.tensor import Tensor, wrap
 from ..core.type_promotion import type_name
 from ..forward_ad.dual import with_tangent
 
-Likeness: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
+ShapeDtype: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
 """The shape and dtype that a gradient must come back in."""
 
 
-def likeness(tensor: Tensor | None) -> Likeness | None:
+def shape_dtype(tensor: Tensor | None) -> ShapeDtype | None:
     """What the gradient of `tensor` must look like."""
     return None if tensor is None else (tensor.array.shape, tensor.array.dtype)
 
@@ -27,16 +27,16 @@ def check_version(node: Node, name: str, saved: Tensor, version: int | None) -> 
     """Raise RuntimeError if `saved` was modified in place since `node` kept it."""
     expected, found = version or 0, changes_of(saved)
     if found != expected:
-        raise modified_in_place(saved.array, saved.edge, found, expected, name, node)
+        raise modified_in_place(saved.array, saved.grad_node, found, expected, name, node)
 
 
 def modified_in_place(
-    array: Any, vertex: Node | None, found: int, expected: int, name: str, node: Node
+    array: Any, grad_node: Node | None, found: int, expected: int, name: str, node: Node
 ) -> RuntimeError:
     """The error of a saved value that an in-place op has changed since `node` kept it as `name`."""
     origin = ""
-    if vertex is not None and type(vertex) is not AccumulateGrad:
-        maker, nr = place_of(vertex)
+    if grad_node is not None and type(grad_node) is not AccumulateGrad:
+        maker, nr = place_of(grad_node)
         origin = f", which is output {nr} of {maker.name()},"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
@@ -50,7 +50,7 @@ def modified_in_place(
 def saved_output_slot(node: Node, array: Any) -> str | None:
     """The slot in which `node` keeps `array`, an output of its op; None if it does not."""
     for slot in type(node).__slots__:
-        if slot.startswith("kept_") and getattr(node, slot, None) is array:
+        if slot.startswith("saved_") and getattr(node, slot, None) is array:
             return slot
     return None
 
@@ -64,7 +64,7 @@ def _refuse(node: Node, *, slot: str, alias: Alias, expected: int) -> None:
     array = getattr(node, slot)
     if array is FREED:
         raise freed_graph()
-    name = slot.removeprefix("kept_")
+    name = slot.removeprefix("saved_")
     raise modified_in_place(array, node, alias.count_writes(), expected, name, node)
 
 
@@ -92,7 +92,7 @@ def arrays_of(tensors: Sequence[Tensor | None]) -> list[Any]:
 _NO_ELEMENTS = bytes(np.dtype(np.complex128).itemsize)
 
 
-def outlines(tensors: Sequence[Tensor]) -> list[Tensor]:
+def meta_tensors(tensors: Sequence[Tensor]) -> list[Tensor]:
     """Tensors of the same shapes and dtypes that keep no elements, for gradients of that form."""
     return [wrap(_outline(t.array.shape, t.array.dtype)) for t in tensors]
 
@@ -104,7 +104,7 @@ def _outline(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     return np.ndarray(shape, dtype, _NO_ELEMENTS, strides=(0,) * len(shape))
 
 
-def output_of(edge: Node | None, array: Any) -> Tensor:
+def output_of(grad_node: Node | None, array: Any) -> Tensor:
     """A saved output as a tensor with the history of the op that made it.
 
     A node keeps the array of its output only: with the tensor itself there would be a cycle.
@@ -112,12 +112,12 @@ def output_of(edge: Node | None, array: Any) -> Tensor:
     if array is FREED:
         raise freed_graph()
     out = wrap(array)
-    out.edge = edge
-    node = edge.node if isinstance(edge, OutputEdge) else edge
+    out.grad_node = grad_node
+    node = grad_node.node if isinstance(grad_node, OutputNode) else grad_node
     if node is not None and node.hooks is not None and node.hooks.tangents:
         slot = saved_output_slot(node, array)
-        for kept_in, tangent, level in node.hooks.tangents:
-            if kept_in == slot:
+        for saved_in, tangent, level in node.hooks.tangents:
+            if saved_in == slot:
                 out = with_tangent(out, tangent, level)
     return out
 
@@ -125,12 +125,12 @@ def output_of(edge: Node | None, array: Any) -> Tensor:
 def attach_outputs(node: Any, outputs: Sequence[Tensor]) -> None:
     """Make `outputs` the differentiable outputs of a node that has several."""
     node.output_count = len(outputs)
-    node._outputs = [likeness(output) for output in outputs]
+    node._outputs = [shape_dtype(output) for output in outputs]
     for output_nr, output in enumerate(outputs):
-        output.edge = OutputEdge(node, output_nr)
+        output.grad_node = OutputNode(node, output_nr)
 
 
-def materialize(grads: Sequence[Any], outputs: Sequence[Likeness]) -> list[Any]:
+def materialize(grads: Sequence[Any], outputs: Sequence[ShapeDtype]) -> list[Any]:
     """Gradients of all outputs as arrays; zeros for an output that nobody used."""
     return [
         np.zeros(*like) if grad is None else grad for grad, like in zip(grads, outputs, strict=True)
@@ -138,7 +138,7 @@ def materialize(grads: Sequence[Any], outputs: Sequence[Likeness]) -> list[Any]:
 
 
 def materialize_tensors(
-    grads: Sequence[Tensor | None], outputs: Sequence[Likeness]
+    grads: Sequence[Tensor | None], outputs: Sequence[ShapeDtype]
 ) -> list[Tensor]:
     """Gradients of all outputs as tensors; zeros for an output that nobody used."""
     return [

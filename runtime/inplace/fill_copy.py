@@ -15,12 +15,19 @@ from ..core.number_conversion import converted
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn_of_imaginary_part
 from ..dispatch.registry import table_op
-from ..dispatch.unbroadcast import Like, reduce_to, reduce_to_differentiable
+from ..dispatch.unbroadcast import ShapeDtype, reduce_to, reduce_to_differentiable
 from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import WriteTangent, copy_or_zero, follow_source
 from ..graph.anomaly import remember_call
 from ..random import generator
-from .ops import is_recorded, refuse_any_overlap, refuse_partial_overlap, sums_at, take_over, write
+from .ops import (
+    is_recorded,
+    rebase_history,
+    refuse_any_overlap,
+    refuse_partial_overlap,
+    sums_at,
+    write,
+)
 from .rebase_history import check_recordable
 
 if TYPE_CHECKING:
@@ -32,8 +39,8 @@ class OverwriteNode(Node):
 
     __slots__ = ()
 
-    def __init__(self, *edges: Node | None) -> None:
-        self.edges = edges
+    def __init__(self, *next_nodes: Node | None) -> None:
+        self.next_nodes = next_nodes
         self.hooks = None
         self.sequence_nr = next_sequence_nr()
 
@@ -75,9 +82,9 @@ class _CopyNode(OverwriteNode):
 
     __slots__ = ("_like",)
 
-    def __init__(self, edge: Node | None, source: Tensor) -> None:
-        super().__init__(edge, source.edge)
-        self._like: Like = (source.array.shape, source.array.dtype)
+    def __init__(self, grad_node: Node | None, source: Tensor) -> None:
+        super().__init__(grad_node, source.grad_node)
+        self._like: ShapeDtype = (source.array.shape, source.array.dtype)
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
@@ -108,16 +115,16 @@ class IndexPutBackward0(OverwriteNode):
     __slots__ = ("_accumulate", "_indices", "_like")
 
     def __init__(
-        self, edge: Node | None, values: Tensor, indices: tuple[Any, ...], accumulate: bool
+        self, grad_node: Node | None, values: Tensor, indices: tuple[Any, ...], accumulate: bool
     ) -> None:
-        super().__init__(edge, values.edge)
-        self._like: Like = (values.array.shape, values.array.dtype)
+        super().__init__(grad_node, values.grad_node)
+        self._like: ShapeDtype = (values.array.shape, values.array.dtype)
         self._indices: tuple[Any, ...] | None = indices
         self._accumulate = accumulate
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
-        indices = self._kept_indices()
+        indices = self._saved_indices()
         before = grad if needs[0] else None
         if needs[0] and not self._accumulate:
             before = grad.copy()
@@ -126,7 +133,7 @@ class IndexPutBackward0(OverwriteNode):
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on tensors."""
-        where = self._kept_indices()
+        where = self._saved_indices()
         before = grad if needs[0] else None
         if needs[0] and not self._accumulate:
             kept = np.ones(grad.array.shape, grad.array.dtype)
@@ -141,7 +148,7 @@ class IndexPutBackward0(OverwriteNode):
         """Let go of the indices."""
         self._indices = None
 
-    def _kept_indices(self) -> tuple[Any, ...]:
+    def _saved_indices(self) -> tuple[Any, ...]:
         if self._indices is None:
             raise freed_graph()
         return self._indices
@@ -165,7 +172,12 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     if self.alias is not None:
         refuse_partial_overlap(self, src)
     return _overwrite(
-        self, "copy_", src.array, [src], lambda edge: CopyBackwards(edge, src), copy_or_zero
+        self,
+        "copy_",
+        src.array,
+        [src],
+        lambda old: CopyBackwards(old, src),
+        copy_or_zero,
     )
 
 
@@ -181,7 +193,12 @@ def fill_(self: Tensor, value: Any) -> Tensor:
             f"{value.array.ndim} dimensions."
         )
     return _overwrite(
-        self, "fill_", value.array, [value], lambda edge: FillBackward3(edge, value), copy_or_zero
+        self,
+        "fill_",
+        value.array,
+        [value],
+        lambda old: FillBackward3(old, value),
+        copy_or_zero,
     )
 
 
@@ -240,7 +257,7 @@ def put(
         "index_put_",
         written,
         [values],
-        lambda edge: IndexPutBackward0(edge, values, where, accumulate),
+        lambda grad_node: IndexPutBackward0(grad_node, values, where, accumulate),
         put_tangent,
         where,
     )
@@ -260,12 +277,12 @@ def _overwrite(
     recording = is_recorded(written, *sources)
     if recording:
         check_recordable(written, name)
-    before = written.edge if recording else None
+    before = written.grad_node if recording else None
     write(written, values, where)
     if recording:
         node = make_node(before)
         remember_call(node)
-        take_over(written, node)
+        rebase_history(written, node)
     if tensor is not written or any(type(source) is Dual for source in sources):
         follow_source(tensor, sources, write_tangent)
     return tensor

@@ -37,17 +37,17 @@ def in_place_view(op: str, views: int) -> Callable[..., Tensor]:
             check_recordable(self, name)
         refuse_inference(self, f"Inplace {name}")
         view = getattr(Tensor, op)(self, *args, **kwargs)
-        array, vertex = view.array, view.edge
+        array, node = view.array, view.grad_node
         del view  # before the tensor's views are told
         mark_written(self)
         self.array = array
-        if type(self.edge) is AccumulateGrad:
-            self.edge.array = array
-        if recording and vertex is not None:
+        if type(self.grad_node) is AccumulateGrad:
+            self.grad_node.array = array
+        if recording and node is not None:
             # A gradient that is retained stays that of the former shape, as in PyTorch.
-            kind: Hashable = vertex.__class__  # mypy does not see that classes are
-            vertex.__class__ = _twin(kind, views)
-            self.edge = vertex
+            kind: Hashable = node.__class__  # mypy does not see that classes are
+            node.__class__ = _twin(kind, views)
+            self.grad_node = node
         return self
 
     method.__name__ = method.__qualname__ = name

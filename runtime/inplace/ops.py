@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ..core.modes import is_grad_enabled, refuse_inference
-from ..core.node import Node, OutputEdge
+from ..core.node import Node, OutputNode
 from ..core.storage import INFERENCE_ALIAS, base_of, own_alias
 from ..core.tensor import Tensor
 from ..core.type_promotion import check_inplace_dtype
@@ -66,9 +66,9 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
             write(written, result.array[chosen], chosen)
         else:
             write(written, result.array)
-        if recording and result.edge is not None:
+        if recording and result.grad_node is not None:
             _keep_output(written, result)
-            take_over(written, result.edge)
+            rebase_history(written, result.grad_node)
         if self is not written or type(result) is Dual:
             follow_source(self, [result], copy_or_zero)
         return self
@@ -83,7 +83,7 @@ def is_recorded(*args: object) -> bool:
 
 
 def _asks_for_gradient(value: object) -> bool:
-    return isinstance(value, Tensor) and value.edge is not None
+    return isinstance(value, Tensor) and value.grad_node is not None
 
 
 def refuse_partial_overlap(written: Tensor, *read: object) -> None:
@@ -155,25 +155,25 @@ def _overlap() -> RuntimeError:
     )
 
 
-def take_over(tensor: Tensor, vertex: Node) -> None:
-    """From now on the values of `tensor` are those of the op of `vertex`, and so is its history.
+def rebase_history(tensor: Tensor, node: Node) -> None:
+    """From now on the values of `tensor` are those of the op of `node`, and so is its history.
 
-    The first edge of `vertex` leads to where the gradient of `tensor` went before.
+    The first edge of `node` leads to where the gradient of `tensor` went before.
     """
     base = base_of(tensor)
     if base is not None:
-        rebase(tensor, base, vertex)
+        rebase(tensor, base, node)
         return
-    hand_over_retained(tensor, vertex)
-    tensor.edge = vertex
+    hand_over_retained(tensor, node)
+    tensor.grad_node = node
     refresh_views(tensor)
 
 
 def _keep_output(tensor: Tensor, result: Tensor) -> None:
     """A node that saved its result has saved what `tensor` now holds: the same memory."""
-    vertex = result.edge
-    assert vertex is not None
-    node = vertex.node if isinstance(vertex, OutputEdge) else vertex
+    grad_node = result.grad_node
+    assert grad_node is not None
+    node = grad_node.node if isinstance(grad_node, OutputNode) else grad_node
     slot = saved_output_slot(node, result.array)
     if slot is not None:
         setattr(node, slot, tensor.array)
@@ -267,7 +267,7 @@ def mark_written(tensor: Tensor) -> None:
     root = tensor if base is None else base
     creator = None if alias.creator is None else alias.creator()
     if creator is not None:
-        node = creator.node if isinstance(creator, OutputEdge) else creator
+        node = creator.node if isinstance(creator, OutputNode) else creator
         slot = saved_output_slot(node, root.array)
         if slot is not None:
             guard_saved_output(node, slot, alias, 0)

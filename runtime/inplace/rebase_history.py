@@ -24,7 +24,7 @@ class AsStridedBackward0(Node):
     op = "as_strided"
 
     def __init__(self, base_edge: Node | None, region: Region) -> None:
-        self.edges = (base_edge,)
+        self.next_nodes = (base_edge,)
         self.hooks = None
         self.sequence_nr = next_sequence_nr()
         self._region = region
@@ -51,7 +51,7 @@ class CopySlices(Node):
     def __init__(self, base_edge: Node | None, fn: Node, region: Region) -> None:
         self.fn: Node | None = fn
         """None after the graph has been freed."""
-        self.edges = (base_edge, *fn.edges[1:])
+        self.next_nodes = (base_edge, *fn.next_nodes[1:])
         self.hooks = None
         self.sequence_nr = next_sequence_nr()
         self._region = region
@@ -59,7 +59,7 @@ class CopySlices(Node):
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
         inside = self._region.take(grad)
-        first, *others = run_with_saved(self._kept_fn(), inside, needs, on_tensors=False)
+        first, *others = run_with_saved(self._saved_fn(), inside, needs, on_tensors=False)
         if not needs[0]:
             return (None, *others)
         return (self._region.put(grad, 0 if first is None else first), *others)
@@ -67,13 +67,13 @@ class CopySlices(Node):
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on tensors."""
         inside = _take(self._region, grad)
-        first, *others = run_with_saved(self._kept_fn(), inside, needs, on_tensors=True)
+        first, *others = run_with_saved(self._saved_fn(), inside, needs, on_tensors=True)
         if not needs[0]:
             return (None, *others)
         rest = grad - _scatter(self._region, inside)
         return (rest if first is None else rest + _scatter(self._region, first), *others)
 
-    def _kept_fn(self) -> Node:
+    def _saved_fn(self) -> Node:
         if self.fn is None:
             raise freed_graph()
         return self.fn
@@ -104,18 +104,18 @@ def _scatter(region: Region, values: Tensor) -> Tensor:
 
 def rebase(view: Tensor, base: Tensor, fn: Node) -> None:
     """The base, and with it every view, takes over what an in-place op did to `view`."""
-    vertex = CopySlices(base.edge, fn, Region(base.array, view.array))
-    remember_call(vertex)
-    hand_over_retained(base, vertex)
-    base.edge = vertex
+    node = CopySlices(base.grad_node, fn, Region(base.array, view.array))
+    remember_call(node)
+    hand_over_retained(base, node)
+    base.grad_node = node
     refresh_views(base)
 
 
-def hand_over_retained(tensor: Tensor, vertex: Node) -> None:
-    """Let `vertex`, the next of `tensor`, keep the gradient if the one until now does."""
-    before = None if tensor.edge is None else tensor.edge.tensor_hooks()
+def hand_over_retained(tensor: Tensor, node: Node) -> None:
+    """Let `node`, the next of `tensor`, keep the gradient if the one until now does."""
+    before = None if tensor.grad_node is None else tensor.grad_node.tensor_hooks()
     if before is not None and before.retain is not None:
-        vertex._own_hooks().retain = before.retain
+        node._own_hooks().retain = before.retain
         before.retain = None
 
 
@@ -124,7 +124,7 @@ def refresh_views(base: Tensor) -> None:
     alias = base.alias
     if alias is None:
         return
-    if base.edge is not None:
+    if base.grad_node is not None:
         for view in alias.views_of(base):
             _refresh(view, base)
     elif getattr(alias, "outlived", False):
@@ -137,9 +137,9 @@ def _refresh(view: Tensor, base: Tensor) -> None:
     if view_kind(view) is not None:
         view.__class__ = StaleView
     else:
-        vertex = AsStridedBackward0(base.edge, Region(base.array, view.array))
-        hand_over_retained(view, vertex)
-        view.edge = vertex
+        node = AsStridedBackward0(base.grad_node, Region(base.array, view.array))
+        hand_over_retained(view, node)
+        view.grad_node = node
 
 
 def follow_base(base: Tensor) -> None:
@@ -151,23 +151,23 @@ def follow_base(base: Tensor) -> None:
     alias = base.alias
     if alias is None:
         return
-    if base.edge is None or base_of(base) is not None:
+    if base.grad_node is None or base_of(base) is not None:
         alias.outlived = True
     written_over = getattr(alias, "written_over", 0)
     for position, view in enumerate(map(ref.__call__, alias.views)):
         if view is None or base_of(view) is not base:
             continue
         if type(view) is StaleView:
-            if base.edge is None and not view.has_lost_history():
+            if base.grad_node is None and not view.has_lost_history():
                 view.recover()
-        elif base.edge is None:
-            if leads_nowhere(view.edge):
-                view.edge = None
-        elif view.edge is None:
+        elif base.grad_node is None:
+            if leads_nowhere(view.grad_node):
+                view.grad_node = None
+        elif view.grad_node is None:
             if position < written_over:
                 _refresh(view, base)
             else:
-                view.edge = nowhere(view)
+                view.grad_node = nowhere(view)
 
 
 def check_recordable(tensor: Tensor, name: str) -> None:
@@ -179,12 +179,12 @@ def check_recordable(tensor: Tensor, name: str) -> None:
     base = base_of(tensor)
     if base is not None:
         _check_view(tensor)
-        if base.is_leaf and not (base.edge is None and tensor.edge is None):
+        if base.is_leaf and not (base.grad_node is None and tensor.grad_node is None):
             raise RuntimeError(
                 "a view of a leaf Variable that requires grad is being used in an in-place "
                 f"operation. Call {name}() under no_grad(), or on a clone()."
             )
-    if tensor.edge is not None and tensor.is_leaf:
+    if tensor.grad_node is not None and tensor.is_leaf:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation. "
             f"Call {name}() under no_grad(), or on a clone()."
@@ -194,5 +194,5 @@ def check_recordable(tensor: Tensor, name: str) -> None:
 def _check_view(view: Tensor) -> None:
     kind = view_kind(view)
     if kind is not None:
-        vertex = None if view.is_leaf else view.edge
-        raise view_refusal(kind, vertex, MODIFIED)
+        node = None if view.is_leaf else view.grad_node
+        raise view_refusal(kind, node, MODIFIED)

@@ -6,7 +6,7 @@ They run on arrays of numbers and, during a proof, on arrays of symbols: no `flo
 
 from __future__ import annotations
 
-from ..core.lazy import attach
+from ..core.lazy import lazy_attributes
 
 _NAMES = {
     "elementwise.activations": "along_channels celu glu hardtanh softshrink threshold",
@@ -55,8 +55,7 @@ _NAMES = {
     ),
     "nn.losses": "binary_cross_entropy huber_loss smooth_l1_loss",
     "nn.margin_losses": (
-        "anchor multi_margin_loss one_label_each same_ndim "
-        "soft_margin_loss variance"
+        "anchor multi_margin_loss one_label_each same_ndim soft_margin_loss variance"
     ),
     "elementwise.masking": "where",
     "linalg.matrix_functions": "matrix_exp",
@@ -72,8 +71,7 @@ _NAMES = {
     "reductions.order_statistics": "median median_with_indices mode positions quantile_points",
     "shape.padding": "constant_pad_nd constant_unpad_nd pad_by_index pad_by_index_backward",
     "indexing.slices": (
-        "diagonal_scatter narrow_copy select_scatter slice_scatter "
-        "unfold unfold_backward"
+        "diagonal_scatter narrow_copy select_scatter slice_scatter unfold unfold_backward"
     ),
     "shape.patches": "col2im im2col",
     "indexing.masked": "masked_put masked_scatter masked_select masked_take put take take_backward",
@@ -100,7 +98,7 @@ _NAMES = {
 }
 """The kernels that formulas may call, by module. A module must not have the name of a kernel."""
 
-__getattr__, __dir__ = attach(
+__getattr__, __dir__ = lazy_attributes(
     globals(),
     {name: (f".{module}", name) for module, names in _NAMES.items() for name in names.split()},
 )

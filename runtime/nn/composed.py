@@ -100,7 +100,7 @@ def batch_norm(
 def _refuse_gradients(**statistics: Tensor | None) -> None:
     """Raise RuntimeError if running statistics require grad, which in training nothing reads."""
     for name, running in statistics.items():
-        if running is not None and running.edge is not None and is_grad_enabled():
+        if running is not None and running.grad_node is not None and is_grad_enabled():
             raise must_be_constant("native_batch_norm", name, "it is updated and not read")
 
 

@@ -338,7 +338,7 @@ def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
     if set_to_none:
         tensor.grad = None
     else:
-        if tensor.grad.edge is not None:
+        if tensor.grad.grad_node is not None:
             tensor.grad = tensor.grad.detach()
         write(tensor.grad, 0)
 

@@ -45,7 +45,7 @@ def empty_parameter(shape: Sequence[int], dtype: Any) -> Tensor:
 def set_array(tensor: Tensor, array: np.ndarray[Any, Any]) -> None:
     """Give a leaf another array, for instance of another dtype; what it accumulated goes along."""
     tensor.array = array
-    if isinstance(tensor.edge, AccumulateGrad):
-        tensor.edge.array = array
+    if isinstance(tensor.grad_node, AccumulateGrad):
+        tensor.grad_node.array = array
     if tensor.grad is not None:
         tensor.grad = wrap(tensor.grad.array.astype(array.dtype))

@@ -18,7 +18,7 @@ def graph_text(y: Tensor, params: Named | None = None) -> str:
     A node that several others lead to is drawn out once; elsewhere its number stands for it. An
     only child stays in the column of its parent, so a long chain does not drift to the right.
     """
-    start = y.grad_fn or y.edge
+    start = y.grad_fn or y.grad_node
     if start is None:
         return "(no graph: the tensor does not require a gradient)"
     names = leaf_names(params)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..core.node import AccumulateGrad, Node, OutputEdge
+from ..core.node import AccumulateGrad, Node, OutputNode
 from ..core.tensor import Tensor
 from ..dispatch.registry import BY_NAME
 
@@ -64,7 +64,7 @@ def trace(
 def leaf_names(params: Named | None) -> dict[Node | None, str]:
     """Names by vertex; a tensor without a vertex has no place in the graph."""
     pairs = params.items() if isinstance(params, Mapping) else params or ()
-    return {tensor.edge: name for name, tensor in pairs if tensor.edge is not None}
+    return {tensor.grad_node: name for name, tensor in pairs if tensor.grad_node is not None}
 
 
 def shape_text(tensor: Tensor) -> str:
@@ -80,8 +80,10 @@ class _Tracer:
         self.links: list[Link] = []
         self.names = names
         self.names_of_results = {
-            (edge.node, edge.output_nr) if isinstance(edge, OutputEdge) else (edge, 0): name
-            for edge, name in names.items()
+            (grad_node.node, grad_node.output_nr)
+            if isinstance(grad_node, OutputNode)
+            else (grad_node, 0): name
+            for grad_node, name in names.items()
         }
         self.forward = forward
         self.results: dict[Node, dict[int, str]] = {}
@@ -93,10 +95,10 @@ class _Tracer:
 
     def add_output(self, output: Tensor, number: int) -> None:
         key = f"out{number}"
-        name = self.names.get(output.edge, "output")
+        name = self.names.get(output.grad_node, "output")
         tooltip = f"{name}: {output.dtype} {shape_text(output)}"
         self.vertices.append(Vertex(key, "output", (name, shape_text(output)), tooltip))
-        start = output.grad_fn or output.edge
+        start = output.grad_fn or output.grad_node
         if start is not None:
             tooltip = "where the backward pass starts"
             self.links.append(Link(key, self.key(start), tooltip=tooltip))
@@ -131,8 +133,8 @@ class _Tracer:
         tooltip = f"gradient of {node.op or 'a custom function'}, #{node.sequence_nr}"
         self.vertices.append(Vertex(key, "op", (node.name(),), tooltip))
         arguments = _tensor_arguments(node)
-        if len(arguments) != len(node.edges):  # an argument without gradient, or a list
-            arguments = [f"input {i}" for i in range(len(node.edges))]
+        if len(arguments) != len(node.next_nodes):  # an argument without gradient, or a list
+            arguments = [f"input {i}" for i in range(len(node.next_nodes))]
         for (child, output_nr), argument in zip(node.next_functions, arguments, strict=True):
             if child is None:
                 self.inputs.append((self.add_stop(key, argument), node))

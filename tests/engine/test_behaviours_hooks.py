@@ -122,15 +122,15 @@ def deep_copies(lib):
 def node_identity(lib):
     x = leaf(lib, 1.0)
     y, z = x * 2, x * 3
-    vertex = y.grad_fn.next_functions[0][0]
-    return vertex is z.grad_fn.next_functions[0][0], y.grad_fn is y.grad_fn, vertex.variable is x
+    node = y.grad_fn.next_functions[0][0]
+    return node is z.grad_fn.next_functions[0][0], y.grad_fn is y.grad_fn, node.variable is x
 
 
 def accumulate_hooks(lib):
     x, log = leaf(lib, 1.0), []
-    vertex = (x * 1).grad_fn.next_functions[0][0]
-    vertex.register_prehook(lambda g: (g[0] * 10,))
-    vertex.register_hook(lambda i, o: log.append((i, o)))
+    node = (x * 1).grad_fn.next_functions[0][0]
+    node.register_prehook(lambda g: (g[0] * 10,))
+    node.register_hook(lambda i, o: log.append((i, o)))
     (x * 2).backward()
     return x.grad, log
 

@@ -193,10 +193,10 @@ def test_an_edge_made_by_hand_needs_its_cotangent():
 
     x = gs.ones(2, requires_grad=True)
     y = x * 3
-    edge = gs.autograd.graph.GradientEdge(y.grad_fn, 0)
+    grad_node = gs.autograd.graph.GradientEdge(y.grad_fn, 0)
     with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar"):
-        gs.autograd.grad(edge, x)
-    (found,) = gs.autograd.grad(edge, x, gs.tensor([1.0, 2.0]))
+        gs.autograd.grad(grad_node, x)
+    (found,) = gs.autograd.grad(grad_node, x, gs.tensor([1.0, 2.0]))
     assert found.tolist() == [3.0, 6.0]
 
 

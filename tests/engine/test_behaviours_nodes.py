@@ -181,34 +181,34 @@ def multi_same_twice(lib):
     return log
 
 
-def edges(lib):
+def next_nodes(lib):
     x = leaf(lib, 1.0, 2.0)
     y = x.exp()
-    edge = lib.autograd.graph.get_gradient_edge(y)
+    grad_node = lib.autograd.graph.get_gradient_edge(y)
     leaf_edge = lib.autograd.graph.get_gradient_edge(x)
     return (
-        edge.node,
-        edge.output_nr,
+        grad_node.node,
+        grad_node.output_nr,
         leaf_edge.node,
         leaf_edge.output_nr,
-        lib.autograd.grad(y.sum(), edge, retain_graph=True),
+        lib.autograd.grad(y.sum(), grad_node, retain_graph=True),
         lib.autograd.grad(y.sum(), leaf_edge, retain_graph=True),
-        lib.autograd.grad(edge, x, grad_outputs=lib.ones(2, dtype=lib.float64)),
+        lib.autograd.grad(grad_node, x, grad_outputs=lib.ones(2, dtype=lib.float64)),
     )
 
 
 def edge_of_several(lib):
     x = leaf(lib, 1.0, 2.0)
     a, b = x.unbind()
-    edge = lib.autograd.graph.get_gradient_edge(b)
-    return edge.output_nr, lib.autograd.grad((a * b * b), [edge, x])
+    grad_node = lib.autograd.graph.get_gradient_edge(b)
+    return grad_node.output_nr, lib.autograd.grad((a * b * b), [grad_node, x])
 
 
 def edge_made_by_hand(lib):
     x = leaf(lib, 1.0, 2.0)
     y = x * 2
-    edge = lib.autograd.graph.GradientEdge(y.grad_fn, 0)
-    return lib.autograd.grad((y * y).sum(), edge)
+    grad_node = lib.autograd.graph.GradientEdge(y.grad_fn, 0)
+    return lib.autograd.grad((y * y).sum(), grad_node)
 
 
 def edge_as_backward_input(lib):
@@ -286,7 +286,7 @@ BEHAVIOURS = {
     "multi without grad": lambda lib: lib.autograd.graph.register_multi_grad_hook(
         (lib.ones(1),), print
     ),
-    "edges": edges,
+    "next_nodes": next_nodes,
     "edge of one of several": edge_of_several,
     "edge made by hand": edge_made_by_hand,
     "edge without grad": lambda lib: lib.autograd.graph.get_gradient_edge(lib.ones(1)),

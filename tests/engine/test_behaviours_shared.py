@@ -80,5 +80,5 @@ def test_as_in_pytorch(torch, behaviour):
 
 def test_the_array_of_a_number_is_read_only():
     node = (leaf(gs, 1.0) * 7.0).grad_fn
-    assert not node.kept_other.array.flags.writeable
+    assert not node.saved_other.array.flags.writeable
     assert node._saved_other.array.flags.writeable

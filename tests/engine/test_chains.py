@@ -1,4 +1,4 @@
-"""Large gradients go block by block through a chain of vertices, and nobody can tell."""
+"""Large gradients go block by block through a chain of nodes, and nobody can tell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def passed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     pass_through = chains._passed_through
 
     def noted(links: Any, grad: Any) -> Any:
-        found.append([link.vertex.name() for link in links])
+        found.append([link.node.name() for link in links])
         return pass_through(links, grad)
 
     monkeypatch.setattr(chains, "_passed_through", noted)
@@ -92,7 +92,7 @@ def test_a_large_gradient_is_as_its_pieces(
     threads: int,
     passed: list[list[str]],
 ) -> None:
-    """The pieces are small: each of their vertices runs by itself, as in the proofs."""
+    """The pieces are small: each of their nodes runs by itself, as in the proofs."""
     array = numbers(dtype, shape)
     whole = gradient(function, array)
     chains_of_whole = list(passed)

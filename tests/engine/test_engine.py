@@ -121,8 +121,8 @@ def test_accumulate_grad_keeps_the_leaf_reachable():
     x = leaf(1.0)
     y = x * 2
     del x
-    (vertex, _), _ = y.grad_fn.next_functions
-    again = vertex.variable
+    (node, _), _ = y.grad_fn.next_functions
+    again = node.variable
     y.backward()
     assert again.tolist() == [1.0]
     assert again.grad.tolist() == [2.0]

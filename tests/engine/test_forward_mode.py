@@ -187,7 +187,7 @@ def test_dual_keeps_its_place_in_the_backward_graph():
     with dual_level():
         dual = make_dual(x, vector(1.0))
         assert dual.requires_grad
-        assert dual.edge is x.edge
+        assert dual.grad_node is x.grad_node
         assert np.shares_memory(dual.array, x.array)
 
 

@@ -90,7 +90,7 @@ def test_node_has_the_name_of_the_function(x):
     y = Square.apply(x)
     assert y.grad_fn.name() == "SquareBackward"
     assert repr(y) == "tensor([4., 9.], dtype=gradspec.float64, grad_fn=<SquareBackward>)"
-    assert y.grad_fn.next_functions == ((x.edge, 0),)
+    assert y.grad_fn.next_functions == ((x.grad_node, 0),)
 
 
 def test_attributes_of_the_context_are_seen_on_the_node(x):

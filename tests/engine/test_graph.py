@@ -128,13 +128,13 @@ def test_gradient_edges_stand_for_tensors():
     x = leaf(3)
     y = x * x
     z = y.sum()
-    edge = graph.get_gradient_edge(y)
-    assert edge.node is y.grad_fn
-    assert edge.output_nr == 0
+    grad_node = graph.get_gradient_edge(y)
+    assert grad_node.node is y.grad_fn
+    assert grad_node.output_nr == 0
     z_edge, x_edge = map(graph.get_gradient_edge, (z, x))
-    (grad,) = gs.autograd.grad(z_edge, edge)
+    (grad,) = gs.autograd.grad(z_edge, grad_node)
     assert grad.tolist() == [1]
-    gs.autograd.backward(edge, gs.tensor([10.0], dtype=gs.float64), inputs=[x_edge])
+    gs.autograd.backward(grad_node, gs.tensor([10.0], dtype=gs.float64), inputs=[x_edge])
     assert x.grad.tolist() == [60]
     with pytest.raises(RuntimeError, match="does not require"):
         graph.get_gradient_edge(x.detach())
@@ -143,11 +143,11 @@ def test_gradient_edges_stand_for_tensors():
 def test_the_edge_of_one_of_several_outputs():
     x = leaf(1, 2)
     first, second = x.unbind()
-    edge = graph.get_gradient_edge(second)
-    assert edge.output_nr == 1
-    (grad,) = gs.autograd.grad((first * second * 3).sum(), edge)
+    grad_node = graph.get_gradient_edge(second)
+    assert grad_node.output_nr == 1
+    (grad,) = gs.autograd.grad((first * second * 3).sum(), grad_node)
     assert grad.tolist() == 3
-    gs.autograd.backward(edge, gs.tensor(1.0, dtype=gs.float64))
+    gs.autograd.backward(grad_node, gs.tensor(1.0, dtype=gs.float64))
     assert x.grad.tolist() == [0, 1]
 
 
@@ -300,9 +300,9 @@ def test_the_engine_has_its_old_names():
 def test_the_vertex_above_several_roots():
     x = gs.tensor(2.0, requires_grad=True)
     doubled, tripled = x * 2, x * 3
-    root = GraphRoot([doubled.grad_fn, tripled.grad_fn, x.edge])
+    root = GraphRoot([doubled.grad_fn, tripled.grad_fn, x.grad_node])
     assert root.name() == "GraphRoot"
-    assert root.next_functions == ((doubled.grad_fn, 0), (tripled.grad_fn, 0), (x.edge, 0))
+    assert root.next_functions == ((doubled.grad_fn, 0), (tripled.grad_fn, 0), (x.grad_node, 0))
     assert root.sequence_nr > tripled.grad_fn.sequence_nr
     grads = tuple(map(gs.tensor, (1.0, 10.0, 100.0)))
     assert [grad.item() for grad in root(*grads)] == [1, 10, 100]

@@ -210,9 +210,9 @@ class NothingBackward0(Node):
 def test_a_leaf_that_gets_no_gradient(create_graph):
     x, y = leaf(gs, 1.0), leaf(gs, 2.0)
     nothing = x.detach()
-    nothing.edge = NothingBackward0()
-    nothing.edge.edges, nothing.edge.hooks = (x.edge,), None
-    nothing.edge.sequence_nr = next_sequence_nr()
+    nothing.grad_node = NothingBackward0()
+    nothing.grad_node.next_nodes, nothing.grad_node.hooks = (x.grad_node,), None
+    nothing.grad_node.sequence_nr = next_sequence_nr()
     (nothing * y).sum().backward(create_graph=create_graph)
     assert x.grad is None
     assert y.grad.tolist() == [1.0]

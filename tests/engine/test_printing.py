@@ -144,7 +144,7 @@ class MulBackward0(Node):
     __slots__ = ()
 
     def __init__(self) -> None:
-        self.edges, self.hooks, self.sequence_nr = (), None, 0
+        self.next_nodes, self.hooks, self.sequence_nr = (), None, 0
 
 
 @pytest.mark.parametrize("size", [1, 9, 10, 11, 12, 13, 20])
@@ -152,7 +152,7 @@ class MulBackward0(Node):
 def test_grad_fn(torch, size, dtype):
     array = np.linspace(0, 3, size).astype(dtype)
     ours = wrap(array)
-    ours.edge = MulBackward0()
+    ours.grad_node = MulBackward0()
     assert tensor_repr(ours) == repr(torch.from_numpy(array).requires_grad_() * 1)
 
 

@@ -190,7 +190,7 @@ def test_a_forked_process_makes_threads_of_its_own() -> None:
     script = f"""
 import os
 import numpy as np
-from gradspec.threads import in_threads
+from gradspec.fast.parallel_for import in_threads
 
 array = np.ones({SIZE})
 in_threads(np.exp, array)

@@ -17,7 +17,7 @@ def names(node, depth=3):
     """The graph below a node, by class names."""
     if node is None:
         return None
-    below = [names(edge, depth - 1) for edge, _ in node.next_functions] if depth else []
+    below = [names(grad_node, depth - 1) for grad_node, _ in node.next_functions] if depth else []
     return (type(node).__name__, below)
 
 

@@ -25,11 +25,11 @@ def node(name: str, *inputs: Tensor) -> Tensor:
     """A tensor made by an op called `name`."""
     kind = type(name, (Node,), {"__slots__": ()})
     made: Any = kind()
-    made.edges = tuple(tensor.edge for tensor in inputs)
+    made.next_nodes = tuple(tensor.grad_node for tensor in inputs)
     made.hooks = None
     made.sequence_nr = next_sequence_nr()
     out = wrap(np.zeros((2, 3)))
-    out.edge = made
+    out.grad_node = made
     return out
 
 
@@ -146,8 +146,8 @@ def test_no_dashed_line_runs_behind_what_lies_between_its_ends() -> None:
         out, _, _, _, end_x, end_y = map(float, rest.split())
         farthest = (float(x) + 6 * out + end_x) / 8  # the curve's middle
         low, high = sorted((float(y), end_y))
-        between = [edge for middle, edge in middles if low + 20 < middle < high - 20]
-        assert all(edge < farthest for edge in between)
+        between = [grad_node for middle, grad_node in middles if low + 20 < middle < high - 20]
+        assert all(grad_node < farthest for grad_node in between)
 
 
 def test_the_picture_has_the_arrows_of_both_passes(

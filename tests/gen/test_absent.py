@@ -211,7 +211,7 @@ def test_a_derivative_that_nobody_has_written(shares: ModuleType) -> None:
     with gs.no_grad():
         shares.unwritten(x, y, z)
     out = shares.unwritten(x, y, z.detach())
-    assert [edge is None for edge, _ in out.grad_fn.next_functions] == [False, False]
+    assert [grad_node is None for grad_node, _ in out.grad_fn.next_functions] == [False, False]
     (by_y,) = gs.autograd.grad(out, y, retain_graph=True)
     assert by_y.item() == 10.0
     for asked in ([x], [x, y]):

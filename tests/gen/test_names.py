@@ -55,7 +55,7 @@ def names_of_generated_code() -> set[str]:
 def candidates() -> list[str]:
     made = [
         *("x_array", "grad_x", "_grad_x", "x_shape", "x_dtype", "x_ndim", "y_array", "y_shape"),
-        *("grad_y", "x_", "_", "match", "case", "type", "len_", "x_outline", "share_array"),
+        *("grad_y", "x_", "_", "match", "case", "type", "len_", "x_meta", "share_array"),
         *("mine", "array_mine", "mine_jvp", "MineBackward0", "MineResult", "node", "needs", "name"),
         *("primals", "tangents", "lifted", "is_cast", "error", "flags", "out", "args", "kwargs"),
     ]

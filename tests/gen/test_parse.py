@@ -231,7 +231,7 @@ def test_a_refusal_names_its_place(text: str, code: str, place: str) -> None:
         (
             "a.T",
             "the attribute `.T`",
-            "there are only `.shape`, `.ndim`, `.dtype`, `.strides`, `.outline`",
+            "there are only `.shape`, `.ndim`, `.dtype`, `.strides`, `.meta`",
         ),
     ],
 )

@@ -21,7 +21,7 @@ def named() -> list[tuple[str, str]]:
 
 
 def test_there_is_something_to_look_for() -> None:
-    assert ("../runtime/engine.py", "execute") in named()
+    assert ("../runtime/graph/engine.py", "execute") in named()
 
 
 @pytest.mark.parametrize(("link", "name"), named())

@@ -1,5 +1,5 @@
 """Every op whose gradient treats elements by themselves, as one link of a chain of two-element
-blocks, beside what it is when each vertex runs by itself."""
+blocks, beside what it is when each node runs by itself."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def of_one_shape(case: Case) -> Arguments:
 
 
 def gradients(case: Case) -> list[Any]:
-    """The gradient of each argument, with no other, through three more vertices."""
+    """The gradient of each argument, with no other, through three more nodes."""
     found = []
     arguments = of_one_shape(case)
     for name, position in variables(case.op, arguments):
@@ -62,13 +62,13 @@ def gradients(case: Case) -> list[Any]:
 
 
 def count_as_large(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """From now on gradients of three elements are large; answers the vertices of chains."""
+    """From now on gradients of three elements are large; answers the nodes of chains."""
     seen: set[str] = set()
     pass_through = chains._passed_through
 
     def noted(links: Any, grad: Any) -> Any:
         array = pass_through(links, grad)
-        seen.update(link.vertex.name() for link in links)
+        seen.update(link.node.name() for link in links)
         return array
 
     monkeypatch.setattr(chains, "_passed_through", noted)
