@@ -12,8 +12,8 @@ from ..core.tensor import Size, Tensor, wrap
 from ..core.user_warnings import warn
 from ..overrides import handle_torch_function, has_torch_function_unary
 from .batched import grad_of_each
-from .graph import _engine_run_backward
 from .edges import GradientEdge, TensorOrEdge, shape_and_dtype
+from .graph import _engine_run_backward
 
 TensorOrTensors: TypeAlias = TensorOrEdge | Iterable[TensorOrEdge]
 Gradients: TypeAlias = Tensor | Iterable[Tensor | None] | None

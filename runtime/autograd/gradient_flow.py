@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.node import Node
-from .logging_hooks import nodes_below
 from .edges import TensorOrEdge
+from .logging_hooks import nodes_below
 
 
 class NodeFlow(NamedTuple):

@@ -15,12 +15,12 @@ from ..core.node import Node
 from ..core.tensor import Tensor, wrap
 from ..graph.saved_tensor_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..inplace.ops import mark_written
+from .edges import GradientEdge, TensorOrEdge, get_gradient_edge
 from .logging_hooks import is_logging
 from .logging_hooks import (
     register_logging_hooks_on_whole_graph as _register_logging_hooks_on_whole_graph,
 )
 from .multi_grad import register_multi_grad_hook
-from .edges import GradientEdge, TensorOrEdge, get_gradient_edge
 from .variable import Variable
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.node import Node, leads_nowhere
 from ..core.tensor import Tensor, wrap
 from ..graph import engine
-from .edges import TensorOrEdge, shape_and_dtype, grad_node_of
+from .edges import TensorOrEdge, grad_node_of, shape_and_dtype
 
 
 class ImperativeEngine:
