@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.tensor import Size, Tensor, wrap
+from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn
-from ..overrides import handle_torch_function, has_torch_function_unary
 from .batched import grad_of_each
 from .edges import GradientEdge, TensorOrEdge, shape_and_dtype
 from .graph import _engine_run_backward
@@ -85,7 +85,7 @@ def _warn_of_cycle() -> None:
 
 
 class BackwardMethods:
-    """What `Tensor` takes over from here: the method that starts a pass."""
+    """The method of `Tensor` that starts a backward pass."""
 
     __slots__ = ()
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..core.node import AccumulateGrad, Node, OutputNode
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.node import Node, OutputNode
 from ..core.tensor import Tensor
 
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.node import Node, leads_nowhere
+from ..core.accumulate_grad import leads_nowhere
+from ..core.node import Node
 from ..core.tensor import Tensor, wrap
 from ..graph import engine
 from .edges import TensorOrEdge, grad_node_of, shape_and_dtype

@@ -11,6 +11,8 @@ from weakref import ref
 
 import numpy as np
 
+from .modes import is_recording
+
 if TYPE_CHECKING:
     from .node import Node
     from .tensor import Tensor
@@ -106,8 +108,6 @@ class _InferenceAlias(Alias):
     @property
     def version(self) -> int:
         """Read when a node saves the tensor: RuntimeError, if the node is to stay."""
-        from .modes import is_recording
-
         if not is_recording():
             return 0
         raise RuntimeError(

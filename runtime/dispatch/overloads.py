@@ -16,8 +16,8 @@ import numpy as np
 
 from ..core.entrance import is_supported
 from ..core.tensor import Tensor
+from ..core.torch_function import flattened, handle_torch_function, has_torch_function
 from ..core.type_promotion import without_numpy
-from ..overrides import flattened, handle_torch_function, has_torch_function
 from .registry import OPS, Op, Param
 
 Function: TypeAlias = Callable[..., Any]

@@ -163,7 +163,7 @@ def _weighed(input: Tensor, place: int, weights: Sequence[Tensor], start: int) -
 
 
 class DifferenceMethods:
-    """Those of the functions that are methods of `Tensor` too."""
+    """Methods of `Tensor` that are these functions."""
 
     __slots__ = ()
 

@@ -14,9 +14,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..core.modes import refuse_inference
+from ..core.apply_modes import refuse_inference
 from ..core.number_conversion import converted
 from ..core.tensor import Tensor, wrap
+from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.type_promotion import type_name
 from ..core.user_warnings import warn, warn_of_imaginary_part
 from ..dispatch.op_errors import failure
@@ -24,7 +25,6 @@ from ..dispatch.registry import table_op
 from ..forward_ad.dual import Dual
 from ..inplace.fill_copy import copy_, fill_, put
 from ..inplace.ops import is_recorded, mark_written, refuse_any_overlap, refuse_part, values_first
-from ..overrides import handle_torch_function, has_torch_function_unary
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -337,3 +337,12 @@ def _dims_taken(item: Any) -> int:
 def _check_bounds(index: int, dim: int, length: int) -> None:
     if not -length <= index < length:
         raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {length}")
+
+
+class IndexingMethods:
+    """Methods of `Tensor` behind square brackets."""
+
+    __slots__ = ()
+
+    __getitem__ = getitem
+    __setitem__ = setitem

@@ -247,8 +247,8 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return self.to(other.dtype)
 
 
-class ArrangementMethods:
-    """Copied onto `Tensor` when the package is imported."""
+class SplittingMethods:
+    """Methods of `Tensor` that are these functions."""
 
     __slots__ = ()
 

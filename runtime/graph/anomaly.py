@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..core.accumulate_grad import AccumulateGrad
 from ..core.modes import mode
-from ..core.node import AccumulateGrad, Node, place_of
+from ..core.node import Node, place_of
 from ..core.user_warnings import warn
 
 if TYPE_CHECKING:

@@ -20,8 +20,9 @@ from functools import partial
 from heapq import heapify, heappop, heappush, heapreplace
 from typing import Any, Final
 
+from ..core.accumulate_grad import AccumulateGrad
 from ..core.modes import enable_grad, no_grad
-from ..core.node import AccumulateGrad, GraphRoot, Node, OutputNode, place_of
+from ..core.node import GraphRoot, Node, OutputNode, place_of
 from ..core.tensor import Tensor
 from ..fast.parallel_for import ENOUGH, have_met_large
 from .anomaly import explain, is_anomaly_enabled
