@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ..core.node import Node, OutputNode
-from ..graph.engine import current_pass_number
+from ..graph.graph_task import current_task_number
 from .edges import TensorOrEdge, grad_node_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def register_logging_hooks_on_whole_graph(places: Iterable[TensorOrEdge]) -> Cal
 def _tell(name: str, sequence_nr: int, grads: tuple[Any, ...]) -> None:
     shapes = ", ".join("None" if grad is None else _described(grad) for grad in grads)
     _log().debug(
-        "Executing: %s (%s) in pass %s with [%s]", name, sequence_nr, current_pass_number(), shapes
+        "Executing: %s (%s) in pass %s with [%s]", name, sequence_nr, current_task_number(), shapes
     )
 
 

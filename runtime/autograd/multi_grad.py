@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from ..core.hooks import RemovableHandle
 from ..core.node import Node, place_of
 from ..core.tensor import Tensor
-from ..graph.engine import current_pass
+from ..graph.graph_task import current_task
 from .edges import TensorOrEdge, grad_node_of
 
 
@@ -75,7 +75,7 @@ class _Collector:
         """The tensor hook of one of the tensors."""
 
         def arrive(grad: Tensor) -> None:
-            running = current_pass()
+            running = current_task()
             if running is None:
                 return
             with self._lock:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Final
-from weakref import ref
+from weakref import WeakSet, ref
 
 from .hooks import Hooks, RemovableHandle
 
@@ -26,6 +26,10 @@ next_sequence_nr: Final[Callable[[], int]] = count().__next__
 Every edge leads from a larger number to a smaller one, so going through nodes by falling number
 visits each after all that depend on it, and the most recent op first, as PyTorch does.
 """
+
+
+renumbered: Final[WeakSet[Node]] = WeakSet()
+"""The nodes whose number was set by hand: edges at them may lead to larger numbers."""
 
 
 class Node(NodeMethods):
@@ -61,9 +65,6 @@ class Node(NodeMethods):
 
     is_leaf: ClassVar[bool] = False
     """Whether this is the node of a leaf (`AccumulateGrad`)."""
-
-    are_in_order: ClassVar[bool] = True
-    """Whether every edge leads to a smaller number, as no number has been set by hand."""
 
     runs_without_grad: ClassVar[bool] = False
     """Whether `apply` is called even where no gradient arrives, with None."""
@@ -103,9 +104,9 @@ class Node(NodeMethods):
         return self.sequence_nr
 
     def _set_sequence_nr(self, sequence_nr: int) -> None:
-        """Give it another number, from 0 on."""
+        """Give the node another number, from 0 on."""
         self.sequence_nr = sequence_nr
-        Node.are_in_order = False
+        renumbered.add(self)
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after the node ran; it may replace the first."""

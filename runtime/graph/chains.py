@@ -16,8 +16,7 @@ import numpy as np
 from ..core.node import Node
 from ..core.tensor import Tensor, new_tensor
 from ..fast.parallel_for import share
-from .graph_task import GraphTask
-from .run_hooks import Gradient
+from .graph_task import Gradient, GraphTask
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
