@@ -13,10 +13,9 @@ passes may nest and run in several threads.
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Sequence
 from functools import partial
-from heapq import heapify, heappop, heappush, heapreplace
+from heapq import heappop, heappush, heapreplace
 from typing import Any, Final
 
 from ..core.accumulate_grad import AccumulateGrad
@@ -40,17 +39,17 @@ def execute(
     *,
     keep_graph: bool,
     create_graph: bool,
-    outputs: Sequence[Node] | None = None,
+    captures: Sequence[Node] | None = None,
     accumulates: bool = False,
 ) -> list[Tensor | None]:
     """Carry `inputs`, the cotangents of `roots`, through the graph.
 
-    Without `outputs` they are added to the `grad` of every leaf below, and the answer is empty; if
-    the pass `accumulates`, to those among `outputs` only, the nodes of which run all the same.
-    Else the answer is the gradient that arrived at each of `outputs`, None where none did.
+    Without `captures` add gradients to the `grad` of every leaf below, and return none; if the pass
+    `accumulates`, only to those among `captures`, the nodes of which run all the same. Else return
+    the gradient that arrived at each of `captures`, None where none did.
     """
     root = roots[0] if len(roots) == 1 else GraphRoot(roots)
-    task = GraphTask(root, outputs, create_graph, accumulates)
+    task = GraphTask(root, captures, create_graph, accumulates)
     grads = inputs if task.on_tensors else [tensor.array for tensor in inputs]
     task.buffers[root] = grads[0] if len(roots) == 1 else grads
     start = run if len(running.tasks) < LEVELS_PER_THREAD else partial(run_in_fresh_thread, run)
@@ -59,9 +58,9 @@ def execute(
     else:
         with enable_grad() if create_graph else no_grad():
             start(task, keep_graph)
-    if outputs is None or accumulates:
+    if captures is None or accumulates:
         return []
-    found = [task.captures[node][output_nr] for node, output_nr in map(place_of, outputs)]
+    found = [task.captures[node][output_nr] for node, output_nr in map(place_of, captures)]
     return [None if grad is None else as_tensor(grad) for grad in found]
 
 
@@ -161,7 +160,7 @@ def run_eager(task: GraphTask, keep_graph: bool) -> bool:
 
 def _deliver_to_complete_leaves(task: GraphTask) -> None:
     """Deliver, after an error, what leaves would have by now if they had not waited."""
-    for node in _complete(task):
+    for node in task.complete_nodes():
         if type(node) is AccumulateGrad:
             deliver_to_leaf(node, task)
 
@@ -186,12 +185,6 @@ def _may_wait(grad_node: Node, grad: Gradient | None, task: GraphTask) -> bool:
     )
 
 
-def _complete(task: GraphTask) -> list[Node]:
-    """Find the nodes that wait for nothing more, of those at which something has arrived."""
-    task.count_dependencies(list(task.buffers))
-    return [node for node in task.buffers if not task.dependencies[node]]
-
-
 def deliver_to_leaf(leaf: Any, task: GraphTask) -> None:
     """Accumulate or capture what is in the buffer of a leaf that has no hooks."""
     accumulates = task.needs is None or leaf in task.needs
@@ -211,11 +204,8 @@ def run_counted(task: GraphTask, keep_graph: bool) -> None:
     """Visit the nodes that are left, each when all that it depends on has run."""
     buffers, runs = task.buffers, task.needs
     is_plain = runs is None and not task.on_tensors
-    complete = _complete(task)
-    at_once = deque(node for node in complete if node.bypasses_queue)  # maybe a million
-    # Only numbers that were set by hand can be the same: what runs first is no matter then.
-    ready = [(-v.sequence_nr, id(v), v) for v in complete if not v.bypasses_queue]
-    heapify(ready)
+    task.start_counting()
+    at_once, ready = task.at_once, task.ready
     node = task.root
     try:
         while at_once or ready:
@@ -237,11 +227,7 @@ def run_counted(task: GraphTask, keep_graph: bool) -> None:
                     grads = evaluate_function(node, grad, task)
             if not keep_graph and (runs is None or node in runs):
                 node.release()
-            for grad_node in task.propagate(node.next_nodes, grads):
-                if grad_node.bypasses_queue:
-                    at_once.append(grad_node)
-                else:
-                    heappush(ready, (-grad_node.sequence_nr, id(grad_node), grad_node))
+            task.propagate(node.next_nodes, grads)
     except BaseException as error:
         explain(error, node)
         raise

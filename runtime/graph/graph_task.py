@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from heapq import heapify, heappush
 from itertools import count
 from typing import Any, Final, TypeAlias
 
@@ -42,8 +44,14 @@ def current_task_number() -> int:
 class GraphTask:
     """One backward pass: the gradients that have arrived so far, and what is asked for."""
 
+    at_once: deque[Node]
+    """Complete nodes that bypass the queue, once the pass counts."""
+    ready: list[tuple[int, int, Node]]
+    """The queue of other complete nodes, most recent first, once the pass counts."""
+
     __slots__ = (
         "__weakref__",
+        "at_once",
         "buffers",
         "captures",
         "create_graph",
@@ -53,11 +61,12 @@ class GraphTask:
         "number",
         "on_tensors",
         "owned",
+        "ready",
         "root",
     )
 
     def __init__(
-        self, root: Node, outputs: Sequence[Node] | None, create_graph: bool, accumulates: bool
+        self, root: Node, captures: Sequence[Node] | None, create_graph: bool, accumulates: bool
     ) -> None:
         self.root = root
         self.node: Node | None = None
@@ -79,8 +88,8 @@ class GraphTask:
         A captured node that leads to no other runs only if the pass `accumulates`: else it keeps
         what it saved, for another pass.
         """
-        if outputs is not None:
-            wanted = list(map(place_of, outputs))
+        if captures is not None:
+            wanted = list(map(place_of, captures))
             self.needs = _paths_to([node for node, _ in wanted], root)
             for node, output_nr in wanted:
                 if accumulates:
@@ -102,23 +111,42 @@ class GraphTask:
             self.buffers[node] = np.asanyarray(before + grad)
             self.owned.add(node)
 
+    def start_counting(self) -> None:
+        """Count dependencies from where the pass stands, and queue the nodes that wait for none."""
+        complete = self.complete_nodes()
+        self.at_once = deque(node for node in complete if node.bypasses_queue)  # maybe a million
+        # Only numbers that were set by hand can be the same: what runs first is no matter then.
+        self.ready = [(-v.sequence_nr, id(v), v) for v in complete if not v.bypasses_queue]
+        heapify(self.ready)
+
+    def complete_nodes(self) -> list[Node]:
+        """Find the nodes that wait for nothing more, of those at which something has arrived."""
+        self.count_dependencies(list(self.buffers))
+        return [node for node in self.buffers if not self.dependencies[node]]
+
     def propagate(
         self, next_nodes: Sequence[Node | None], grads: Sequence[Gradient | None]
-    ) -> list[Node]:
-        """Add gradients to what has arrived at the next nodes; return those that are complete."""
-        complete = []
+    ) -> None:
+        """Add gradients to what has arrived at the next nodes; queue those that are complete."""
+        buffers, dependencies = self.buffers, self.dependencies
         position = -1
         for node in next_nodes:
             position += 1
             if node is None:
                 continue
             grad = grads[position]
-            if grad is not None:
-                self.add(node, grad)
-            self.dependencies[node] -= 1
-            if not self.dependencies[node]:
-                complete.append(node)
-        return complete
+            if node in buffers:
+                if grad is not None:
+                    self.add(node, grad)
+            elif grad is not None:
+                buffers[node] = grad
+            dependencies[node] = waiting = dependencies[node] - 1
+            if waiting:
+                continue
+            if node.bypasses_queue:
+                self.at_once.append(node)
+            else:
+                heappush(self.ready, (-node.sequence_nr, id(node), node))
 
     def sum(self, node: Node, before: Gradient | None, grad: Gradient) -> Gradient:
         """Add `grad` to `before`, a sum for `node` that is held outside of its buffer."""
