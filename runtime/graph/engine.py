@@ -73,7 +73,9 @@ def run(task: GraphTask, keep_graph: bool) -> None:
     tasks = running.tasks
     tasks.append(task)
     try:
-        if not run_eager(task, keep_graph):
+        # A profiler shall see every node once, and all of the time it takes.
+        may_be_large = have_met_large() and sys.getprofile() is None
+        if not run_eager(task, keep_graph, may_be_large):
             run_counted(task, keep_graph)
         else:
             for leaf in list(task.buffers):
@@ -82,7 +84,7 @@ def run(task: GraphTask, keep_graph: bool) -> None:
         tasks.pop()
 
 
-def run_eager(task: GraphTask, keep_graph: bool) -> bool:
+def run_eager(task: GraphTask, keep_graph: bool, may_be_large: bool) -> bool:
     """Visit nodes without counting what they wait for; the gradients of leaves stay in buffers.
 
     Stop at the first node that can tell when leaves get their gradients, and return whether there
@@ -91,14 +93,12 @@ def run_eager(task: GraphTask, keep_graph: bool) -> bool:
     An edge leads to a smaller number. So the node with the greatest number, of those at which
     something has arrived, waits for nothing more, and no dependencies are counted. Most nodes
     have one consumer: such a node is `following`, with the gradient beside it, and goes through
-    neither the queue nor the buffers.
+    neither the queue nor the buffers. Gradients that `may_be_large` may go along whole chains.
+    What `GraphTask.propagate` does is written out here: a call takes as long as a small op.
     """
-    # A profiler shall see every node once, and all of the time it takes.
-    may_be_large = have_met_large() and sys.getprofile() is None
     buffers, runs, on_tensors = task.buffers, task.needs, task.on_tensors
     ahead: list[tuple[int, Node]] = []
     following: Node | None = None
-    following_grad: Gradient | None = None
     node, grad = task.root, buffers.pop(task.root)
     can_defer_leaves = node.is_ordinary and _wants_leaves(task) and task.is_in_order()
     try:
