@@ -155,7 +155,7 @@ _name_missing_methods(Tensor)
 _copyreg.pickle(Tensor, _leaf_parts)
 
 # Not every program trains, prints or draws: that is imported when it is first asked for.
-_LATER = {
+_LAZY = {
     **{name: (".generated", name) for name in _OPS},
     **{name: (f".{name}", "") for name in ("fft", "linalg", "nn", "optim", "special", "viz")},
     **{name: (".functions.einsum", name) for name in ("einsum", "tensordot")},
@@ -165,9 +165,9 @@ _LATER = {
     "rms_norm": (".nn.normalization_functions", "rms_norm"),
     "set_printoptions": (".functions.printing", "set_printoptions"),
 }
-__getattr__, __dir__ = _lazy_attributes(globals(), _LATER)
+__getattr__, __dir__ = _lazy_attributes(globals(), _LAZY)
 __all__ = [
-    *_LATER,
+    *_LAZY,
     *("autograd", "overrides"),
     *(n for n, v in globals().items() if n[0] != "_" and not isinstance(v, type(_copyreg))),
 ]

@@ -98,10 +98,10 @@ def _in_order(relevant_args: Iterable[object]) -> list[object]:
     for value in relevant_args:
         if not _is_overridden(value) or any(type(value) is type(other) for other in ordered):
             continue
-        place = len(ordered)
+        index = len(ordered)
         for position, other in enumerate(ordered):
             if issubclass(type(value), type(other)):
-                place = position
+                index = position
                 break
-        ordered.insert(place, value)
+        ordered.insert(index, value)
     return ordered

@@ -104,12 +104,12 @@ def _lift_one(
     if number_dtype is not None and isinstance(value, int | float | complex):
         # A bool stays one, of the lowest category: some ops refuse it.
         dtype = np.dtype(np.bool_) if isinstance(value, bool) else number_dtype
-        convert = converted if op.name in _CHOOSING else wrapped
+        convert = converted if op.name in _NUMBERS_MUST_FIT else wrapped
         return wrap(np.asarray(convert(value, dtype), dtype))
     raise _wrong_type(op, param, position, value)
 
 
-_CHOOSING: Final = ("where.self",)
+_NUMBERS_MUST_FIT: Final = ("where.self",)
 """Ops that answer a number as it is, instead of computing with it: it must fit."""
 
 
@@ -153,8 +153,8 @@ def is_number(tensor: Tensor) -> bool:
     return not array.ndim and not array.flags.writeable and array.base is None
 
 
-_NUMBERS: Final[dict[tuple[Any, int | float], Tensor]] = {}
-_MOST_NUMBERS: Final = 1000
+_lifted_numbers: Final[dict[tuple[Any, int | float], Tensor]] = {}
+LIFTED_NUMBERS_MAX: Final = 1000
 
 
 def lift_number(value: Any, beside: Any) -> Tensor | None:
@@ -169,13 +169,13 @@ def lift_number(value: Any, beside: Any) -> Tensor | None:
     dtype = beside.array.dtype
     if dtype.num <= LAST_INTEGER:
         return None
-    found = _NUMBERS.get((dtype, value))
+    found = _lifted_numbers.get((dtype, value))
     if found is None:
         array = np.array(value, dtype)
         array.setflags(write=False)
         found = wrap(array)
         if value:  # 0.0 and -0.0 are equal, but not the same
-            if len(_NUMBERS) > _MOST_NUMBERS:
-                _NUMBERS.clear()
-            _NUMBERS[dtype, value] = found
+            if len(_lifted_numbers) > LIFTED_NUMBERS_MAX:
+                _lifted_numbers.clear()
+            _lifted_numbers[dtype, value] = found
     return found

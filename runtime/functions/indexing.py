@@ -71,9 +71,9 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
 
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
-    """`tensor[index] = value`, in place; `value` is cast to the tensor's dtype.
+    """`tensor[index] = value`, in axis; `value` is cast to the tensor's dtype.
 
-    Raises RuntimeError for a leaf that requires grad, as any recorded in-place op does.
+    Raises RuntimeError for a leaf that requires grad, as any recorded in-axis op does.
     """
     plan = plan_index(index, tensor.array.shape, keeps_full_slices=False)
     if plan.gather and isinstance(value, Tensor) and value.dtype != tensor.dtype:
@@ -126,7 +126,7 @@ def _refuse_part(view: Array, source: Array) -> None:
 
 
 def _write_recorded(tensor: Tensor, plan: Plan, value: Any) -> None:
-    """Take the views of the plan, and write through the last with an in-place op."""
+    """Take the views of the plan, and write through the last with an in-axis op."""
     view = tensor
     for step in plan.steps:
         view = table_op(step.op)(view, *step.args)
@@ -171,8 +171,8 @@ def _source(tensor: Tensor, value: Any) -> Array:
     return array.astype(target, copy=False)
 
 
-def _at(dim: int, place: int | slice) -> tuple[Any, ...]:
-    return (*(slice(None),) * dim, place)
+def _at(dim: int, index: int | slice) -> tuple[Any, ...]:
+    return (*(slice(None),) * dim, index)
 
 
 def _select(array: Array, dim: int, index: int) -> Any:
