@@ -51,14 +51,14 @@ class Saved(NamedTuple):
     version: int
     output_nr: int
     packed: PackedValue | None = None
-    """In place of all the others, if saved-tensor hooks were there."""
+    """The packed value, in place of all the others, if there were saved-tensor hooks."""
 
 
 class FunctionCtx:
-    """What `forward` leaves for `backward`; attributes of the user's own may be set on it."""
+    """The context that `forward` leaves for `backward`; users may set attributes of their own."""
 
     needs_input_grad: tuple[bool, ...]
-    """For each argument of `apply`, whether its gradient is asked for."""
+    """A flag for each argument of `apply`: whether its gradient is asked for."""
 
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
@@ -72,9 +72,9 @@ class FunctionCtx:
         """The ids of the inputs that were modified in place."""
         self._materialize = True
         self._materialize_non_diff_grads = True
-        """Whether zeros also stand for the gradient of an output that has none."""
+        """True if zeros also stand for the gradient of an output that has none."""
         self._is_pure_view = False
-        """Whether `forward` computes nothing but a view, so that in-place ops may go past it."""
+        """True if `forward` computes nothing but a view, so that in-place ops may go past it."""
         self._clears_on_access = False
         self._output_tangents: list[tuple[Level, tuple[Tensor | None, ...]]] = []
 
@@ -92,7 +92,7 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What was saved. RuntimeError once freed, or if one was modified in place since.
+        """The saved tensors. RuntimeError once freed, or if one was modified in place since.
 
         In `jvp` it is what was saved by `save_for_forward`.
         """
@@ -116,7 +116,7 @@ class FunctionCtx:
         self._not_differentiable = frozenset(map(id, outputs))
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (the default) or None for an output nobody used."""
+        """Return whether `backward` gets zeros (the default) or None for an unused output."""
         self._materialize = value
 
     def mark_dirty(self, *inputs: Tensor) -> None:
@@ -137,7 +137,7 @@ class FunctionCtx:
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
-        """What was saved, as objects that hooks can be registered for."""
+        """The saved tensors as objects that hooks can be registered for."""
         if self._saved is None:
             raise freed_graph()
         return tuple(

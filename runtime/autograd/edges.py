@@ -21,7 +21,7 @@ class GradientEdge(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """What a node does not know of one of its outputs."""
+    """The node, shape and dtype of an output, which an edge alone does not know."""
 
     node: Node
     """The node of that output."""

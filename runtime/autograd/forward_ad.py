@@ -21,7 +21,7 @@ from ..forward_ad.tangent_layout import lying_as
 
 
 class UnpackedDualTensor(Result):
-    """What a dual tensor consists of; `tangent` is None for any other tensor."""
+    """The parts of a dual tensor; `tangent` is None for any other tensor."""
 
     __slots__ = ()
     primal: Tensor

@@ -55,7 +55,7 @@ class FunctionNode(ContextNode):
         ctx._node = ref(self)
 
     def output_node(self, output_nr: int) -> Node | None:
-        """The node of an output; the same one while anybody holds it."""
+        """Return the node of an output; the same one while it is alive."""
         if output_nr in self.ctx._not_differentiable:
             return None
         if self.output_count == 1:
@@ -145,7 +145,7 @@ def _like(value: object) -> ShapeDtype | None:
 
 
 def _reducible(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether a gradient of `shape` can be one of `target`, seen through broadcasting."""
+    """Return whether a gradient of `shape` can be one of `target`, seen through broadcasting."""
     if shape == target:
         return True
     try:
@@ -164,7 +164,7 @@ class Function:
     """
 
     clear_saved_tensors_on_access: ClassVar[bool] = False
-    """Whether `backward` may read `ctx.saved_tensors` once only, and so frees them early."""
+    """True if `backward` may read `ctx.saved_tensors` once only, and so frees them early."""
 
     _backward_cls: ClassVar[type[FunctionNode]]
 

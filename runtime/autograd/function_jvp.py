@@ -66,7 +66,7 @@ def attach_tangents(
 
 
 def is_differentiable(value: object) -> bool:
-    """Whether it is a tensor of a dtype that has derivatives."""
+    """Return whether it is a tensor of a dtype that has derivatives."""
     # O: the symbols of a proof.
     return isinstance(value, Tensor) and value.array.dtype.kind in "fcO"
 

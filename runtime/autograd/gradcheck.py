@@ -147,7 +147,7 @@ def _check_inputs(args: tuple[Any, ...]) -> None:
 
 
 class _Check(NamedTuple):
-    """What is compared, and how closely."""
+    """The functions to compare, and the tolerances."""
 
     func: Callable[..., Any]
     args: tuple[Any, ...]

@@ -1,4 +1,4 @@
-"""How large gradients are on their way through the graph: where they vanish or explode."""
+"""The size of gradients along the graph: where they vanish or explode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .logging_hooks import nodes_below
 
 
 class NodeFlow(NamedTuple):
-    """What arrived at one node in a pass."""
+    """The gradient that arrived at one node in a pass."""
 
     name: str
     sequence_nr: int

@@ -1,4 +1,4 @@
-"""What holds for the gradients of every function, whatever their values are."""
+"""Properties that the gradients of every function have, whatever their values are."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BATCH_SIZE: Final = 2
 
 
 class UndefinedGrad(Node):
-    """Lets no gradient through: what is below gets None, as from an output that nobody used."""
+    """Node that lets no gradient through: what is below gets None, as from an unused output."""
 
     __slots__ = ()
 

@@ -71,16 +71,16 @@ class _File:
 
 
 class _AllowMutation:
-    """What `allow_mutation_on_saved_tensors` yields."""
+    """The block that `allow_mutation_on_saved_tensors` yields."""
 
     active: ClassVar[_AllowMutation | None] = None
 
     def copy(self, tensor: Tensor) -> np.ndarray[Any, Any]:
-        """What a node keeps."""
+        """Copy what a node keeps."""
         return tensor.array.copy()
 
     def restore(self, array: np.ndarray[Any, Any]) -> Tensor:
-        """What was kept; AssertionError outside of the block it was kept in."""
+        """Return what was kept; AssertionError outside of the block it was kept in."""
         if _AllowMutation.active is not self:
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in "

@@ -82,7 +82,7 @@ def fresh(args: Sequence[Any]) -> list[Any]:
 def by_differences(
     func: Callable[..., Any], args: Sequence[Any], i: int, eps: float, directions: Array
 ) -> list[Array]:
-    """For each output J·U with respect to input `i`, by central differences."""
+    """Compute J·U with respect to input `i` for each output, by central differences."""
     value = args[i].array
     expected = outputs_of(func, fresh(args))
     columns = []
@@ -114,7 +114,7 @@ def _check_same(outputs: list[Tensor], expected: list[Tensor], i: int) -> None:
 def by_backward(
     output: Tensor, inputs: Sequence[Tensor], directions: Array
 ) -> list[tuple[Array, bool]]:
-    """For each input V·J of one output, and whether all gradients had the dtype of the input."""
+    """Compute V·J of one output for each input, and whether all gradients had the input's dtype."""
     rows: list[list[Array]] = [[] for _ in inputs]
     right = [True] * len(inputs)
     for direction in directions.T:
@@ -169,7 +169,7 @@ def forward_tangents(
 def by_forward(
     func: Callable[..., Any], args: Sequence[Any], i: int, directions: Array
 ) -> list[Array]:
-    """For each output J·U with respect to input `i`, by forward mode."""
+    """Compute J·U with respect to input `i` for each output, by forward mode."""
     columns = []
     for direction in directions.T:
         tangents = zero_tangents(args)

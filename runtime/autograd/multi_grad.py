@@ -90,6 +90,6 @@ class _Collector:
         return arrive
 
     def _expected(self, running: Any) -> int:
-        """How many of the tensors the pass computes a gradient of."""
+        """Count the tensors of which the pass computes a gradient."""
         visited = {id(grad_node) for grad_node in running.visited()}
         return sum(node in visited for node in self._nodes)

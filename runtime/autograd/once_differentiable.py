@@ -13,7 +13,7 @@ from .context import FunctionCtx
 
 
 class _DifferentiatedTwice(Node):
-    """Stands behind the result of a `once_differentiable` backward."""
+    """Node of the result of a `once_differentiable` backward."""
 
     __slots__ = ()
 
@@ -33,7 +33,7 @@ class _DifferentiatedTwice(Node):
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """For a `backward` that is not made of recorded ops: differentiating it again is an error."""
+    """Mark a `backward` that is not made of recorded ops: to differentiate it again is an error."""
 
     @functools.wraps(backward)
     def run(ctx: FunctionCtx, *grads: Tensor | None) -> Any:

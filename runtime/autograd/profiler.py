@@ -1,6 +1,6 @@
-"""Where the time goes: every op and every node that runs in a `with profile()` block.
+"""Profiler of every op and every node that runs in a `with profile()` block.
 
-Python's own profiling hook watches the calls, so ops cost nothing while nobody profiles.
+Python's own profiling hook watches the calls, so ops cost nothing while no profiler runs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Event:
 
     @property
     def total(self) -> int:
-        """From the call to the return."""
+        """The time from the call to the return."""
         return self.end - self.start
 
     @property
@@ -152,7 +152,7 @@ class profile:
 
 
 class record_function(ModeDecorator):
-    """What happens inside the block belongs to an event of this name, if a profiler runs.
+    """Make the block an event of this name, if a profiler runs.
 
     Also a decorator: every call of the function is an event.
     """
@@ -175,12 +175,12 @@ class record_function(ModeDecorator):
             running._close(None)
 
     def clone(self) -> record_function:
-        """The same event, not entered."""
+        """Return the same event, not entered."""
         return record_function(self.name, self.args)
 
 
 def _names_of_code() -> dict[CodeType, str]:
-    """What to call the events: ops by name; nodes by asking them, hence an empty text."""
+    """Collect the names of events: of ops; empty for nodes, which are asked."""
     import_all()
     names = {function.__code__: op.name.partition(".")[0] for function, op in OPS.items()}
     stack: list[type[Node]] = [Node]

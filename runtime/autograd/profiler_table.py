@@ -1,4 +1,4 @@
-"""What a profile comes to, as a table."""
+"""The table of a profile."""
 
 from __future__ import annotations
 

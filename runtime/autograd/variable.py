@@ -15,7 +15,7 @@ class ImperativeEngine:
 
 
 class VariableMeta(type):
-    """Makes `isinstance(x, Variable)` true for every tensor."""
+    """Metaclass that makes `isinstance(x, Variable)` true for every tensor."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor)
