@@ -64,7 +64,7 @@ class StaleView(Tensor):
         plain.__class__ = Tensor
         plain.grad_node = None
 
-    def as_operand(self) -> Tensor:
+    def _as_operand(self) -> Tensor:
         """Return the same view without a history; RuntimeError where the op is recorded."""
         if is_grad_enabled():
             raise self.refusal()

@@ -69,7 +69,7 @@ class Tensor(TensorMethods):
         "grad_node",
     )
 
-    call_op: ClassVar[Any] = None
+    _call_op: ClassVar[Any] = None
     """The function that calls an op on arguments by name, some of them of this class, or None."""
 
     # A tensor takes part in `array * tensor`: NumPy must leave the operator to us.
@@ -244,7 +244,7 @@ class Tensor(TensorMethods):
         """Return whether this tensor is a view of another."""
         return self._base is not None
 
-    def as_operand(self) -> Tensor:
+    def _as_operand(self) -> Tensor:
         """Return the tensor that an op computes with where this one is its argument.
 
         That is a plain one on the same memory, for a subclass that does not override it.

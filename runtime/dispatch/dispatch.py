@@ -2,7 +2,7 @@
 
 A generated function checks in a few nanoseconds that its tensor arguments are of type `Tensor`
 exactly. If one is not, it hands the whole call to `dispatch`, which lifts numbers and arrays, asks
-the class of a special tensor what to do (`Tensor.call_op`, `Tensor.as_operand`), and calls the
+the class of a special tensor what to do (`Tensor._call_op`, `Tensor._as_operand`), and calls the
 function again.
 """
 
@@ -34,7 +34,7 @@ def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     op = OPS[function]
     values = bind(op, args, kwargs)
     for value in relevant:
-        call_op = getattr(type(value), "call_op", None)
+        call_op = getattr(type(value), "_call_op", None)
         if call_op is not None:
             return call_op(op, values)
     return call(op, lift(op, values))
@@ -95,7 +95,7 @@ def _lift_one(
     op: Op, param: Param, position: int, value: Any, number_dtype: np.dtype[Any] | None
 ) -> Tensor:
     if isinstance(value, Tensor):
-        return value.as_operand()
+        return value._as_operand()
     if isinstance(value, np.ndarray):
         return wrap(operand(value))
     if isinstance(value, np.number | np.bool_):

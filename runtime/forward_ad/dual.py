@@ -91,12 +91,12 @@ class Dual(Tensor):
         return self._dual_parts.level
 
     @staticmethod
-    def call_op(op: Op, values: dict[str, Any]) -> Any:
+    def _call_op(op: Op, values: dict[str, Any]) -> Any:
         """Call an op on arguments by name, some of them duals: see `call_with_tangents`."""
         return call_with_tangents(op, values)
 
-    def as_operand(self) -> Tensor:
-        """Return the dual itself, whose tangent is taken off by `call_op`."""
+    def _as_operand(self) -> Tensor:
+        """Return the dual itself, whose tangent is taken off by `_call_op`."""
         return self
 
     def detach_(self) -> Tensor:

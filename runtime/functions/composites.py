@@ -7,15 +7,20 @@ cannot say is said here. No function has a node of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..core.lazy import LazyModule
 from ..core.memory_format import contiguous_format, outermost_first, preserve_format, wrong_rank
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.tensor import Tensor, normalize_dim
 from ..core.user_warnings import warn_once
 from ..dispatch.registry import table_op
 from ..forward_ad.tangent_layout import lay_out
-from . import linalg
+
+if TYPE_CHECKING:
+    from . import linalg
+else:
+    linalg = LazyModule(".linalg", globals(), "linalg")
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:

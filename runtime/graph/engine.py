@@ -94,7 +94,8 @@ def run_eager(task: GraphTask, keep_graph: bool, may_be_large: bool) -> bool:
     something has arrived, waits for nothing more, and no dependencies are counted. Most nodes
     have one consumer: such a node is `following`, with the gradient beside it, and goes through
     neither the queue nor the buffers. Gradients that `may_be_large` may go along whole chains.
-    What `GraphTask.propagate` does is written out here: a call takes as long as a small op.
+    What `GraphTask.propagate` does is written out: a call for each node would take a third of the
+    time of a small op's gradient.
     """
     buffers, runs, on_tensors = task.buffers, task.needs, task.on_tensors
     ahead: list[tuple[int, Node]] = []

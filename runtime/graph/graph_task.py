@@ -54,7 +54,6 @@ class GraphTask:
         "at_once",
         "buffers",
         "captures",
-        "create_graph",
         "dependencies",
         "needs",
         "node",
@@ -71,7 +70,6 @@ class GraphTask:
         self.root = root
         self.node: Node | None = None
         """The node whose gradient is being computed, once user code may look."""
-        self.create_graph = create_graph
         self.on_tensors = create_graph or current_level() is not None
         """True if gradients are tensors, because ops on them are recorded or carry tangents."""
         self.number = _next_number()

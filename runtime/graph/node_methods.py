@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.node import Node
-from .raw_saved import raw_saved
 from .run_hooks import call_node_hooks
 from .saved_attributes import saved_value
 
@@ -40,6 +39,8 @@ class RawSaved:
     def __get__(self, node: Node | None, owner: type) -> Any:
         if node is None:
             return self
+        from .raw_saved import raw_saved  # few programs ask for it
+
         return raw_saved(node, self.slot)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from dataclasses import replace
+from importlib.util import resolve_name
 
 import pytest
 
@@ -113,7 +114,7 @@ MAX_FUNCTION = 60
 
 
 def violations(imported: str, allowed: tuple[str, ...], importers: str) -> list[Import]:
-    """Imports of `imported` by `importers` of something that is not in `allowed`."""
+    """Find imports of `imported` by `importers` of something that is not in `allowed`."""
     return [
         found
         for found in imports()
@@ -154,21 +155,38 @@ def test_the_runtime_does_not_know_the_generator() -> None:
 
 
 def runtime_imports() -> list[Import]:
-    """Every import of the runtime by itself that happens when it runs, late ones included."""
-    return [
+    """Find every import of the runtime by itself that is run, late ones included."""
+    found = [
         use
         for use in imports()
         if is_in(use.importer, "gradspec")
         and is_in(use.imported, "gradspec")
         and not use.for_types_only
     ]
+    return found + lazy_modules()
+
+
+def lazy_modules() -> list[Import]:
+    """Find what `LazyModule` imports in modules written by hand.
+
+    Those of generated families do not count: a family waits until another calls one of its ops,
+    as the formulas of one may use ops of any other.
+    """
+    found = []
+    for path in python_files("runtime"):
+        module = ".".join(("gradspec", *path.relative_to(ROOT / "runtime").with_suffix("").parts))
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "LazyModule":
+                imported = resolve_name(ast.literal_eval(node.args[0]), module.rpartition(".")[0])
+                found.append(Import(module, imported, path, node.lineno, True, False))
+    return found
 
 
 LAYER_OF = {name: layer for layer, names in enumerate(RUNTIME_LAYERS) for name in names.split()}
 
 
 def upward(found: list[Import]) -> list[Import]:
-    """Those of some imports that lead from a layer to one above it, or aside to another part."""
+    """Filter the imports that lead from a layer to one above it, or aside to another part."""
     return [
         use
         for use in found
@@ -178,12 +196,12 @@ def upward(found: list[Import]) -> list[Import]:
 
 
 def part_of(module: str) -> str:
-    """The folder or root module of the runtime that a module is in."""
+    """Return the folder or root module of the runtime that a module is in."""
     return module.split(".")[1]
 
 
 def below_the_root(found: list[Import]) -> list[Import]:
-    """Some imports without those by or of the package itself, which shows all names to users."""
+    """Drop the imports by or of the package itself, which shows all names to users."""
     return [use for use in found if use.importer != "gradspec" and use.imported != "gradspec"]
 
 
@@ -205,16 +223,14 @@ def test_an_upward_import_is_found() -> None:
     assert late.imported == "gradspec.functions.printing.tensor_repr"
     moved = replace(late, importer="gradspec.core.tensor")
     assert upward([late, moved]) == [moved]
+    (lazy,) = (use for use in lazy_modules() if use.imported == "gradspec.functions.linalg")
+    assert upward([replace(lazy, importer="gradspec.core.tensor")])
     aside = replace(late, importer="gradspec.optim.sgd", imported="gradspec.viz.graph")
     assert upward([aside]) == [aside]
 
 
 def module_graph(found: list[Import]) -> dict[str, set[str]]:
-    """Which modules each module imports; families of ops that wait for each other are not seen.
-
-    `LazyModule` names a module by a string and imports it when an op of it is first called, as
-    the formulas of one family may use ops of any other.
-    """
+    """Map each module to the modules that it imports."""
     modules = {use.importer for use in imports()}
     graph: dict[str, set[str]] = {use.importer: set() for use in found}
     for use in found:
@@ -227,7 +243,7 @@ def module_graph(found: list[Import]) -> dict[str, set[str]]:
 
 
 def circles(graph: dict[str, set[str]]) -> list[str]:
-    """The modules that import themselves through others: what is left without those that do not."""
+    """Find the modules that import themselves through others, by dropping those that do not."""
     left = {module: set(imported) for module, imported in graph.items()}
     while True:
         ends = {module for module, imported in left.items() if not imported & left.keys()}
