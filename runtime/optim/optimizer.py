@@ -69,7 +69,7 @@ class Optimizer:
                 clear_grad(param, set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient; return the loss, if a `closure` computes it."""
+        """Update parameters that have gradients; return the loss, if a `closure` computes it."""
         loss = None
         if closure is not None:
             with enable_grad():

@@ -156,7 +156,7 @@ class _Tracer:
         return stop
 
     def result(self, node: Node, output_nr: int) -> str:
-        """Return the vertex of one result of an op, through which the gradient comes to its node."""
+        """Return the vertex of one result of an op, through which the gradient reaches its node."""
         results = self.results.setdefault(node, {})
         if output_nr not in results:
             key = self.keys[node]
