@@ -1,4 +1,4 @@
-"""`backward` and `grad`: what a backward pass is asked for, checked before it starts."""
+"""`backward` and `grad`: check the arguments of a backward pass, and start it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def backward(
     grad_tensors
         The cotangent of each root, of its shape; None stands for 1.0.
     retain_graph
-        Keep what the graph saved, for another pass; by default what `create_graph` is.
+        Keep the graph's saved values, for another pass; by default the value of `create_graph`.
     create_graph
         Record the pass, so that the gradients can be differentiated.
     grad_variables
@@ -76,7 +76,7 @@ def backward(
 
 @cache
 def _warn_of_cycle() -> None:
-    """Warn, once in a process as in PyTorch, of what `create_graph` leaves behind."""
+    """Warn, once in a process as PyTorch does, of the reference cycle that `create_graph` makes."""
     warn(
         "Using backward() with create_graph=True will create a reference cycle between the "
         "parameter and its gradient, which is freed by the garbage collector only. Use "
@@ -85,7 +85,7 @@ def _warn_of_cycle() -> None:
 
 
 class BackwardMethods:
-    """What `Tensor` takes over from here: the method that starts a pass."""
+    """Method of `Tensor` that starts a pass."""
 
     __slots__ = ()
 
@@ -126,7 +126,7 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """The gradient of `outputs` with respect to each of `inputs`; accumulates nothing.
+    """Compute the gradient of `outputs` with respect to each of `inputs`; accumulate nothing.
 
     Parameters
     ----------
@@ -137,12 +137,12 @@ def grad(
     only_inputs
         Ignored.
     allow_unused
-        Answer None for an input that `outputs` do not depend on, instead of raising.
+        Return None for an input that `outputs` do not depend on, instead of raising.
     is_grads_batched
-        The first dimension of each of `grad_outputs` counts cotangents, and that of the answers
+        The first dimension of each of `grad_outputs` counts cotangents, and that of the results
         the gradient for each.
     materialize_grads
-        Answer zeros instead of None.
+        Return zeros instead of None.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def grad(
 
 
 def _zeros(place: TensorOrEdge, create_graph: bool) -> Tensor:
-    """What `materialize_grads` answers for an input that was not used."""
+    """Make the zeros that `materialize_grads` returns for an input that was not used."""
     if not isinstance(place, Tensor):
         raise RuntimeError(
             "materialize_grads cannot be used when the given input is a GradientEdge that is not "
@@ -200,7 +200,7 @@ def _zeros(place: TensorOrEdge, create_graph: bool) -> Tensor:
 
 
 def _places(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, ...]:
-    """One tensor or edge, or several, as a tuple."""
+    """Return one tensor or edge, or several, as a tuple."""
     if type(value) is Tensor or isinstance(value, Tensor | GradientEdge):
         return (value,)
     places = tuple(value)
@@ -215,7 +215,7 @@ def _places(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, ...]:
 
 
 def _as_tuple(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor | None, ...]:
-    """A cotangent or None for each root."""
+    """Return a cotangent or None for each root."""
     if grads is None:
         return (None,) * len(roots)
     cotangents = (grads,) if isinstance(grads, Tensor) else tuple(grads)
@@ -230,7 +230,7 @@ def _as_tuple(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor
 
 
 def _cotangents(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor | None, ...]:
-    """The cotangent of each root, checked, in the root's dtype; None where it is left out."""
+    """Check cotangents, and cast them to the dtypes of their roots; None where one is left out."""
     if grads is None:
         return (None,) * len(roots)
     cotangents = _as_tuple(roots, grads)

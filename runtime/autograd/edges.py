@@ -1,4 +1,4 @@
-"""`GradientEdge`: a place in the graph, without the tensor that was computed there."""
+"""`GradientEdge`: an output of a node, without the tensor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core.tensor import Tensor
 
 
 class GradientEdge(NamedTuple):
-    """An output of a node, as a root or an input of `backward` and `grad`."""
+    """Output of a node, as a root or an input of `backward` and `grad`."""
 
     node: Node
     output_nr: int
@@ -20,7 +20,7 @@ class GradientEdge(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """What a node does not know of one of its outputs."""
+    """Properties of an output that its node does not hold."""
 
     node: Node
     """The node of that output."""
@@ -32,7 +32,7 @@ TensorOrEdge: TypeAlias = Tensor | GradientEdge
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Where the gradient of `tensor` goes; RuntimeError if it requires none."""
+    """Return the edge to which the gradient of `tensor` flows; RuntimeError if it requires none."""
     node = tensor.grad_node
     if node is None:
         raise RuntimeError(
@@ -46,7 +46,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def grad_node_of(place: TensorOrEdge) -> Node | None:
-    """Where a gradient arrives; None for a tensor that requires none."""
+    """Return the node at which a gradient arrives; None for a tensor that requires none."""
     if isinstance(place, Tensor):
         return place.grad_node
     if isinstance(place.ownership_token, Origin):
@@ -57,7 +57,7 @@ def grad_node_of(place: TensorOrEdge) -> Node | None:
 
 
 def shape_and_dtype(place: TensorOrEdge) -> tuple[tuple[int, ...], np.dtype[Any]] | None:
-    """Of what was computed at a place; None for an edge made by hand, whose node forgets it."""
+    """Return shape and dtype of an output; None for a hand-made edge whose node has neither."""
     if isinstance(place, Tensor):
         return place.array.shape, place.array.dtype
     if isinstance(place.ownership_token, Origin):

@@ -1,4 +1,4 @@
-"""At level DEBUG every node of a backward pass says when it runs."""
+"""Logging of every node that runs in a backward pass, at level DEBUG."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from logging import Logger
 
 _DEBUG = 10
-"""`logging.DEBUG`; the module takes long to import, and most programs never log."""
+"""`logging.DEBUG`, without importing the module, which is slow and seldom used."""
 
 
 def is_logging() -> bool:
-    """Whether somebody listens: not before the program itself has imported `logging`."""
+    """Return whether the logger is enabled, which the program must have imported `logging` for."""
     return "logging" in sys.modules and _log().isEnabledFor(_DEBUG)
 
 
@@ -31,7 +31,7 @@ def _log() -> Logger:
 
 
 def register_logging_hooks_on_whole_graph(places: Iterable[TensorOrEdge]) -> Callable[[], None]:
-    """Let every node below `places` log what arrives; answers what unregisters the hooks."""
+    """Let every node below `places` log what arrives; return a function that stops this."""
     handles = [
         node.register_prehook(partial(_tell, node.name(), node.sequence_nr))
         for node in nodes_below(places)
@@ -56,7 +56,7 @@ def _described(grad: Any) -> str:
 
 
 def nodes_below(places: Iterable[TensorOrEdge]) -> Iterator[Node]:
-    """Every node, once, without recursion."""
+    """Return every node once, without recursion."""
     stack = [node for place in places if (node := grad_node_of(place)) is not None]
     seen = set(stack)
     while stack:

@@ -1,4 +1,4 @@
-"""One hook for the gradients of several tensors."""
+"""Hooks on the gradients of several tensors together."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .edges import TensorOrEdge, grad_node_of
 
 
 class MultiHandle:
-    """Removes the hook from all tensors."""
+    """Handle that removes the hook from all tensors."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         self.handles = tuple(handles)
 
     def remove(self) -> None:
-        """Take the hook away; doing it twice is harmless."""
+        """Remove the hook; a second time does nothing."""
         for handle in self.handles:
             handle.remove()
 
@@ -62,7 +62,7 @@ def _vertex(place: TensorOrEdge) -> Node:
 
 
 class _Collector:
-    """The gradients that have arrived so far, for each pass that is running."""
+    """Gradients that have arrived so far, for each running pass."""
 
     def __init__(self, nodes: list[Node], fn: Callable[..., None], mode: str) -> None:
         self._nodes = [id(place_of(grad_node)[0]) for grad_node in nodes]
@@ -72,7 +72,7 @@ class _Collector:
         self._lock = threading.Lock()
 
     def hook(self, position: int) -> Callable[[Tensor], None]:
-        """The tensor hook of one of the tensors."""
+        """Make the tensor hook of one of the tensors."""
 
         def arrive(grad: Tensor) -> None:
             running = current_pass()
@@ -90,6 +90,6 @@ class _Collector:
         return arrive
 
     def _expected(self, running: Any) -> int:
-        """How many of the tensors the pass computes a gradient of."""
+        """Count the tensors of which the pass computes a gradient."""
         visited = {id(grad_node) for grad_node in running.visited()}
         return sum(node in visited for node in self._nodes)

@@ -1,4 +1,4 @@
-"""`Variable` and its engine, under the names by which PyTorch's sources know them."""
+"""`Variable` and its engine, under the names they have in PyTorch's sources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .edges import TensorOrEdge, grad_node_of, shape_and_dtype
 
 
 class ImperativeEngine:
-    """The backward engine as an object; there is one, `Variable._execution_engine`."""
+    """Backward engine as an object; there is one, `Variable._execution_engine`."""
 
     def run_backward(
         self,
@@ -27,7 +27,7 @@ class ImperativeEngine:
         allow_unreachable: bool = False,
         accumulate_grad: bool = False,
     ) -> tuple[Tensor | None, ...]:
-        """Run a pass from `tensors`, each with its cotangent, and answer the gradients of `inputs`.
+        """Run a pass from `tensors`, each with its cotangent, and return the gradients of `inputs`.
 
         With `accumulate_grad` the gradients are added to `grad` instead: of `inputs`, or of every
         leaf if there are none. RuntimeError for a root that requires no gradient, and for an
@@ -77,7 +77,7 @@ class ImperativeEngine:
 
 
 def _one(place: TensorOrEdge) -> Tensor:
-    """The cotangent that may be left out: 1.0, for a single real element."""
+    """Return the cotangent that may be left out: 1.0, for a single real element."""
     known = shape_and_dtype(place)
     if known is None:
         raise RuntimeError(
@@ -105,20 +105,20 @@ def _target(place: TensorOrEdge) -> Node:
 
 
 class VariableMeta(type):
-    """Makes `isinstance(x, Variable)` true for every tensor."""
+    """Metaclass that makes `isinstance(x, Variable)` true for every tensor."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor)
 
 
 class _LegacyVariableBase:
-    """Calling it answers a tensor on the same memory, as when variables were not tensors yet."""
+    """Class whose call returns a tensor on the same memory, as before variables were tensors."""
 
     def __new__(cls, data: Any, requires_grad: bool = False) -> Any:
         return data.detach().requires_grad_(requires_grad)
 
 
 class Variable(_LegacyVariableBase, metaclass=VariableMeta):
-    """The old name of a tensor that takes part in autograd."""
+    """Old name of a tensor that takes part in autograd."""
 
     _execution_engine: ClassVar[ImperativeEngine] = ImperativeEngine()
