@@ -70,7 +70,7 @@ def codegen(
     _run(target, jobs, prove_all=False, discard_edits=discard_edits, as_json=as_json)
 
 
-@click.command(short_help="Prove the formulas; with --all from nothing.", epilog=_EPILOG)
+@click.command(short_help="Prove the formulas; with --all every one.", epilog=_EPILOG)
 @spec_argument
 @out_option
 @package_option

@@ -36,7 +36,7 @@ from .place import target_of
 
 
 @click.command(
-    short_help="Make every formula wrong, and prove it.",
+    short_help="Test the proof with wrong formulas.",
     epilog="Exit status: 0 no mutant survived; 1 one did, or the spec has mistakes; 2 usage.",
 )
 @click.argument("ops", nargs=-1, metavar="[OP]...")

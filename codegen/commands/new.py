@@ -26,7 +26,7 @@ from .place import target_of
 @click.option(
     "--to",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Append the entry to this spec file, which is made if it does not exist.",
+    help="Append the entry to this spec file, which is created if it does not exist.",
 )
 @click.option("--composite", is_flag=True, help="An op that only calls other ops.")
 @spec_option

@@ -20,7 +20,7 @@ spec_argument = click.argument("spec", type=_FILE, required=False)
 spec_option = click.option(
     "--spec",
     type=_FILE,
-    help="Your own spec, whose ops are known beside gradspec's. By default that of the project.",
+    help="Your own spec, whose ops are known as well as gradspec's. By default the project's.",
 )
 out_option = click.option(
     "--out", help="Folder of the generated package: absent, empty, or generated before."
@@ -38,10 +38,10 @@ jobs_option = click.option(
     type=click.IntRange(min=1),
     default=os.cpu_count() or 1,
     show_default="all cores",
-    help="Processes that prove side by side.",
+    help="Number of processes that prove.",
 )
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Answer in JSON on standard output, for programs."
+    "--json", "as_json", is_flag=True, help="Print JSON on standard output, for programs."
 )
 
 
