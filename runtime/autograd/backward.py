@@ -1,4 +1,4 @@
-"""`backward` and `grad`: check the arguments of a backward pass, and start it."""
+"""`backward` and `grad`: check what a backward pass is asked for, and start it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.tensor import Size, Tensor, wrap
+from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn
-from ..overrides import handle_torch_function, has_torch_function_unary
 from .batched import grad_of_each
 from .edges import GradientEdge, TensorOrEdge, shape_and_dtype
-from .graph import _engine_run_backward
+from .run_backward import run_backward
 
 TensorOrTensors: TypeAlias = TensorOrEdge | Iterable[TensorOrEdge]
 Gradients: TypeAlias = Tensor | Iterable[Tensor | None] | None
@@ -59,11 +59,11 @@ def backward(
         grad_tensors = grad_variables
     if create_graph:
         _warn_of_cycle()
-    wanted = () if inputs is None else _places(inputs, "inputs")
+    wanted = () if inputs is None else _tensors_or_edges(inputs, "inputs")
     if inputs is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    roots = _places(tensors, "tensors")
-    _engine_run_backward(
+    roots = _tensors_or_edges(tensors, "tensors")
+    run_backward(
         roots,
         _cotangents(roots, grad_tensors),
         create_graph if retain_graph is None else retain_graph,
@@ -85,7 +85,7 @@ def _warn_of_cycle() -> None:
 
 
 class BackwardMethods:
-    """Method of `Tensor` that starts a pass."""
+    """The method of `Tensor` that starts a backward pass."""
 
     __slots__ = ()
 
@@ -126,7 +126,7 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """Compute the gradient of `outputs` with respect to each of `inputs`; accumulate nothing.
+    """Return the gradient of `outputs` with respect to each of `inputs`; accumulate nothing.
 
     Parameters
     ----------
@@ -160,14 +160,14 @@ def grad(
                 "but got: allow_unused=False."
             )
         allow_unused = True
-    wanted = _places(inputs, "inputs")
+    wanted = _tensors_or_edges(inputs, "inputs")
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    roots = _places(outputs, "outputs")
+    roots = _tensors_or_edges(outputs, "outputs")
     keep_graph = create_graph if retain_graph is None else retain_graph
 
     def run(grads: Gradients, keep_graph: bool) -> tuple[Tensor | None, ...]:
-        return _engine_run_backward(
+        return run_backward(
             roots,
             _cotangents(roots, grads),
             keep_graph,
@@ -184,34 +184,34 @@ def grad(
     if not materialize_grads:
         return found
     return tuple(
-        _zeros(place, create_graph) if arrived is None else arrived
-        for place, arrived in zip(wanted, found, strict=True)
+        _zeros(of, create_graph) if arrived is None else arrived
+        for of, arrived in zip(wanted, found, strict=True)
     )
 
 
-def _zeros(place: TensorOrEdge, create_graph: bool) -> Tensor:
-    """Make the zeros that `materialize_grads` returns for an input that was not used."""
-    if not isinstance(place, Tensor):
+def _zeros(of: TensorOrEdge, create_graph: bool) -> Tensor:
+    """Make what `materialize_grads` answers for an input that was not used."""
+    if not isinstance(of, Tensor):
         raise RuntimeError(
             "materialize_grads cannot be used when the given input is a GradientEdge that is not "
             "used: an edge has no shape that zeros could have"
         )
-    return wrap(np.zeros_like(place.array)).requires_grad_(create_graph)
+    return wrap(np.zeros_like(of.array)).requires_grad_(create_graph)
 
 
-def _places(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, ...]:
+def _tensors_or_edges(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, ...]:
     """Return one tensor or edge, or several, as a tuple."""
     if type(value) is Tensor or isinstance(value, Tensor | GradientEdge):
         return (value,)
-    places = tuple(value)
-    for place in places:
-        if not isinstance(place, Tensor | GradientEdge):
+    items = tuple(value)
+    for item in items:
+        if not isinstance(item, Tensor | GradientEdge):
             # Which of the two it is, is PyTorch's choice.
             kind = RuntimeError if role == "inputs" else TypeError
             raise kind(
-                f"all {role} have to be Tensors or GradientEdges, but got {type(place).__name__}"
+                f"all {role} have to be Tensors or GradientEdges, but got {type(item).__name__}"
             )
-    return places
+    return items
 
 
 def _as_tuple(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor | None, ...]:
@@ -230,7 +230,7 @@ def _as_tuple(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor
 
 
 def _cotangents(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor | None, ...]:
-    """Check cotangents, and cast them to the dtypes of their roots; None where one is left out."""
+    """Check the cotangent of each root, and cast it to the root's dtype; None where left out."""
     if grads is None:
         return (None,) * len(roots)
     cotangents = _as_tuple(roots, grads)

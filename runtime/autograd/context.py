@@ -23,7 +23,7 @@ from ..graph.raw_saved import (
 from ..graph.saved_tensor_hooks import Pack, PackedValue, Unpack, current_hooks, pack_tensor
 from ..graph.saved_values import modified_in_place
 
-_OF_THE_NODE = frozenset(
+_NODE_ATTRIBUTES = frozenset(
     ["name", "next_functions", "metadata", "register_hook", "register_prehook", "_sequence_nr"]
 )
 
@@ -146,7 +146,7 @@ class FunctionCtx:
 
     def __getattr__(self, name: str) -> Any:
         # In PyTorch the context is the node; here it answers for its node.
-        node = self._node() if name in _OF_THE_NODE else None
+        node = self._node() if name in _NODE_ATTRIBUTES else None
         if node is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(node, name)

@@ -17,7 +17,7 @@ from ..forward_ad.dual import (
     with_tangent,
     without_closed_levels,
 )
-from ..forward_ad.inplace_tangents import lying_as
+from ..forward_ad.tangent_layout import lying_as
 
 
 class UnpackedDualTensor(Result):

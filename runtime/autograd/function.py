@@ -9,15 +9,17 @@ from weakref import ref
 
 import numpy as np
 
-from ..core.modes import apply_modes, is_grad_enabled, mode, no_grad
+from ..core.apply_modes import apply_modes
+from ..core.modes import is_grad_enabled, mode, no_grad
 from ..core.node import Node, OutputNode, next_sequence_nr
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
-from ..dispatch.unbroadcast import ShapeDtype, reduce_to, reduce_to_differentiable
+from ..dispatch.unbroadcast import reduce_to_differentiable
 from ..forward_ad.dual import split
 from ..graph.anomaly import remember_call
 from ..inplace.ops import mark_written, rebase_history
 from ..inplace.rebase_history import check_recordable
+from ..kernels.reductions.unbroadcast import ShapeDtype, reduce_to
 from .context import ContextNode, FunctionCtx
 from .function_jvp import attach_tangents, innermost_level, is_differentiable
 from .once_differentiable import once_differentiable as once_differentiable

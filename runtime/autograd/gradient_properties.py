@@ -21,8 +21,8 @@ from .jacobians import (
     zero_tangents,
 )
 
-_TWO: Final = 2
-"""Size of the batches that are checked."""
+_BATCH_SIZE: Final = 2
+"""The size of the batches that are tried."""
 
 
 class UndefinedGrad(Node):
@@ -131,7 +131,9 @@ def check_batched_cotangents(func: Callable[..., Any], args: Sequence[Any]) -> N
         outputs, inputs = _run(func, args)
         output = outputs[nr]
         size = components(output.array).size
-        cotangents = [from_components(rng.normal(size=size), output.array) for _ in range(_TWO)]
+        cotangents = [
+            from_components(rng.normal(size=size), output.array) for _ in range(_BATCH_SIZE)
+        ]
         each = [
             grad(output, inputs, wrap(cotangent), retain_graph=True, allow_unused=True)
             for cotangent in cotangents
@@ -163,7 +165,7 @@ def check_batched_tangents(func: Callable[..., Any], args: Sequence[Any]) -> Non
         if zeros is None:
             continue
         size = components(zeros.array).size
-        drawn = [rng.normal(size=size) for _ in range(_TWO)]
+        drawn = [rng.normal(size=size) for _ in range(_BATCH_SIZE)]
         found = []
         for direction in (*drawn, np.sum(drawn, axis=0)):
             tangents: list[Tensor | None] = [None] * len(args)

@@ -15,26 +15,12 @@ from ..core.node import Node
 from ..core.tensor import Tensor, wrap
 from ..graph.saved_tensor_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..inplace.ops import mark_written
-from .edges import GradientEdge, TensorOrEdge, get_gradient_edge
-from .logging_hooks import is_logging
-from .logging_hooks import (
-    register_logging_hooks_on_whole_graph as _register_logging_hooks_on_whole_graph,
-)
+from .edges import GradientEdge, get_gradient_edge
 from .multi_grad import register_multi_grad_hook
-from .variable import Variable
+from .run_backward import run_backward
 
-
-def _engine_run_backward(
-    t_outputs: Sequence[TensorOrEdge], *args: Any, **kwargs: Any
-) -> tuple[Tensor | None, ...]:
-    """Run the engine; at logging level DEBUG every node logs its run."""
-    if not is_logging():
-        return Variable._execution_engine.run_backward(t_outputs, *args, **kwargs)
-    unregister_hooks = _register_logging_hooks_on_whole_graph(t_outputs)
-    try:
-        return Variable._execution_engine.run_backward(t_outputs, *args, **kwargs)
-    finally:
-        unregister_hooks()
+_engine_run_backward = run_backward
+"""PyTorch's private name."""
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from ..core.hooks import RemovableHandle
 from ..core.node import Node, place_of
 from ..core.tensor import Tensor
-from ..graph.engine import current_pass
+from ..graph.graph_task import current_task
 from .edges import TensorOrEdge, grad_node_of
 
 
@@ -44,7 +44,7 @@ def register_multi_grad_hook(
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         tensors = [t for t in tensors if not isinstance(t, Tensor) or t.requires_grad]
-    nodes = [_vertex(tensor) for tensor in tensors]
+    nodes = [_node(tensor) for tensor in tensors]
     collector = _Collector(nodes, fn, mode)
     handles = []
     for position, grad_node in enumerate(nodes):
@@ -53,8 +53,8 @@ def register_multi_grad_hook(
     return MultiHandle(handles)
 
 
-def _vertex(place: TensorOrEdge) -> Node:
-    grad_node = grad_node_of(place)
+def _node(end: TensorOrEdge) -> Node:
+    grad_node = grad_node_of(end)
     if grad_node is None:
         # PyTorch's type, too: there it is an `assert`.
         raise AssertionError("cannot register a hook on a tensor that doesn't require gradient")
@@ -75,7 +75,7 @@ class _Collector:
         """Make the tensor hook of one of the tensors."""
 
         def arrive(grad: Tensor) -> None:
-            running = current_pass()
+            running = current_task()
             if running is None:
                 return
             with self._lock:

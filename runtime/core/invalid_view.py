@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .node import AccumulateGrad, Node
+from .accumulate_grad import AccumulateGrad
+from .modes import is_grad_enabled
+from .node import Node
 from .tensor import Tensor, wrap
 from .view_errors import BASE_MODIFIED, view_refusal
 
@@ -62,8 +64,10 @@ class StaleView(Tensor):
         plain.__class__ = Tensor
         plain.grad_node = None
 
-    def as_plain(self) -> Tensor:
-        """The same view without a history, for ops that are not recorded."""
+    def as_operand(self) -> Tensor:
+        """Return the same view without a history; RuntimeError where the op is recorded."""
+        if is_grad_enabled():
+            raise self.refusal()
         plain = wrap(self.array)
         plain.alias = self.alias
         plain._view_base = self._view_base

@@ -95,11 +95,11 @@ def _here(path: str) -> frozenset[str]:
 
 
 def _without_missing(path: str) -> Iterator[str]:
-    place: Any = sys.modules.get(path) or getattr(sys.modules[_PACKAGE], "Tensor", None)
+    namespace: Any = sys.modules.get(path) or getattr(sys.modules[_PACKAGE], "Tensor", None)
     if path != f"{_PACKAGE}.Tensor" and path not in sys.modules:
         return
-    for name in dir(place):
-        if type(vars(place).get(name)) is not MissingMethod:
+    for name in dir(namespace):
+        if type(vars(namespace).get(name)) is not MissingMethod:
             yield name
 
 

@@ -17,11 +17,11 @@ def is_unshared(array: Any) -> bool:
     A view counts if it shows all of an array that only the view knows, as a transposed product
     does. The array must be in one local variable of the caller, and nowhere else.
     """
-    if type(array) is not ndarray or getrefcount(array) != _ALONE:
+    if type(array) is not ndarray or getrefcount(array) != _UNSHARED_REFERENCES:
         return False
     if array.base is None:
         return True
-    if type(array.base) is not ndarray or getrefcount(array.base) != _ALONE_BASE:
+    if type(array.base) is not ndarray or getrefcount(array.base) != _UNSHARED_BASE_REFERENCES:
         return False
     return array.base.size == array.size and array.flags.writeable
 
@@ -41,5 +41,5 @@ def _references_to_base(array: Any) -> int:
     return getrefcount(array.base)
 
 
-_ALONE: Final = _references(empty(1))
-_ALONE_BASE: Final = _references_to_base(empty(1)[:])
+_UNSHARED_REFERENCES: Final = _references(empty(1))
+_UNSHARED_BASE_REFERENCES: Final = _references_to_base(empty(1)[:])

@@ -11,6 +11,8 @@ from weakref import ref
 
 import numpy as np
 
+from .modes import is_recording
+
 if TYPE_CHECKING:
     from .node import Node
     from .tensor import Tensor
@@ -21,7 +23,7 @@ INFERENCE: Final = "inference"
 BY_FUNCTION: Final = "function"
 """How a view was made, where that restricts what may be done to it (`Tensor._view_kind`)."""
 
-_FIRST_SWEEP: Final = 16
+SWEEP_VIEWS_MIN: Final = 16
 
 
 class Alias:
@@ -50,7 +52,7 @@ class Alias:
         """Nodes of in-place ops that saved their result: in which slot, and at which version."""
         self.views: list[ref[Tensor]] = []
         """Every view there is, and some that are no more: see `add_view`."""
-        self._sweep_at = _FIRST_SWEEP
+        self._sweep_at = SWEEP_VIEWS_MIN
 
     def add_view(self, view: Tensor) -> None:
         """Remember a view, weakly; dead ones are swept out when their number has doubled."""
@@ -61,7 +63,7 @@ class Alias:
             if written_over:
                 self.written_over = sum(view() is not None for view in views[:written_over])
             self.views = [view for view in views if view() is not None]
-            self._sweep_at = 2 * len(self.views) + _FIRST_SWEEP
+            self._sweep_at = 2 * len(self.views) + SWEEP_VIEWS_MIN
 
     def count_writes(self) -> int:
         """How often the memory was written to."""
@@ -106,8 +108,6 @@ class _InferenceAlias(Alias):
     @property
     def version(self) -> int:
         """Read when a node saves the tensor: RuntimeError, if the node is to stay."""
-        from .modes import is_recording
-
         if not is_recording():
             return 0
         raise RuntimeError(

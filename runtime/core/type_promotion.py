@@ -79,7 +79,7 @@ def type_name(dtype: DType) -> str:
     return _NAMES.get(dtype.name, dtype.name)
 
 
-_PLAIN: Final = frozenset((int, bool, complex, float, type(None)))
+_PYTHON_NUMBERS: Final = frozenset((int, bool, complex, float, type(None)))
 
 
 def plain_number(value: Any) -> Any:
@@ -87,7 +87,7 @@ def plain_number(value: Any) -> Any:
 
     Anything else as it is; TypeError for other tensors.
     """
-    if type(value) in _PLAIN:
+    if type(value) in _PYTHON_NUMBERS:
         return value
     if hasattr(value, "grad_fn"):
         if value.ndim or value.requires_grad:

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..core.entrance import is_supported
 from ..core.tensor import Tensor
+from ..core.torch_function import flattened, handle_torch_function, has_torch_function
 from ..core.type_promotion import without_numpy
-from ..overrides import flattened, handle_torch_function, has_torch_function
 from .registry import OPS, Op, Param
 
 Function: TypeAlias = Callable[..., Any]
@@ -221,8 +221,8 @@ _CHECKS: Final[dict[str, Callable[[object], bool]]] = {
 """What a Python value must be for an ATen type."""
 
 
-_MOST_TYPES: Final = 8
-"""So many elements of a list are enough to see what it is."""
+SHOWN_TYPES_MAX: Final = 8
+"""Elements of a list whose types an error shows."""
 
 
 def _no_overload(
@@ -241,8 +241,8 @@ def _no_overload(
 
 def _type_of(value: object) -> str:
     if isinstance(value, list | tuple):
-        inside = ", ".join(map(_type_of, value[:_MOST_TYPES]))
-        if len(value) > _MOST_TYPES:
+        inside = ", ".join(map(_type_of, value[:SHOWN_TYPES_MAX]))
+        if len(value) > SHOWN_TYPES_MAX:
             inside += f", ... {len(value)} in all"
         return f"{type(value).__name__} of [{inside}]"
     return type(value).__name__

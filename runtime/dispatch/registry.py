@@ -64,20 +64,22 @@ BY_NAME: Final[dict[str, Op]] = {}
 """By full name; the ops of a family are here once its module has been imported."""
 
 
-_LATER: Final[dict[str, tuple[str, ...]]] = {}
+_lazy_families: Final[dict[str, tuple[str, ...]]] = {}
 """Modules that are imported when one of their ops is first used, and the base names of these."""
 
 
 def import_later(package: str, families: dict[str, str]) -> None:
     """Name modules of a package that have further ops, and these by base name."""
-    _LATER.update({f"{package}.{family}": tuple(ops.split()) for family, ops in families.items()})
+    _lazy_families.update(
+        {f"{package}.{family}": tuple(ops.split()) for family, ops in families.items()}
+    )
 
 
 def base_names(*, without: str) -> dict[str, str]:
     """The ops of all packages but one by base name, and the package of each."""
     return {
         op: package
-        for module, ops in _LATER.items()
+        for module, ops in _lazy_families.items()
         if (package := module.rpartition(".")[0]) != without
         for op in ops
     }
@@ -85,7 +87,7 @@ def base_names(*, without: str) -> dict[str, str]:
 
 def import_all() -> None:
     """Import them now: somebody asks what ops there are."""
-    for module in _LATER:
+    for module in _lazy_families:
         import_quietly(module)
 
 
@@ -109,7 +111,7 @@ def table_op(name: str) -> Callable[..., Any]:
     LookupError if there is none.
     """
     base = name.partition(".")[0]
-    for module, ops in _LATER.items():
+    for module, ops in _lazy_families.items():
         if base in ops:
             import_quietly(module)
     for full_name, op in tuple(BY_NAME.items()):  # another thread may be importing a family

@@ -18,8 +18,10 @@ import numpy as np
 from ..core.node import Node
 from ..core.storage import base_of
 from ..core.tensor import Tensor
+from ..dispatch.dispatch import call, lift
 from ..dispatch.registry import Op, table_op
 from .saved_duals import keep_duals
+from .tangent_layout import lying_as
 
 
 class Level:
@@ -87,6 +89,15 @@ class Dual(Tensor):
     def level(self) -> Level:
         """The level that the tangent belongs to."""
         return self._dual_parts.level
+
+    @staticmethod
+    def call_op(op: Op, values: dict[str, Any]) -> Any:
+        """Call an op on arguments by name, some of them duals: see `call_with_tangents`."""
+        return call_with_tangents(op, values)
+
+    def as_operand(self) -> Tensor:
+        """Return the dual itself, whose tangent is taken off by `call_op`."""
+        return self
 
     def detach_(self) -> Tensor:
         """Cut this tensor off from the graph, and drop the tangent."""
@@ -192,8 +203,6 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
     the JVP asks for no tangent that is there, the result has none, as in PyTorch.
     NotImplementedError if the op has no JVP.
     """
-    from ..dispatch.dispatch import call, lift  # which imports this module
-
     values = {name: _map(without_closed_levels, value) for name, value in values.items()}
     level = innermost_level(values.values())
     if level is None:
@@ -286,8 +295,6 @@ def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
         return type(result)(*duals) if hasattr(result, "_fields") else type(result)(duals)
     tangent = _like(tangent, result)
     if base_of(result) is None:
-        from .inplace_tangents import lying_as  # which imports this module
-
         if any(np.may_share_memory(tangent.array, array) for array in given):
             tangent = table_op("clone")(tangent)
         tangent = lying_as(tangent, result)

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from ..core.node import AccumulateGrad, Node, OutputNode
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.node import Node, OutputNode
 
 if TYPE_CHECKING:
     from ..core.tensor import Tensor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,10 @@ from ..core.devices import check_device
 from ..core.entrance import check_dtype
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.memory_format import wanted_order
+from ..core.tensor import Tensor
+from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn_of_imaginary_part
 from ..dispatch.registry import table_op
-
-if TYPE_CHECKING:
-    from ..core.tensor import Tensor
 
 
 def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
@@ -25,8 +24,6 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     Called as `to(dtype)`, `to(device, dtype)` or `to(other)`, each with `non_blocking` and `copy`,
     and `memory_format` by name. There is one device, the CPU: RuntimeError for any other.
     """
-    from ..overrides import handle_torch_function, has_torch_function_unary  # after `Tensor`
-
     if has_torch_function_unary(self):
         return handle_torch_function(to, (self,), self, *args, **kwargs)
     dtype, copy, memory_format = wanted("to", *args, **kwargs)
@@ -70,7 +67,10 @@ def wanted(
 
 
 class ConversionMethods:
-    """Mixed into `Tensor`. Apart, because inside this class `float` and `int` mean the methods."""
+    """Methods of `Tensor` that convert it.
+
+    Apart, because inside this class `float` and `int` mean the methods.
+    """
 
     __slots__ = ()
 

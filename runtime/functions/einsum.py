@@ -224,9 +224,9 @@ def _expanded(term: _Term, other: _Term, shared: list[Label]) -> _Term:
 def _spread(term: _Term, labels: list[Label]) -> Tensor:
     """With a dimension for each of `labels`, of length one where the term has none."""
     tensor = _permuted(term, [label for label in labels if label in term.labels])
-    for place, label in enumerate(labels):
+    for axis, label in enumerate(labels):
         if label not in term.labels:
-            tensor = tensor.unsqueeze(place)
+            tensor = tensor.unsqueeze(axis)
     return tensor
 
 

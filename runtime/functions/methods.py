@@ -1,4 +1,4 @@
-"""The methods and operators of `Tensor` that are ops of the table."""
+"""Methods of `Tensor` and `Node` that layers above `core` define: the one installer."""
 
 from __future__ import annotations
 
@@ -14,36 +14,25 @@ from ..inplace.ops import in_place
 Function = Callable[..., Any]
 
 
-def _equality(function: Function, name: str) -> Function:
-    """`==` or `!=`, which compare with anything, as Python has it: `tensor == None` is False."""
+def install(owner: type, methods: Mapping[str, Any]) -> None:
+    """Make the functions and other descriptors among `methods` attributes of `owner`.
 
-    @wraps(function)
-    def method(self: Tensor, other: Any) -> Any:
-        try:
-            return function(self, other)
-        except TypeError:
-            return NotImplemented
-
-    method.__name__ = method.__qualname__ = name
-    return method
+    `methods` may be the namespace of a class.
+    """
+    for name, method in methods.items():
+        if hasattr(type(method), "__get__"):
+            setattr(owner, name, method)
 
 
-_FORMS: Final[dict[str, Callable[[Function, str], Function]]] = {
-    "": lambda function, name: function,
-    "in_place": in_place,
-    "equality": _equality,
-    "variadic": lambda function, name: variadic(function),
-}
-"""What is made of the function of an op."""
-
-
-def install_ops(package: str, methods: Mapping[str, tuple[str, str, str]]) -> None:
-    """Give `Tensor` methods and operators: by name, the family in `package`, function and form.
+def lazy_methods(package: str, methods: Mapping[str, tuple[str, str, str]]) -> dict[str, Any]:
+    """Return methods that are ops, by name, given the family in `package`, function and form.
 
     The family is imported when one of its methods is first used.
     """
-    for name, (family, function, form) in methods.items():
-        setattr(Tensor, name, _LazyMethod(name, f"{package}.{family}", function, form))
+    return {
+        name: _LazyMethod(name, f"{package}.{family}", function, form)
+        for name, (family, function, form) in methods.items()
+    }
 
 
 class _LazyMethod:
@@ -62,3 +51,26 @@ class _LazyMethod:
         method: Any = _FORMS[self._form](function, self._name)
         setattr(Tensor, self._name, method)
         return method.__get__(tensor, owner)
+
+
+def _equality(function: Function, name: str) -> Function:
+    """Return `==` or `!=`, which compare with anything, as in Python: `tensor == None` is False."""
+
+    @wraps(function)
+    def method(self: Tensor, other: Any) -> Any:
+        try:
+            return function(self, other)
+        except TypeError:
+            return NotImplemented
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+_FORMS: Final[dict[str, Callable[[Function, str], Function]]] = {
+    "": lambda function, name: function,
+    "in_place": in_place,
+    "equality": _equality,
+    "variadic": lambda function, name: variadic(function),
+}
+"""The method that is made of the function of an op, by its form."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ValueMethods:
-    """Mixed into `Tensor`."""
+    """Methods of `Tensor` by which NumPy and Python read its values."""
 
     __slots__ = ()
 
@@ -134,16 +134,11 @@ class ValueMethods:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
-    if TYPE_CHECKING:  # set by the package: indexing is made of ops of the table
-
-        def __getitem__(self: Any, index: Any) -> Tensor: ...
-        def __setitem__(self: Any, index: Any, value: Any) -> None: ...
-
     def __hash__(self) -> int:
         return id(self)
 
     def __repr__(self) -> str:
-        from .printing import tensor_repr
+        from .printing import tensor_repr  # few programs print tensors
 
         return tensor_repr(cast("Tensor", self))
 

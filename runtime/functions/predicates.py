@@ -62,8 +62,8 @@ def allclose(
         raise failure("allclose", error, input, other) from None
 
 
-class QueryMethods:
-    """Those of them that tensors have as methods, too, and not by themselves."""
+class PredicateMethods:
+    """Methods of `Tensor` that are these functions, beside those of `core`."""
 
     __slots__ = ()
 

@@ -67,7 +67,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     if indexing == "xy":
         dims[:2] = dims[:2][::-1]
     shape = [given[dim].numel() for dim in dims]
-    lines = ([-1 if place == dim else 1 for place in range(len(given))] for dim in dims)
+    lines = ([-1 if axis == dim else 1 for axis in range(len(given))] for dim in dims)
     return tuple(
         table_op("expand")(tensor.view(line), shape)
         for tensor, line in zip(given, lines, strict=True)
@@ -218,8 +218,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     before = broadcast_shapes(input.shape[:dim], indices.shape[:dim])
     after = broadcast_shapes(input.shape[dim + 1 :], indices.shape[dim + 1 :])
     source = table_op("expand")(input, (*before, length, *after))
-    places = np.broadcast_to(positions, (*before, indices.shape[dim], *after))
-    return table_op("gather")(source, dim, wrap(places))
+    everywhere = np.broadcast_to(positions, (*before, indices.shape[dim], *after))
+    return table_op("gather")(source, dim, wrap(everywhere))
 
 
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
@@ -247,8 +247,8 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return self.to(other.dtype)
 
 
-class ArrangementMethods:
-    """Copied onto `Tensor` when the package is imported."""
+class SplittingMethods:
+    """Methods of `Tensor` that are these functions."""
 
     __slots__ = ()
 

@@ -16,15 +16,14 @@ import numpy as np
 from ..core.node import Node
 from ..core.tensor import Tensor, new_tensor
 from ..fast.parallel_for import share
-from .graph_task import GraphTask
-from .run_hooks import Gradient
+from .graph_task import Gradient, GraphTask
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 BLOCK_BYTES: Final = 1 << 19
 """Of the gradient at a time. With smaller blocks, threads wait for each other longer."""
 
-_PLAIN: Final = (type(None), bool, int, float, complex, str)
+_SAME_FOR_ALL_BLOCKS: Final = (type(None), bool, int, float, complex, str)
 """The types of what is the same for every block."""
 
 
@@ -142,7 +141,7 @@ def _link(node: Node, shape: tuple[int, ...], task: GraphTask) -> _Link | None:
         value = getattr(node, slot, None)  # some are set only where the gradient is asked for
         array = value.array if type(value) is Tensor else value
         flat: Array | None = None
-        if not isinstance(value, _PLAIN) and getattr(array, "ndim", None) != 0:
+        if not isinstance(value, _SAME_FOR_ALL_BLOCKS) and getattr(array, "ndim", None) != 0:
             flat = _flat(array, shape)
             if flat is None:
                 return None

@@ -7,15 +7,13 @@ the node itself, post-accumulate hooks, node hooks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..core.hooks import Hooks
 from ..core.node import Node
 from ..core.tensor import Tensor, wrap
 from .anomaly import is_anomaly_check_nan_enabled, refuse_nan
-
-Gradient: TypeAlias = Any
-"""An array in an ordinary pass, a tensor where ops on it are recorded or carry tangents."""
+from .graph_task import Gradient
 
 
 def call_tensor_hooks(

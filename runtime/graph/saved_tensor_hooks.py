@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..core.accumulate_grad import AccumulateGrad
 from ..core.modes import no_grad, start_observing, stop_observing
-from ..core.node import FREED, AccumulateGrad, Freed, Node, OutputNode, WeakNode
+from ..core.node import FREED, Freed, Node, OutputNode, WeakNode
 from ..core.storage import changes_of
 from ..core.tensor import Tensor, wrap
 from ..dispatch.dispatch import is_number

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..core.node import FREED, AccumulateGrad, Node, OutputNode, freed_graph, place_of
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.node import FREED, Node, OutputNode, freed_graph, place_of
 from ..core.storage import Alias, changes_of
 from ..core.tensor import Tensor, wrap
 from ..core.type_promotion import type_name

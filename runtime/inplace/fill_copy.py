@@ -12,14 +12,15 @@ import numpy as np
 
 from ..core.node import Node, freed_graph, next_sequence_nr
 from ..core.number_conversion import converted
+from ..core.random_generator import generator
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn_of_imaginary_part
 from ..dispatch.registry import table_op
-from ..dispatch.unbroadcast import ShapeDtype, reduce_to, reduce_to_differentiable
+from ..dispatch.unbroadcast import reduce_to_differentiable
 from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import WriteTangent, copy_or_zero, follow_source
 from ..graph.anomaly import remember_call
-from ..random import generator
+from ..kernels.reductions.unbroadcast import ShapeDtype, reduce_to
 from .ops import (
     is_recorded,
     rebase_history,
@@ -289,7 +290,9 @@ def _overwrite(
 
 
 class OverwriteMethods:
-    """Copied onto `Tensor` when the package is imported."""
+    """Methods of `Tensor` that overwrite it without reading it."""
+
+    __slots__ = ()
 
     copy_ = copy_
     fill_ = fill_

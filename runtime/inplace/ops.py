@@ -12,20 +12,21 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..core.modes import is_grad_enabled, refuse_inference
+from ..core.apply_modes import refuse_inference
+from ..core.modes import is_grad_enabled
 from ..core.node import Node, OutputNode
 from ..core.storage import INFERENCE_ALIAS, base_of, own_alias
 from ..core.tensor import Tensor
+from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.type_promotion import check_inplace_dtype
 from ..dispatch.op_errors import failure
 from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import copy_as, copy_or_zero, follow_source
 from ..graph.saved_values import guard_saved_output, saved_output_slot
 from ..kernels.shape.strided_region import Region
-from ..overrides import handle_torch_function, has_torch_function_unary
 from .rebase_history import check_recordable, hand_over_retained, rebase, refresh_views
 
-_PLACED: Final = frozenset(
+_INDEXED_WRITES: Final = frozenset(
     [
         *("index_fill_", "index_copy_", "index_add_", "index_reduce_"),
         *("scatter_", "scatter_add_", "scatter_reduce_"),
@@ -33,7 +34,7 @@ _PLACED: Final = frozenset(
 )
 """Ops that write to some places, in an order of their own: what they read must lie elsewhere."""
 
-_CHOOSING: Final = frozenset(["masked_fill_", "index_fill_", "tril_", "triu_"])
+_FILLS: Final = frozenset(["masked_fill_", "index_fill_", "tril_", "triu_"])
 """Ops that write one number to some places, which may be elements that are one in memory."""
 
 
@@ -45,14 +46,14 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     hold.
     """
 
-    is_placed, is_choosing = name in _PLACED, name in _CHOOSING
+    is_indexed, is_fill = name in _INDEXED_WRITES, name in _FILLS
 
     @functools.wraps(function)
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if type(self) is not Tensor and has_torch_function_unary(self):
             return handle_torch_function(method, (self,), self, *args, **kwargs)
         written = without_tangents(self)
-        if is_placed or is_choosing or written.alias is not None:
+        if is_indexed or is_fill or written.alias is not None:
             _refuse_overlap(written, name, [*args, *kwargs.values()])
         recording = is_recorded(written, *args, *kwargs.values())
         before = self
@@ -61,7 +62,7 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
             before = copy_as(self)
         result = function(before, *args, **kwargs)
         _check(written, result, name)
-        if is_choosing and not _is_dense(written.array):
+        if is_fill and not _is_dense(written.array):
             chosen = _differing(written.array, result.array)
             write(written, result.array[chosen], chosen)
         else:
@@ -101,9 +102,9 @@ def refuse_part(written: Any, read: Any) -> None:
 
 def _refuse_overlap(written: Tensor, name: str, read: list[Any]) -> None:
     """Raise RuntimeError if an in-place op must not read what lies where it writes."""
-    if name in _PLACED or name in _CHOOSING:  # a number is read before anything is written
+    if name in _INDEXED_WRITES or name in _FILLS:  # a number is read before anything is written
         read = [tensor for tensor in read if isinstance(tensor, Tensor) and tensor.array.ndim]
-    if name in _PLACED:
+    if name in _INDEXED_WRITES:
         for tensor in read:
             refuse_any_overlap(written, tensor)
     elif written.alias is not None:
@@ -220,8 +221,8 @@ def _write_through(view: Any, values: Any, where: Any) -> None:
         )
     owner = _owner_of(view)
     owner = owner if owner.ndim else owner.reshape(1)
-    places = Region(owner, view).positions[where]
-    owner[np.unravel_index(places, owner.shape)] = values
+    positions = Region(owner, view).positions[where]
+    owner[np.unravel_index(positions, owner.shape)] = values
 
 
 def _owner_of(view: Any) -> Any:
@@ -244,10 +245,10 @@ def sums_at(array: Any, where: Any, values: Any) -> Any:
     owner = array
     while isinstance(owner.base, np.ndarray):  # in which elements that are one in memory are one
         owner = owner.base
-    places = Region(owner, array).positions[where]
+    positions = Region(owner, array).positions[where]
     flat = owner.reshape(-1).copy()
-    np.add.at(flat, places, values)
-    return flat[places]
+    np.add.at(flat, positions, values)
+    return flat[positions]
 
 
 def _differing(before: Any, after: Any) -> Any:

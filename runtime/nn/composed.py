@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..core.modes import is_grad_enabled
+from ..core.random_generator import generator
 from ..core.strides import in_order_of
 from ..core.tensor import Tensor, wrap
 from ..dispatch.op_errors import must_be_constant
 from ..generated import layers, normalization, pooling
 from ..inplace.ops import in_place, write
-from ..random import generator
 
 Sizes = int | Sequence[int]
 

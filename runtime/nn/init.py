@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.missing import explaining as _explaining
+from ..core.random_generator import generator
 from ..core.tensor import Tensor
 from ..core.user_warnings import warn
 from ..inplace.ops import write
-from ..random import generator
 
 Array: TypeAlias = np.ndarray[Any, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.node import AccumulateGrad
+from ..core.accumulate_grad import AccumulateGrad
 from ..core.tensor import Tensor, wrap
 from ..core.type_promotion import get_default_dtype
 from ..functions.creation import float_dtype

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.random_generator import generator
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
 from ..dispatch.registry import table_op
 from ..functions.creation import zeros_like
-from ..random import generator
 
 
 def softmax(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.node import AccumulateGrad, Node
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.node import Node
 from ..core.tensor import Tensor
 from .trace import Named, leaf_names, shape_text
 

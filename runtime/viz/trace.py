@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..core.node import AccumulateGrad, Node, OutputNode
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.node import Node, OutputNode
 from ..core.tensor import Tensor
 from ..dispatch.registry import BY_NAME
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -41,37 +42,55 @@ CODEGEN_LAYERS = {
 }
 """What the modules of a layer may import of the generator."""
 
-RUNTIME_LEAVES = (
-    "absent",
-    "broadcast",
-    "constants",
-    "dispatch",
-    "errors",
-    "inplace",
+RUNTIME_LAYERS = (
+    "fast",
+    "core",
     "kernels",
-    "later",
-    "limits",
-    "log_sums",
-    "modes",
-    "node",
-    "numpy_warnings",
-    "overloads",
-    "powers",
-    "promotion",
-    "registry",
-    "result",
-    "saved",
-    "scipy_special",
-    "tensor",
-    "elementwise",
-    "threads",
-    "types",
+    "dispatch",
+    "forward_ad",
+    "graph",
+    "inplace",
+    "functions",
+    "generated",
+    "random linalg fft special",
+    "nn",
+    "autograd",
+    "optim viz",
+    "overrides extension",
+    "tensor_methods",
+)
+"""The folders and root modules of the runtime, bottom to top; those of one layer know none of it.
+
+What an upper layer defines for `Tensor` and `Node` is named in `tensor_methods` and copied into
+them, so that no lower layer imports it.
+"""
+
+RUNTIME_LEAVES = (
+    "core.apply_modes",
+    "core.constants",
+    "core.lazy",
+    "core.modes",
+    "core.node",
+    "core.numpy_warnings",
+    "core.tensor",
+    "core.type_promotion",
+    "core.types",
+    "dispatch.absent",
+    "dispatch.dispatch",
+    "dispatch.named_results",
+    "dispatch.op_errors",
+    "dispatch.overloads",
+    "dispatch.registry",
+    "dispatch.unbroadcast",
+    "fast",
+    "graph.saved_values",
+    "inplace.ops",
+    "kernels",
 )
 """What generated code may import of the runtime."""
 
 PUBLIC_NAMESPACES = (
     "gradspec",
-    "gradspec.functions.complex_parts",
     "gradspec.fft",
     "gradspec.linalg",
     "gradspec.nn.activation_functions",
@@ -84,6 +103,7 @@ PUBLIC_NAMESPACES = (
     "gradspec.nn.resampling_functions",
     "gradspec.nn.window_functions",
     "gradspec.special",
+    "gradspec.tensor_methods",
 )
 """The modules that show generated functions to users; the rest of the runtime knows none."""
 
@@ -133,10 +153,109 @@ def test_the_runtime_does_not_know_the_generator() -> None:
     assert not found, listed(found)
 
 
+def runtime_imports() -> list[Import]:
+    """Every import of the runtime by itself that happens when it runs, late ones included."""
+    return [
+        use
+        for use in imports()
+        if is_in(use.importer, "gradspec")
+        and is_in(use.imported, "gradspec")
+        and not use.for_types_only
+    ]
+
+
+LAYER_OF = {name: layer for layer, names in enumerate(RUNTIME_LAYERS) for name in names.split()}
+
+
+def upward(found: list[Import]) -> list[Import]:
+    """Those of some imports that lead from a layer to one above it, or aside to another part."""
+    return [
+        use
+        for use in found
+        if (part := part_of(use.importer)) != (other := part_of(use.imported))
+        and LAYER_OF[part] <= LAYER_OF[other]
+    ]
+
+
+def part_of(module: str) -> str:
+    """The folder or root module of the runtime that a module is in."""
+    return module.split(".")[1]
+
+
+def below_the_root(found: list[Import]) -> list[Import]:
+    """Some imports without those by or of the package itself, which shows all names to users."""
+    return [use for use in found if use.importer != "gradspec" and use.imported != "gradspec"]
+
+
+def test_every_part_of_the_runtime_has_a_layer() -> None:
+    assert {part_of(use.importer) for use in below_the_root(runtime_imports())} == set(LAYER_OF)
+
+
+def test_no_layer_of_the_runtime_imports_one_above() -> None:
+    found = upward(below_the_root(runtime_imports()))
+    assert not found, listed(found)
+
+
+def test_an_upward_import_is_found() -> None:
+    (late,) = [
+        use
+        for use in runtime_imports()
+        if use.importer == "gradspec.functions.numpy_protocol" and use.in_function
+    ]
+    assert late.imported == "gradspec.functions.printing.tensor_repr"
+    moved = replace(late, importer="gradspec.core.tensor")
+    assert upward([late, moved]) == [moved]
+    aside = replace(late, importer="gradspec.optim.sgd", imported="gradspec.viz.graph")
+    assert upward([aside]) == [aside]
+
+
+def module_graph(found: list[Import]) -> dict[str, set[str]]:
+    """Which modules each module imports; families of ops that wait for each other are not seen.
+
+    `LazyModule` names a module by a string and imports it when an op of it is first called, as
+    the formulas of one family may use ops of any other.
+    """
+    modules = {use.importer for use in imports()}
+    graph: dict[str, set[str]] = {use.importer: set() for use in found}
+    for use in found:
+        imported = use.imported
+        while imported not in modules and "." in imported:
+            imported = imported.rpartition(".")[0]
+        if imported not in (use.importer, "gradspec"):
+            graph[use.importer].add(imported)
+    return graph
+
+
+def circles(graph: dict[str, set[str]]) -> list[str]:
+    """The modules that import themselves through others: what is left without those that do not."""
+    left = {module: set(imported) for module, imported in graph.items()}
+    while True:
+        ends = {module for module, imported in left.items() if not imported & left.keys()}
+        ends |= left.keys() - {name for imported in left.values() for name in imported}
+        if not ends:
+            return sorted(left)
+        for module in ends:
+            del left[module]
+
+
+def test_no_modules_of_the_runtime_import_each_other() -> None:
+    assert circles(module_graph(runtime_imports())) == []
+
+
+def test_a_circle_is_found() -> None:
+    graph = module_graph(runtime_imports())
+    assert "gradspec.core.node" in graph["gradspec.core.tensor"]
+    graph["gradspec.core.node"].add("gradspec.core.tensor")
+    assert circles(graph) == ["gradspec.core.node", "gradspec.core.tensor"]
+
+
 def test_generated_code_imports_runtime_leaves_and_its_siblings() -> None:
     allowed = (*(f"gradspec.{leaf}" for leaf in RUNTIME_LEAVES), "gradspec.generated")
     found = violations("gradspec", allowed, "gradspec.generated")
     assert not found, listed(found)
+    used = {use.imported for use in imports() if is_in(use.importer, "gradspec.generated")}
+    unused = [leaf for leaf in allowed if not any(is_in(name, leaf) for name in used)]
+    assert unused == []
 
 
 def test_only_public_namespaces_import_generated_code() -> None:
