@@ -21,7 +21,7 @@ def default_torch_function(
     args: tuple[Any, ...] = (),
     kwargs: dict[str, Any] | None = None,
 ) -> Any:
-    """What subclasses inherit: run the op on plain tensors, and give its results their class."""
+    """Run an op on plain tensors, and give its results the class: subclasses inherit this."""
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
     with DisableTorchFunctionSubclass():
@@ -38,7 +38,7 @@ def _converted(result: Any, cls: type[Tensor]) -> Any:
 
 
 def with_class(tensor: Tensor, cls: type[Tensor]) -> Tensor:
-    """The same tensor, of another class."""
+    """Return the same tensor, of another class."""
     made = Tensor.__new__(cls)
     made.array, made.alias = tensor.array, tensor.alias
     is_leaf = isinstance(tensor.grad_node, AccumulateGrad)

@@ -18,7 +18,7 @@ class AccumulateGrad(Node):
     """The node of a leaf: adds what arrives to the leaf's `grad`.
 
     It holds the leaf's array but only a weak reference to the tensor, because the tensor holds
-    it: a leaf that nobody uses any more is freed at once, without the garbage collector.
+    it: a leaf that is not used any more is freed at once, without the garbage collector.
     """
 
     is_leaf = True
@@ -55,7 +55,7 @@ class AccumulateGrad(Node):
         return ()
 
     def take_from(self, buffers: dict[Node, Any]) -> None:
-        """Like `apply`, of what `buffers` hold for this node: if nobody else does, it is kept."""
+        """Accumulate what `buffers` hold for this node; an array that is not shared is kept."""
         grad = buffers.pop(self)
         variable = self._variable()
         if grad is None or variable is None:
@@ -74,7 +74,7 @@ class AccumulateGrad(Node):
         return ()
 
     def _accepts(self, variable: Tensor) -> bool:
-        """Whether the tensor still asks for a gradient; RuntimeError if it is no leaf any more."""
+        """Return whether the tensor still requires grad; RuntimeError if it is no leaf any more."""
         if variable.grad_node is not self and not variable.is_leaf:
             raise RuntimeError(
                 "leaf variable has been moved into the graph interior: it was detached and then "
@@ -97,9 +97,9 @@ def nowhere(view: Tensor) -> AccumulateGrad:
 
 
 def leads_nowhere(node: Node | None) -> bool:
-    """Whether this is the node of a view that was made without gradients."""
+    """Return whether this is the node of a view that was made without gradients."""
     return isinstance(node, AccumulateGrad) and node._variable is _no_tensor
 
 
 def _no_tensor() -> None:
-    """Stands for a weak reference whose tensor is gone."""
+    """Answer as a weak reference does whose tensor is gone."""

@@ -1,4 +1,4 @@
-"""What the modes of a thread do to the results of ops."""
+"""Apply the modes of a thread to the results of ops."""
 
 from __future__ import annotations
 

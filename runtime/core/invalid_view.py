@@ -21,7 +21,7 @@ class StaleView(Tensor):
 
     @property
     def grad_node(self) -> Node | None:
-        """Raises RuntimeError: there is no telling where a gradient would go."""
+        """Raise RuntimeError: it is unknown where a gradient would go."""
         raise self.refusal()
 
     @grad_node.setter
@@ -43,18 +43,18 @@ class StaleView(Tensor):
         return False
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Does nothing, or raises RuntimeError."""
+        """Do nothing, or raise RuntimeError."""
         if not requires_grad and self.has_lost_history():
             raise self.refusal()
         return self
 
     def retain_grad(self) -> None:
-        """Does nothing for a view that was made without gradients; RuntimeError for others."""
+        """Do nothing for a view that was made without gradients; RuntimeError for others."""
         if self.has_lost_history():
             raise self.refusal()
 
     def has_lost_history(self) -> bool:
-        """Whether a recorded op or function made this view."""
+        """Return whether a recorded op or function made this view."""
         node = super().grad_node
         return node is not None and type(node) is not AccumulateGrad
 

@@ -2,7 +2,7 @@
 
 While `mode.flags` is 0, no thread is in any unusual mode, and an op returns its result as it is;
 otherwise it hands the result to `apply_modes`, which looks at the modes of its own thread. So a
-mode costs nothing while nobody uses it.
+mode costs nothing while it is not used.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ Observer: TypeAlias = Callable[["tuple[Tensor, ...]"], None]
 
 
 class Mode:
-    """What is unusual in any thread of the process."""
+    """The unusual modes of any thread of the process."""
 
     __slots__ = ("_lock", "_threads", "flags", "observers")
 
     def __init__(self) -> None:
         self.flags = 0
-        """Not 0 while a thread is in an unusual mode, and until an op finds that none is."""
+        """Nonzero while a thread is in an unusual mode, and until an op finds that none is."""
         self.observers: tuple[Observer, ...] = ()
-        """Those that see the ops of all threads."""
+        """The observers of the ops of all threads."""
         self._threads: list[ref[Blocks]] = []
-        """Those that may be in an unusual mode."""
+        """The threads that may be in an unusual mode."""
         self._lock = threading.Lock()
 
     def watch(self, thread: Blocks) -> None:
-        """From now on ops look at the modes of their threads, while those of one are unusual."""
+        """Let ops look at the modes of their threads, while those of one are unusual."""
         with self._lock:
             if not any(known() is thread for known in self._threads):
                 self._threads.append(ref(thread))
             self.flags = 1
 
     def settle(self) -> None:
-        """Forget what is unusual no longer; called by ops, as Ctrl-C may stop whoever leaves."""
+        """Forget what is unusual no longer; called by ops, as Ctrl-C may stop a block that ends."""
         with self._lock:
             self._threads = list(filter(_is_unusual, self._threads))
             self.flags = int(bool(self._threads or self.observers))
 
     def observe_all_threads(self, observer: Observer) -> None:
-        """From now on `observer` sees the results of every op, whichever thread runs it."""
+        """Show the results of every op to `observer` from now on, whichever thread runs it."""
         with self._lock:
             if observer not in self.observers:
                 self.observers += (observer,)
@@ -68,11 +68,11 @@ class Mode:
 mode: Final = Mode()
 
 current_mode: Final = mode
-"""What generated code calls it, where `mode` may be an argument of an op."""
+"""The name in generated code, where `mode` may be an argument of an op."""
 
 
 class Modes:
-    """What holds in one block: whether ops are recorded, and whether in inference mode."""
+    """The modes of one block: whether ops are recorded, and whether in inference mode."""
 
     __slots__ = ("inference", "records")
 
@@ -81,7 +81,7 @@ class Modes:
         self.inference = inference
 
     def are_unusual(self) -> bool:
-        """Whether ops have anything to do about it."""
+        """Return whether ops have anything to do about it."""
         return self.inference or not self.records
 
 
@@ -101,23 +101,23 @@ this_thread: Final = _Thread()
 
 
 def is_grad_enabled() -> bool:
-    """Whether ops of this thread are recorded."""
+    """Return whether ops of this thread are recorded."""
     return this_thread.blocks.modes().records
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether this thread makes inference tensors."""
+    """Return whether this thread makes inference tensors."""
     return this_thread.blocks.modes().inference
 
 
 def is_recording() -> bool:
-    """Whether the results of ops stay in the graph."""
+    """Return whether the results of ops stay in the graph."""
     modes = this_thread.blocks.modes()
     return modes.records and not modes.inference
 
 
 def start_observing(observer: Observer) -> None:
-    """From now on `observer` sees the results of every op of this thread."""
+    """Show the results of every op of this thread to `observer` from now on."""
     blocks = this_thread.blocks
     blocks.observers = (*blocks.observers, observer)
     mode.watch(blocks)
@@ -176,7 +176,7 @@ class _GradMode(Blockwise, ModeDecorator):
         return _new_block(self._enabled, is_inference_mode_enabled())
 
     def clone(self) -> _GradMode:
-        """The same mode, not entered."""
+        """Return the same mode, not entered."""
         return _GradMode(self._enabled)
 
 
@@ -237,7 +237,7 @@ class set_grad_enabled(_GradMode):
 
 
 class inference_mode(Blockwise, ModeDecorator):
-    """Like `no_grad`, and the results can never take part in a recorded op. Also a decorator.
+    """Do not record ops, whose results can never take part in a recorded op. Also a decorator.
 
     With `mode=False` it lets ops be recorded again inside the block.
     """
@@ -253,6 +253,6 @@ class inference_mode(Blockwise, ModeDecorator):
         return _new_block(not self._mode, self._mode)
 
     def clone(self) -> inference_mode:
-        """The same mode, not entered."""
+        """Return the same mode, not entered."""
         made: inference_mode = inference_mode(self._mode)
         return made

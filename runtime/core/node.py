@@ -43,7 +43,7 @@ class Node(NodeMethods):
 
     Calling a node and reading what it saved are installed from `graph.node_methods`.
 
-    `needs[i]` is falsy where nobody asked for the gradient of input `i`; the answer is a tuple
+    `needs[i]` is falsy where the gradient of input `i` is not needed; the answer is a tuple
     with one entry per input, None where there is no gradient.
     """
 
@@ -52,25 +52,25 @@ class Node(NodeMethods):
     op: ClassVar[str] = ""
     """The entry of the table that the node was generated from."""
     has_several_outputs: bool = False
-    """Whether `apply` takes a list with the gradient of each of `output_count` outputs."""
+    """True if `apply` takes a list with the gradient of each of `output_count` outputs."""
 
     output_nrs: ClassVar[tuple[tuple[str, int | None], ...]] = ()
     """Slots and the output each keeps, for an op with several; None for one without gradient."""
 
     is_ordinary: ClassVar[bool] = True
-    """Whether all that `apply` does is to compute: a custom function may look at leaves."""
+    """True if all that `apply` does is to compute: a custom function may look at leaves."""
 
     is_pointwise: ClassVar[bool] = False
-    """Whether `apply` treats every element by itself, where no gradient is summed."""
+    """True if `apply` treats every element by itself, where no gradient is summed."""
 
     is_leaf: ClassVar[bool] = False
-    """Whether this is the node of a leaf (`AccumulateGrad`)."""
+    """True if this is the node of a leaf (`AccumulateGrad`)."""
 
     runs_without_grad: ClassVar[bool] = False
-    """Whether `apply` is called even where no gradient arrives, with None."""
+    """True if `apply` is called even where no gradient arrives, with None."""
 
     bypasses_queue: ClassVar[bool] = False
-    """Whether the node waits for no other, but runs as soon as its gradient is complete."""
+    """True if the node waits for no other, but runs as soon as its gradient is complete."""
 
     next_nodes: tuple[Node | None, ...]
     hooks: Hooks | None
@@ -127,7 +127,7 @@ class Node(NodeMethods):
         return self.hooks
 
     def tensor_hooks(self) -> Hooks | None:
-        """Where the hooks of the tensor that this is the node of are, if it has any."""
+        """Return the hooks of the tensor that this is the node of, if it has any."""
         return self.hooks
 
     def __repr__(self) -> str:
@@ -164,7 +164,7 @@ def place_of(node: Node) -> tuple[Node, int]:
 
 
 class Gone(Node):
-    """The node in place of a node that nobody holds any more: no gradient goes on from here."""
+    """The node in place of a node that is gone: no gradient goes on from here."""
 
     __slots__ = ()
 
@@ -174,7 +174,7 @@ class Gone(Node):
         self.sequence_nr = 0
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
-        """Nothing."""
+        """Return no gradient."""
         return ()
 
     apply_differentiable = apply
@@ -223,7 +223,7 @@ class GraphRoot(Node):
 
 
 class Freed:
-    """Stands where a saved value was after the graph has been freed; any use of it raises."""
+    """Placeholder of a saved value after the graph has been freed; any use of it raises."""
 
     __slots__ = ()
 

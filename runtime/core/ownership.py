@@ -1,4 +1,4 @@
-"""Whether an array that reaches a leaf belongs to nobody else: then it need not be copied.
+"""Reference counts of arrays: a gradient that is not shared need not be copied.
 
 PyTorch asks its own reference counts the same question.
 """
@@ -12,7 +12,7 @@ from numpy import empty, ndarray
 
 
 def is_unshared(array: Any) -> bool:
-    """Whether nobody but the calling function, and nobody who called that, knows this array.
+    """Return whether the caller holds the only reference to this array.
 
     A view counts if it shows all of an array that only the view knows, as a transposed product
     does. The array must be in one local variable of the caller, and nowhere else.

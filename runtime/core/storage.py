@@ -21,13 +21,13 @@ UNDER_NO_GRAD: Final = "no_grad"
 SEVERAL_VIEWS: Final = "several"
 INFERENCE: Final = "inference"
 BY_FUNCTION: Final = "function"
-"""How a view was made, where that restricts what may be done to it (`Tensor._view_kind`)."""
+"""The ways to make a view that restrict what may be done to it (`Tensor._view_kind`)."""
 
 SWEEP_VIEWS_MIN: Final = 16
 
 
 class Alias:
-    """What a tensor shares with its views and with what was detached from it."""
+    """The record that a tensor shares with its views and with what was detached from it."""
 
     __slots__ = (
         *("_sweep_at", "creator", "detached", "outlived", "savers"),
@@ -35,11 +35,11 @@ class Alias:
     )
 
     detached: int
-    """How many of the changes that `version` counts were not writes but a `detach_`: a node that
+    """The number of changes counted in `version` that were not writes but a `detach_`: a node that
     saved the tensor before does not know any more where it came from. Not set before the first."""
 
     written_over: int
-    """How many of the views, which are in the order of creation, are older than the last write;
+    """The number of views, which are in the order of creation, that are older than the last write;
     not set before the first."""
     outlived: bool
     """Set once a view may have a history though its base has none (any more)."""
@@ -66,7 +66,7 @@ class Alias:
             self._sweep_at = 2 * len(self.views) + SWEEP_VIEWS_MIN
 
     def count_writes(self) -> int:
-        """How often the memory was written to."""
+        """Count the writes to the memory."""
         return self.version - getattr(self, "detached", 0)
 
     def add_saver(self, node: Node, slot: str) -> None:
@@ -74,7 +74,7 @@ class Alias:
         self.savers.append((ref(node), slot, self.version))
 
     def forget_dead_views(self) -> bool:
-        """Whether no view is left; then nothing is remembered either."""
+        """Return whether no view is left; then nothing is remembered either."""
         for view in self.views:
             if view() is not None:
                 return False
@@ -95,7 +95,7 @@ class Alias:
 
 
 class _InferenceAlias(Alias):
-    """What all tensors made in inference mode share: nothing about them is counted."""
+    """The record that all tensors made in inference mode share: nothing is counted."""
 
     __slots__ = ()
 
@@ -132,7 +132,7 @@ def own_alias(tensor: Tensor) -> Alias:
 
 
 def changes_of(tensor: Tensor) -> int:
-    """By how much `tensor` has changed: what nodes that save it compare."""
+    """Return the version of `tensor`, which nodes that save it compare."""
     return 0 if tensor.alias is None else tensor.alias.version
 
 
@@ -143,7 +143,7 @@ def base_of(tensor: Tensor) -> Tensor | None:
 
 
 def view_kind(tensor: Tensor) -> str | None:
-    """How a view was made, if that matters."""
+    """Return the way a view was made, if it restricts anything."""
     kind: str | None = getattr(tensor, "_view_kind", None)
     return kind
 

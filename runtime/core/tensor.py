@@ -70,7 +70,7 @@ class Tensor(TensorMethods):
     )
 
     call_op: ClassVar[Any] = None
-    """Calls an op on arguments by name, some of them of this class; None: on `as_operand()`."""
+    """The function that calls an op on arguments by name, some of them of this class, or None."""
 
     # A tensor takes part in `array * tensor`: NumPy must leave the operator to us.
     __array_priority__ = 1000
@@ -83,9 +83,9 @@ class Tensor(TensorMethods):
     _view_base: Tensor
     """Set for a view: the tensor, itself no view, on whose memory it lies."""
     _view_kind: str
-    """Set for a view that must not be modified in place: why (see `aliasing`)."""
+    """Set for a view that must not be modified in place: the reason (see `storage`)."""
     _dual_parts: Any
-    """Set for a dual (see `forward_mode`): a plain tensor can become one when it is written to."""
+    """Set for a dual (see `forward_ad`): a plain tensor can become one when it is written to."""
     _is_parameter: bool
     """Set for an `nn.Parameter`, which is of this class exactly, so that ops stay fast."""
 
@@ -121,18 +121,18 @@ class Tensor(TensorMethods):
         return self.array.size
 
     def is_floating_point(self) -> bool:
-        """Whether the dtype is a real floating one."""
+        """Return whether the dtype is a real floating one."""
         return self.array.dtype.kind == "f"
 
     def is_complex(self) -> bool:
-        """Whether the dtype is a complex one."""
+        """Return whether the dtype is a complex one."""
         return self.array.dtype.kind == "c"
 
     # ---- its place in the graph
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients flow to this tensor."""
+        """Return whether gradients flow to this tensor."""
         return self.grad_node is not None
 
     @requires_grad.setter
@@ -143,7 +143,7 @@ class Tensor(TensorMethods):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether no recorded op made this tensor."""
+        """Return whether no recorded op made this tensor."""
         return self.grad_node is None or self.grad_node.is_leaf
 
     @property
@@ -193,13 +193,13 @@ class Tensor(TensorMethods):
 
     @property
     def retains_grad(self) -> bool:
-        """Whether this result keeps its gradient (`retain_grad`)."""
+        """Return whether this result keeps its gradient (`retain_grad`)."""
         hooks = None if self.grad_node is None else self.grad_node.tensor_hooks()
         return hooks is not None and hooks.retain is not None
 
     @property
     def _version(self) -> int:
-        """How often the memory was modified in place."""
+        """The number of times the memory was modified in place."""
         if self.alias is INFERENCE_ALIAS:
             raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if self.alias is None else self.alias.count_writes()
@@ -237,11 +237,11 @@ class Tensor(TensorMethods):
         return None if self.alias is INFERENCE_ALIAS else base_of(self)
 
     def is_inference(self) -> bool:
-        """Whether this tensor was made in inference mode."""
+        """Return whether this tensor was made in inference mode."""
         return self.alias is INFERENCE_ALIAS
 
     def _is_view(self) -> bool:
-        """Whether this tensor is a view of another."""
+        """Return whether this tensor is a view of another."""
         return self._base is not None
 
     def as_operand(self) -> Tensor:
@@ -289,7 +289,7 @@ class Tensor(TensorMethods):
 
 
 new_tensor: Final[Callable[[], Tensor]] = partial(object.__new__, Tensor)
-"""A tensor without anything; whoever calls it sets `array`, `edge` and `alias`."""
+"""A tensor without anything; the caller sets `array`, `grad_node` and `alias`."""
 
 
 def wrap(array: np.ndarray[Any, Any]) -> Tensor:

@@ -15,7 +15,7 @@ from .tensor import Tensor
 
 
 class _Disabled(threading.local):
-    """Whether subclasses count as plain tensors, in one thread."""
+    """The depth of blocks, in one thread, in which subclasses count as plain tensors."""
 
     depth = 0
 
@@ -39,17 +39,17 @@ class DisableTorchFunctionSubclass:
 
 
 def has_torch_function(relevant_args: Iterable[object]) -> bool:
-    """Whether one of the arguments has an override."""
+    """Return whether one of the arguments has an override."""
     return any(map(_is_overridden, relevant_args))
 
 
 def has_torch_function_unary(tensor: object) -> bool:
-    """Whether the only argument has an override."""
+    """Return whether the only argument has an override."""
     return _is_overridden(tensor)
 
 
 def has_torch_function_variadic(*args: object) -> bool:
-    """Whether one of the arguments has an override."""
+    """Return whether one of the arguments has an override."""
     return has_torch_function(args)
 
 

@@ -16,7 +16,7 @@ from .numpy_warnings import LIBRARY
 _PACKAGE: Final = LIBRARY
 
 _given: Final[set[str]] = set()
-"""What is said once in a process."""
+"""The warnings that were given, of those given once in a process."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

@@ -122,7 +122,7 @@ def _wrong_type(op: Op, param: Param, position: int, value: object) -> TypeError
 
 
 def all_tensors(values: object) -> bool:
-    """Whether a list argument holds plain tensors (or nothing where a tensor may be absent)."""
+    """Return whether a list holds plain tensors, or None where a tensor may be absent."""
     if type(values) is not list and type(values) is not tuple:
         return False
     for value in values:  # noqa: SIM110 - a third of the time
@@ -132,7 +132,7 @@ def all_tensors(values: object) -> bool:
 
 
 def any_grad_node(tensors: Sequence[Tensor | None]) -> bool:
-    """Whether a gradient is asked for by any of a list of tensors."""
+    """Return whether a gradient is asked for by any of a list of tensors."""
     for tensor in tensors:  # noqa: SIM110 - a third of the time
         if tensor is not None and tensor.grad_node is not None:
             return True
@@ -140,14 +140,14 @@ def any_grad_node(tensors: Sequence[Tensor | None]) -> bool:
 
 
 def grad_nodes_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
-    """Where the gradients of a list of tensors go."""
+    """Return the nodes to which the gradients of a list of tensors go."""
     return tuple([None if tensor is None else tensor.grad_node for tensor in tensors])
 
 
 def is_number(tensor: Tensor) -> bool:
-    """Whether a tensor stands for a number that was given beside others: see `lift_number`.
+    """Return whether a tensor stands for a number that was given beside others: see `lift_number`.
 
-    Several nodes may keep it, and nobody can write to it: who is shown it gets a copy.
+    Several nodes may keep it, and its array is read-only: users are shown a copy.
     """
     array = tensor.array
     return not array.ndim and not array.flags.writeable and array.base is None

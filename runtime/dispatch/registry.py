@@ -1,4 +1,4 @@
-"""What the runtime knows about each op: filled by generated modules when they are imported."""
+"""The registry of ops, filled by generated modules when they are imported."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Op(NamedTuple):
     """`add.Tensor`"""
     function: Callable[..., Any]
     signature: str
-    """`Tensor input, Tensor other, *, Scalar alpha=...`; read only when somebody asks."""
+    """`Tensor input, Tensor other, *, Scalar alpha=...`; parsed when it is first needed."""
     promotes: tuple[str, ...] = ()
     """Tensor parameters that are brought to one dtype."""
     jvp: Callable[..., Any] | None = None
     """Takes, by name, those that it needs of the arguments (`self`), their tangents (`self_t`), of
-    which any may be None, and `result`: see `forward_mode`."""
+    which any may be None, and `result`: see `forward_ad.dual`."""
     differentiable: bool = True
-    """Whether the outputs depend on the inputs smoothly anywhere; a comparison's do not."""
+    """True if the outputs depend on the inputs smoothly anywhere; a comparison's do not."""
     int_to_float: bool = False
-    """Whether integers are computed in the default float dtype."""
+    """True if integers are computed in the default float dtype."""
 
     @property
     def params(self) -> tuple[Param, ...]:
@@ -58,10 +58,10 @@ def _read(signature: str) -> Iterator[Param]:
 
 
 OPS: Final[dict[Callable[..., Any], Op]] = {}
-"""By function; an op is called by its function, so that is what the slow path looks up."""
+"""The ops by function, which is what the slow path knows of a call."""
 
 BY_NAME: Final[dict[str, Op]] = {}
-"""By full name; the ops of a family are here once its module has been imported."""
+"""The ops by full name; those of a family are here once its module has been imported."""
 
 
 _lazy_families: Final[dict[str, tuple[str, ...]]] = {}
@@ -86,7 +86,7 @@ def base_names(*, without: str) -> dict[str, str]:
 
 
 def import_all() -> None:
-    """Import them now: somebody asks what ops there are."""
+    """Import all lazy families now, so that every op is known."""
     for module in _lazy_families:
         import_quietly(module)
 

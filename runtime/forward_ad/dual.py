@@ -37,7 +37,7 @@ class Level:
 
 
 class Parts:
-    """What a dual consists of."""
+    """The primal, the tangent and the level of a dual."""
 
     __slots__ = ("level", "primal", "tangent")
 
@@ -188,7 +188,7 @@ def split(value: Any, level: Level) -> tuple[Any, Tensor | None]:
 
 
 def without_closed_levels(value: Any) -> Any:
-    """What is below the duals whose level is closed."""
+    """Return what is below the duals whose level is closed."""
     while isinstance(value, Dual) and not value.level.open:
         value = value.primal
     return value
@@ -231,7 +231,7 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
 def _given(
     jvp: Callable[..., Any], tangents: dict[str, Any], lifted: dict[str, Any], result: Any
 ) -> dict[str, Any] | None:
-    """What a JVP asks for by the names of its parameters; None if none of its tangents is there."""
+    """Collect the arguments that a JVP names; None if none of its tangents is there."""
     code = jvp.__code__
     names = code.co_varnames[: code.co_argcount]
     asked = tangents.keys() & names or tangents.keys()
@@ -285,7 +285,7 @@ def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
     """Duals of the results; one whose tangent is None has none.
 
     A result on memory of its own gets a tangent on memory of its own, so that writing to the one
-    (see `tangent_writes`) is right for the other, too.
+    (see `inplace_tangents`) is right for the other, too.
     """
     if tangent is None:
         return result

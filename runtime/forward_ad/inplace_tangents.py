@@ -29,7 +29,7 @@ WriteTangent: TypeAlias = Callable[[Any, Tensor | None], object]
 
 
 def copy_as(tensor: Tensor) -> Tensor:
-    """What `tensor` is now, on memory of its own: so what a node keeps is not overwritten.
+    """Copy `tensor` as it is now, so that what a node keeps is not overwritten.
 
     Stands at the same place in the graph, and has the same tangents.
     """

@@ -36,7 +36,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 def tensor_split(
     input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Views of parts of `dim`: so many of nearly one length, or cut at the given positions."""
+    """Split `dim` into views: a number of them of nearly one length, or cut at positions."""
     if not input.ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got 0")
     length = input.shape[normalize_dim(dim, input.ndim)]

@@ -77,37 +77,37 @@ class ConversionMethods:
     to = to
 
     def half(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In float16."""
+        """Convert to float16."""
         return to(self, dtypes.float16, memory_format=memory_format)
 
     def float(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In float32."""
+        """Convert to float32."""
         return to(self, dtypes.float32, memory_format=memory_format)
 
     def double(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In float64."""
+        """Convert to float64."""
         return to(self, dtypes.float64, memory_format=memory_format)
 
     def cfloat(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In complex64."""
+        """Convert to complex64."""
         return to(self, dtypes.complex64, memory_format=memory_format)
 
     def cdouble(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In complex128."""
+        """Convert to complex128."""
         return to(self, dtypes.complex128, memory_format=memory_format)
 
     def int(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In int32."""
+        """Convert to int32."""
         return to(self, dtypes.int32, memory_format=memory_format)
 
     def short(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In int16."""
+        """Convert to int16."""
         return to(self, dtypes.int16, memory_format=memory_format)
 
     def long(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In int64."""
+        """Convert to int64."""
         return to(self, dtypes.int64, memory_format=memory_format)
 
     def bool(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In bool."""
+        """Convert to bool."""
         return to(self, dtypes.bool, memory_format=memory_format)

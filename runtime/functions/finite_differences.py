@@ -132,7 +132,7 @@ def _even_edges(input: Tensor, axis: int, edge_order: int) -> tuple[Tensor, Tens
 
 
 def _middle_weights(before: Tensor, after: Tensor) -> list[Tensor]:
-    """What three samples count for the slope of the parabola through them, in the middle one."""
+    """Return the weights of three samples in the slope of their parabola at the middle one."""
     whole = before + after
     return [
         -after / (before * whole),
@@ -142,7 +142,7 @@ def _middle_weights(before: Tensor, after: Tensor) -> list[Tensor]:
 
 
 def _first_weights(before: Tensor, after: Tensor) -> list[Tensor]:
-    """What three samples count for the slope of the parabola through them, in the first one."""
+    """Return the weights of three samples in the slope of their parabola at the first one."""
     whole = before + after
     return [
         -(before + whole) / (before * whole),

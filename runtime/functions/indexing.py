@@ -41,12 +41,12 @@ class Step(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What an index asks for: views first, then a gather by one array (or None) per dimension."""
+    """The plan of an index: views first, then a gather by one array (or None) per dimension."""
 
     steps: list[Step]
     gather: list[Array | None]
     is_one_mask: bool = False
-    """Whether one mask is all that the gather came of."""
+    """True if one mask is all that the gather came of."""
 
 
 def getitem(tensor: Tensor, index: Any) -> Tensor:
@@ -328,7 +328,7 @@ def _without_tensors(item: Any) -> Any:
 
 
 def _dims_taken(item: Any) -> int:
-    """How many dimensions of the tensor an item of the index uses up."""
+    """Count the dimensions of the tensor that an item of the index uses up."""
     if item is None or item is Ellipsis:
         return 0
     return item.ndim if isinstance(item, np.ndarray) and item.dtype.kind == "b" else 1

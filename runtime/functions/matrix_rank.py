@@ -1,4 +1,4 @@
-"""How close matrices are to singular ones: condition numbers and ranks."""
+"""Condition numbers and ranks of matrices."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def matrix_rank(
     atol: float | Tensor | None = None,
     rtol: float | Tensor | None = None,
 ) -> Tensor:
-    """How many singular values are above `max(atol, rtol * largest)`.
+    """Count the singular values above `max(atol, rtol * largest)`.
 
     `rtol` is by default as many roundings as the matrix has rows or columns, and zero beside an
     `atol` above zero; `tol` is an old name of the latter.

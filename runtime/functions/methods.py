@@ -36,7 +36,7 @@ def lazy_methods(package: str, methods: Mapping[str, tuple[str, str, str]]) -> d
 
 
 class _LazyMethod:
-    """Stands for a method, and makes way for it when it is first asked for."""
+    """Lazy method proxy: replaced by the method when it is first asked for."""
 
     __slots__ = ("_form", "_function", "_module", "_name")
 

@@ -52,12 +52,12 @@ class ValueMethods:
         return self.array.tolist()
 
     def is_contiguous(self, memory_format: MemoryFormat = contiguous_format) -> bool:
-        """Whether the elements lie in row-major order, or another format, without gaps."""
+        """Return whether the elements lie in row-major order, or another format, without gaps."""
         order = outermost_first(memory_format, self.array.ndim)
         return order is not None and self.array.transpose(order).flags.c_contiguous
 
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
-        """How many elements lie between neighbours in each dimension, or in one; IndexError."""
+        """Return the stride, in elements, of each dimension, or of one; IndexError."""
         array = self.array
         strides = tuple(stride // array.itemsize for stride in array.strides)
         if dim is None:

@@ -17,7 +17,7 @@ Span: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int, tuple[int, ...]]
 
 
 def leaf_parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
-    """What a leaf is rebuilt from; RuntimeError for a result, which would need its graph."""
+    """Take a leaf apart; RuntimeError for a result, which would need its graph."""
     if not tensor.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
@@ -52,7 +52,7 @@ def _rebuild(
 def _memory_of(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Span | None]:
     """The array that owns the memory, and where in it `array` lies.
 
-    So tensors that share memory do so in a copy, too, whoever copies or pickles.
+    So tensors that share memory do so in a copy, too, however it is made.
     """
     owner = array
     while type(owner.base) is np.ndarray:

@@ -44,7 +44,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """For vectors of coordinates, the coordinates of all points of the grid they span, as views.
+    """Return the coordinates of all points of the grid that vectors of coordinates span, as views.
 
     With `indexing="xy"` the second vector runs along the first dimension. RuntimeError unless the
     tensors are vectors or numbers, and of one dtype.
@@ -122,17 +122,17 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Views of parts of the second dimension, or of a vector: so many, or cut at the positions."""
+    """Split the second dimension, or a vector, into views: their number, or positions of cuts."""
     return _split("hsplit", input, indices_or_sections, 0 if input.ndim == 1 else 1, 1)
 
 
 def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Views of parts of the first dimension: so many of one length, or cut at the positions."""
+    """Split the first dimension into views: their number, or the positions of the cuts."""
     return _split("vsplit", input, indices_or_sections, 0, 2)
 
 
 def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Views of parts of the third dimension: so many of one length, or cut at the positions."""
+    """Split the third dimension into views: their number, or the positions of the cuts."""
     return _split("dsplit", input, indices_or_sections, 2, 3)
 
 

@@ -104,7 +104,7 @@ def _remember_forward(results: tuple[Tensor, ...]) -> None:
 
 
 def remember_call(node: Node) -> None:
-    """In anomaly mode, remember who called the function that made a node, and calls this."""
+    """Remember, in anomaly mode, the caller of the function that made a node and calls this."""
     if _state.enabled:
         _remember_call(node)
 

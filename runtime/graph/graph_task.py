@@ -73,17 +73,17 @@ class GraphTask:
         """The node whose gradient is being computed, once user code may look."""
         self.create_graph = create_graph
         self.on_tensors = create_graph or current_level() is not None
-        """Whether gradients are tensors, because ops on them are recorded or carry tangents."""
+        """True if gradients are tensors, because ops on them are recorded or carry tangents."""
         self.number = _next_number()
         self.buffers: dict[Node, Gradient] = {}
         self.owned: set[Node] = set()
         """Nodes whose buffer is a sum made here, so that more can be added in place."""
         self.dependencies: dict[Node, int] = {}
-        """What each node waits for, once `count_dependencies` has been called."""
+        """The number of edges each node waits for, once `count_dependencies` has been called."""
         self.captures: dict[Node, dict[int, Gradient | None]] = {}
         """The nodes of which gradients are wanted: of each output asked for, what arrived."""
         self.needs: dict[Node, Sequence[Any]] | None = None
-        """What `apply` is asked for, of the nodes that have to run; None: of all, everything.
+        """The `needs` of each node that has to run; None if all do, for all their edges.
 
         A captured node that leads to no other runs only if the pass `accumulates`: else it keeps
         what it saved, for another pass.

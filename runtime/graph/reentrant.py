@@ -13,7 +13,7 @@ from typing import Final
 from ..core.modes import inherit_modes
 
 LEVELS_PER_THREAD: Final = 20
-"""How deep passes are nested in one thread."""
+"""The depth to which passes are nested in one thread."""
 
 
 def run_in_fresh_thread(run: Callable[..., None], *args: object) -> None:

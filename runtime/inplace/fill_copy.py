@@ -111,7 +111,7 @@ class CopyBackwards(_CopyNode):
 
 
 class IndexPutBackward0(OverwriteNode):
-    """The node of `index_put_`: the gradient of the places written goes to the values."""
+    """The node of `index_put_`: the gradient of the elements written goes to the values."""
 
     __slots__ = ("_accumulate", "_indices", "_like")
 
@@ -223,14 +223,14 @@ def uniform_(self: Tensor, from_: float = 0, to: float = 1) -> Tensor:
 def index_put_(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """Write (or add) `values` at the places that `indices` pick, one array per dimension."""
+    """Write (or add) `values` at `indices`, one array per dimension."""
     if values.array.size != 1 or accumulate or not is_one_mask(indices):
         refuse_any_overlap(self, values)
     return put(self, indices, values, accumulate)
 
 
 def is_one_mask(indices: Sequence[Tensor | None]) -> bool:
-    """Whether all that is given is one mask: then a single value is read before it is written."""
+    """Return whether only one mask is given: then a single value is read before it is written."""
     given = [index.array.dtype.kind for index in indices if index is not None]
     return given == ["b"]
 

@@ -1,7 +1,7 @@
 """In-place ops: the out-of-place op, written back into the tensor's own memory.
 
 The node of the op saves a copy of what the tensor held before, and the tensor takes over its
-history; everyone else who had saved the tensor finds its version changed.
+history; all others that had saved the tensor find its version changed.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _INDEXED_WRITES: Final = frozenset(
         *("scatter_", "scatter_add_", "scatter_reduce_"),
     ]
 )
-"""Ops that write to some places, in an order of their own: what they read must lie elsewhere."""
+"""Ops that write at indices, in an order of their own: what they read must lie elsewhere."""
 
 _FILLS: Final = frozenset(["masked_fill_", "index_fill_", "tril_", "triu_"])
-"""Ops that write one number to some places, which may be elements that are one in memory."""
+"""Ops that write one number at indices, which may be elements that are one in memory."""
 
 
 def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
@@ -79,7 +79,7 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
 
 def is_recorded(*args: object) -> bool:
-    """Whether an op on `args` leaves a node behind."""
+    """Return whether an op on `args` leaves a node behind."""
     return is_grad_enabled() and any(_asks_for_gradient(arg) for arg in args)
 
 
@@ -119,7 +119,7 @@ def refuse_any_overlap(written: Tensor, read: Tensor) -> None:
 
 
 def _overlap_of(a: Any, b: Any) -> Literal["none", "partial", "full"]:
-    """How two arrays share memory; only memory without gaps is looked at, as in PyTorch."""
+    """Compare the memory of two arrays, where both lie without gaps, as in PyTorch."""
     if not (a.size and b.size and _is_dense(a) and _is_dense(b)):
         return "none"
     if not np.may_share_memory(a, b):
@@ -128,12 +128,12 @@ def _overlap_of(a: Any, b: Any) -> Literal["none", "partial", "full"]:
 
 
 def _is_same(a: Any, b: Any) -> bool:
-    """Whether two arrays show the same elements in the same order."""
+    """Return whether two arrays show the same elements in the same order."""
     return a.ctypes.data == b.ctypes.data and a.shape == b.shape and _steps(a) == _steps(b)
 
 
 def _is_dense(array: Any) -> bool:
-    """Whether the elements lie without gaps, in any order of the dimensions."""
+    """Return whether the elements lie without gaps, in any order of the dimensions."""
     expected = array.itemsize
     for stride, length in sorted(
         zip(_steps(array), (n for n in array.shape if n != 1), strict=True)
@@ -157,7 +157,7 @@ def _overlap() -> RuntimeError:
 
 
 def rebase_history(tensor: Tensor, node: Node) -> None:
-    """From now on the values of `tensor` are those of the op of `node`, and so is its history.
+    """Make `node`, of the op that computed the new values, the history of `tensor`.
 
     The first edge of `node` leads to where the gradient of `tensor` went before.
     """
@@ -182,7 +182,7 @@ def _keep_output(tensor: Tensor, result: Tensor) -> None:
 
 
 def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
-    """Overwrite elements of `tensor`; whoever saved it can tell by the version."""
+    """Overwrite elements of `tensor`; nodes that saved it can tell by the version."""
     refuse_inference(tensor, "Inplace update")
     try:
         if tensor.array.flags.writeable:
@@ -207,7 +207,7 @@ def values_first(error: Exception, written: Any, where: Any, values: Any) -> Exc
 
 
 def _write_through(view: Any, values: Any, where: Any) -> None:
-    """Overwrite elements of an expanded array, or a view of one: NumPy lets nobody write there.
+    """Overwrite elements of an expanded array, or a view of one, which NumPy makes read-only.
 
     RuntimeError where elements are one in memory and the whole is to be overwritten, other than
     with one number or with itself.
@@ -237,7 +237,7 @@ def _owner_of(view: Any) -> Any:
 
 
 def sums_at(array: Any, where: Any, values: Any) -> Any:
-    """What is at some places once `values` are added there, one after the other."""
+    """Return the elements at some indices once `values` are added there, one after the other."""
     if _is_dense(array):
         total = array.copy()
         np.add.at(total, where, values)
@@ -252,7 +252,7 @@ def sums_at(array: Any, where: Any, values: Any) -> Any:
 
 
 def _differing(before: Any, after: Any) -> Any:
-    """Where an op has changed something; what was NaN and still is has not changed."""
+    """Find the elements that an op has changed; what was NaN and still is has not changed."""
     return (before != after) & ~((before != before) & (after != after))
 
 

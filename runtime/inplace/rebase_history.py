@@ -35,7 +35,7 @@ class AsStridedBackward0(Node):
         return (self._region.scatter(grad),)
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        """The same, recorded."""
+        """Scatter the gradient by recorded ops."""
         return (_scatter(self._region, grad),)
 
 
