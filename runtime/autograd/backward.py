@@ -36,7 +36,7 @@ def backward(
     grad_tensors
         The cotangent of each root, of its shape; None stands for 1.0.
     retain_graph
-        Keep what the graph saved, for another pass; by default what `create_graph` is.
+        Keep the graph's saved values, for another pass; by default the value of `create_graph`.
     create_graph
         Record the pass, so that the gradients can be differentiated.
     grad_variables
@@ -76,7 +76,7 @@ def backward(
 
 @cache
 def _warn_of_cycle() -> None:
-    """Warn, once in a process as in PyTorch, of what `create_graph` leaves behind."""
+    """Warn, once in a process as PyTorch does, of the reference cycle that `create_graph` makes."""
     warn(
         "Using backward() with create_graph=True will create a reference cycle between the "
         "parameter and its gradient, which is freed by the garbage collector only. Use "
@@ -137,12 +137,12 @@ def grad(
     only_inputs
         Ignored.
     allow_unused
-        Answer None for an input that `outputs` do not depend on, instead of raising.
+        Return None for an input that `outputs` do not depend on, instead of raising.
     is_grads_batched
-        The first dimension of each of `grad_outputs` counts cotangents, and that of the answers
+        The first dimension of each of `grad_outputs` counts cotangents, and that of the results
         the gradient for each.
     materialize_grads
-        Answer zeros instead of None.
+        Return zeros instead of None.
 
     Raises
     ------

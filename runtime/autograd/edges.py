@@ -12,7 +12,7 @@ from ..core.tensor import Tensor
 
 
 class GradientEdge(NamedTuple):
-    """An output of a node, as a root or an input of `backward` and `grad`."""
+    """Output of a node, as a root or an input of `backward` and `grad`."""
 
     node: Node
     output_nr: int
@@ -21,7 +21,7 @@ class GradientEdge(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """The node, shape and dtype of an output, which an edge alone does not know."""
+    """Properties of an output that its node does not hold."""
 
     node: Node
     """The node of that output."""

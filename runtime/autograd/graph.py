@@ -1,4 +1,4 @@
-"""The graph seen from outside: its nodes and edges, hooks on them, hooks on what they save."""
+"""Public functions on the graph: edges, hooks on nodes, hooks on saved tensors."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _engine_run_backward = run_backward
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
-    """Say that the memory was written to by other means than an in-place op."""
+    """Count a write to the memory by other means than an in-place op."""
     for item in (tensor,) if isinstance(tensor, Tensor) else tensor:
         mark_written(item)
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Inside the block nodes keep copies of what they save; all memory is the CPU's here."""
+    """Let nodes save copies inside the block; all memory is the CPU's here."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cpu") -> None:
         super().__init__(lambda tensor: tensor.array.copy(), wrap)
@@ -38,9 +38,9 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextmanager
 def save_on_disk(directory: str | Path | None = None) -> Iterator[None]:
-    """Inside the block what nodes save is written to files, and read when it is needed.
+    """Write saved tensors to files inside the block, and read them when they are needed.
 
-    The files are gone with the nodes; `directory` is by default a temporary one.
+    Files are removed with their nodes; `directory` is by default a temporary one.
     """
     from tempfile import gettempdir, mkstemp  # few programs need them: `import gradspec` is quick
 
@@ -56,14 +56,14 @@ def save_on_disk(directory: str | Path | None = None) -> Iterator[None]:
 
 
 class _File:
-    """A saved array on disk; the file is removed with the last reference to this object."""
+    """Saved array on disk; the file is removed with the last reference to this object."""
 
     def __init__(self, path: Path, array: np.ndarray[Any, Any]) -> None:
         self._path = path
         np.save(path, array)
 
     def read(self) -> Tensor:
-        """The array, read anew."""
+        """Read the array."""
         return wrap(np.load(self._path))
 
     def __del__(self) -> None:
@@ -71,16 +71,16 @@ class _File:
 
 
 class _AllowMutation:
-    """The block that `allow_mutation_on_saved_tensors` yields."""
+    """Copies that nodes hold under `allow_mutation_on_saved_tensors`."""
 
     active: ClassVar[_AllowMutation | None] = None
 
     def copy(self, tensor: Tensor) -> np.ndarray[Any, Any]:
-        """Copy what a node keeps."""
+        """Return what a node is to hold: a copy."""
         return tensor.array.copy()
 
     def restore(self, array: np.ndarray[Any, Any]) -> Tensor:
-        """Return what was kept; AssertionError outside of the block it was kept in."""
+        """Return a copy; AssertionError outside of the block it was made in."""
         if _AllowMutation.active is not self:
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in "
@@ -91,9 +91,9 @@ class _AllowMutation:
 
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutation]:
-    """Inside the block saved tensors may be modified in place: nodes keep copies.
+    """Allow writes to saved tensors inside the block: nodes hold copies.
 
-    Backward passes through what is recorded there belong into the block, too. RuntimeError if one
+    Backward passes through nodes made there must run in the block, too. RuntimeError if one
     such block is opened inside another.
     """
     if _AllowMutation.active is not None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from logging import Logger
 
 _DEBUG = 10
-"""`logging.DEBUG`; the module takes long to import, and most programs never log."""
+"""`logging.DEBUG`, without importing the module, which is slow and seldom used."""
 
 
 def is_logging() -> bool:

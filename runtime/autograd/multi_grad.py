@@ -1,4 +1,4 @@
-"""One hook for the gradients of several tensors."""
+"""Hooks on the gradients of several tensors together."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .edges import TensorOrEdge, grad_node_of
 
 
 class MultiHandle:
-    """Removes the hook from all tensors."""
+    """Handle that removes the hook from all tensors."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         self.handles = tuple(handles)
 
     def remove(self) -> None:
-        """Take the hook away; doing it twice is harmless."""
+        """Remove the hook; a second time does nothing."""
         for handle in self.handles:
             handle.remove()
 
@@ -62,7 +62,7 @@ def _node(end: TensorOrEdge) -> Node:
 
 
 class _Collector:
-    """The gradients that have arrived so far, for each pass that is running."""
+    """Gradients that have arrived so far, for each running pass."""
 
     def __init__(self, nodes: list[Node], fn: Callable[..., None], mode: str) -> None:
         self._nodes = [id(place_of(grad_node)[0]) for grad_node in nodes]
@@ -72,7 +72,7 @@ class _Collector:
         self._lock = threading.Lock()
 
     def hook(self, position: int) -> Callable[[Tensor], None]:
-        """The tensor hook of one of the tensors."""
+        """Make the tensor hook of one of the tensors."""
 
         def arrive(grad: Tensor) -> None:
             running = current_task()

@@ -1,4 +1,4 @@
-"""`Variable` and its engine, under the names by which PyTorch's sources know them."""
+"""`Variable` and its engine, under the names they have in PyTorch's sources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .run_backward import run_backward
 
 
 class ImperativeEngine:
-    """The backward engine as an object; there is one, `Variable._execution_engine`."""
+    """Backward engine as an object; there is one, `Variable._execution_engine`."""
 
     run_backward = staticmethod(run_backward)
 
@@ -22,13 +22,13 @@ class VariableMeta(type):
 
 
 class _LegacyVariableBase:
-    """Calling it answers a tensor on the same memory, as when variables were not tensors yet."""
+    """Class whose call returns a tensor on the same memory, as before variables were tensors."""
 
     def __new__(cls, data: Any, requires_grad: bool = False) -> Any:
         return data.detach().requires_grad_(requires_grad)
 
 
 class Variable(_LegacyVariableBase, metaclass=VariableMeta):
-    """The old name of a tensor that takes part in autograd."""
+    """Old name of a tensor that takes part in autograd."""
 
     _execution_engine: ClassVar[ImperativeEngine] = ImperativeEngine()
