@@ -6,9 +6,8 @@ import re
 
 from ..spec.own_kernels import MODULE
 
-LIMITS = ("ENOUGH", "PLENTY")
-"""The sizes from which arrays are large, as generated modules know them: for functions such as the
-sine, and for arithmetic."""
+THRESHOLDS = ("PARALLEL_ARITHMETIC_MIN", "PARALLEL_UFUNC_MIN")
+"""The sizes from which threads share arithmetic, and functions such as `exp`."""
 
 RUNTIME_NAMES = {
     "gradspec.dispatch.absent": ("add_present", "or_zero", "subtract_present", "zeros_if_absent"),
@@ -29,7 +28,7 @@ RUNTIME_NAMES = {
         "no_forward_mode",
     ),
     "gradspec.core.lazy": ("LazyModule",),
-    "gradspec.fast.clip": ("MANY", "at_least", "at_most"),
+    "gradspec.fast.clip": ("at_least", "at_most"),
     "gradspec.fast.log_sums": ("log_of_sum",),
     "gradspec.core.modes": ("current_mode", "apply_modes", "is_recording"),
     "gradspec.core.node": ("FREED", "Node", "OutputNode", "freed_graph", "next_sequence_nr"),
@@ -61,7 +60,8 @@ RUNTIME_NAMES = {
         "versions",
     ),
     "gradspec.core.tensor": ("Tensor", "new_tensor", "share_alias", "share_alias_with_all", "wrap"),
-    "gradspec.fast.parallel_for": (*LIMITS, "in_threads"),
+    "gradspec.fast.parallel_for": ("in_threads",),
+    "gradspec.fast.tuning": (*THRESHOLDS, "CLIP_ARRAY_MIN"),
     "gradspec.core.types": ("DTypeLike", "Number"),
 }
 """What generated code may need of the runtime."""

@@ -11,10 +11,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from .parallel_for import in_threads
+from .tuning import LOGADDEXP_VECTOR_MIN
 
 Array: TypeAlias = np.ndarray[Any, Any]
-
-LOGADDEXP_VECTOR_MIN: Final = 768
 
 _FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.fast.parallel_for import PLENTY
+from gradspec.fast.tuning import PARALLEL_ARITHMETIC_MIN
 from gradspec.graph import chains
 
-SIZE = PLENTY + 7
+SIZE = PARALLEL_ARITHMETIC_MIN + 7
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Function: TypeAlias = Callable[[gs.Tensor], gs.Tensor]

@@ -8,7 +8,7 @@ import pytest
 
 import gradspec as gs
 from gradspec.core.node import Node, next_sequence_nr
-from gradspec.graph.engine import _MUCH
+from gradspec.fast.tuning import DEFER_LEAF_MAX
 
 from .behaviours import assert_same, attempt, leaf
 
@@ -177,7 +177,7 @@ def test_the_failing_node_is_named_wherever_the_pass_is():
 
 def test_large_gradients_are_not_held_until_the_end():
     """When gradients are accumulated, those of large leaves go one after the other."""
-    count, size = 24, 2 * _MUCH
+    count, size = 24, 2 * DEFER_LEAF_MAX
     leaves = [gs.tensor(np.ones(size), requires_grad=True) for _ in range(count)]
     for x in leaves:
         x.grad = gs.tensor(np.ones(size))

@@ -12,6 +12,8 @@ import gradspec as gs
 from gradspec.fast import parallel_for as threads
 from gradspec.graph import chains
 
+from ..thresholds import set_thresholds
+
 pytestmark = pytest.mark.oracle
 
 Step: TypeAlias = tuple[str, int, int]
@@ -89,8 +91,7 @@ def test_random_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
         return pass_through(links, grad)
 
     monkeypatch.setattr(chains, "_passed_through", counted)
-    monkeypatch.setattr(chains, "BLOCK_BYTES", 40)
-    monkeypatch.setattr("gradspec.graph.engine.ENOUGH", 2)
+    set_thresholds(monkeypatch, CHAIN_BLOCK_BYTES=40, PARALLEL_UFUNC_MIN=2)
     monkeypatch.setattr(threads._workers, "have_met_large", True)
     for seed in range(1_000):
         ours, theirs = gradients(gs, seed), gradients(torch, seed)

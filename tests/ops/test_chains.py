@@ -16,6 +16,7 @@ from gradspec.fast import parallel_for as threads
 from gradspec.graph import chains
 from gradspec_codegen.render.to_threads import is_pointwise
 
+from ..thresholds import set_thresholds
 from .cases import (
     CASES,
     Arguments,
@@ -72,8 +73,7 @@ def count_as_large(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         return array
 
     monkeypatch.setattr(chains, "_passed_through", noted)
-    monkeypatch.setattr(chains, "BLOCK_BYTES", 16)
-    monkeypatch.setattr("gradspec.graph.engine.ENOUGH", 3)
+    set_thresholds(monkeypatch, CHAIN_BLOCK_BYTES=16, PARALLEL_UFUNC_MIN=3)
     monkeypatch.setattr(threads._workers, "have_met_large", True)
     return seen
 

@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ...fast.tuning import ADD_ROW_MIN
 from ..elementwise.checks import Array
-
-_LONG_ROW = 256
-"""The length from which rows are added one by one."""
 
 
 def add_at(out: Array, places: tuple[Any, ...], values: Array) -> None:
@@ -36,7 +34,7 @@ def add_rows(out: Array, numbers: Array, rows: Array) -> None:
     length = table.shape[1]
     rows = rows.reshape(numbers.size, length)
     numbers = np.asarray(numbers, np.intp)  # places in the whole table are larger than row numbers
-    if length < _LONG_ROW:
+    if length < ADD_ROW_MIN:
         flat = (numbers % len(out) * length)[:, None] + np.arange(length)
         np.add.at(reshaped_view(out, -1), flat.reshape(-1), rows.reshape(-1))
         return

@@ -7,17 +7,14 @@ taken one by one, so that `info` tells which it was.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
+from ...fast.tuning import TRIANGLE_BLOCK
 from ..elementwise.checks import Array, floating, same_dtype
 
 LinAlgError = type("LinAlgError", (RuntimeError,), {"__doc__": "A matrix without an answer."})
-
-
-_LARGEST_TRIANGLE: Final = 64
-"""Rows of a triangle that is solved like any other matrix."""
 
 
 def _check_matrices(name: str, array: Array, *, square: bool = True) -> None:
@@ -212,7 +209,7 @@ def _solve_half(half: Array, B: Array, upper: bool) -> Array:
     do three times the work.
     """
     size = half.shape[-1]
-    if size > _LARGEST_TRIANGLE:
+    if size > TRIANGLE_BLOCK:
         top, bottom = slice(size // 2), slice(size // 2, None)
         first, rest = (bottom, top) if upper else (top, bottom)
         known = _solve_half(half[..., first, first], B[..., first, :], upper)

@@ -9,15 +9,11 @@ import numpy as np
 
 from ...core.number_conversion import converted
 from ...core.types import Number
+from ...fast.tuning import FLAT_MV_COLUMNS, FLAT_MV_MIN, FLAT_MV_ROWS
 from ..elementwise.checks import Array, same_dtype
 
 _matmul = np.matmul
 _BOOL: Final = np.dtype(np.bool_)
-
-_LARGE: Final = 1 << 19
-_FLAT: Final = range(8, 64)
-_PART: Final = 1000
-"""Elements and rows of the matrices that `mv` takes apart, and columns of a part: measured."""
 
 
 def mm(self: Array, mat2: Array, strides: Sequence[int] | None = None) -> Array:
@@ -63,7 +59,7 @@ def mv(self: Array, vec: Array) -> Array:
             f"vec ({vec.shape[0]})"
         )
     _multipliable("addmv_impl_cpu", self, vec)
-    if self.size >= _LARGE and len(self) in _FLAT and _lies_by_columns(self):
+    if self.size >= FLAT_MV_MIN and len(self) in FLAT_MV_ROWS and _lies_by_columns(self):
         return _flat_mv(self, vec)
     return _matmul(self, vec)
 
@@ -82,11 +78,12 @@ def _flat_mv(self: Array, vec: Array) -> Array:
     """The product for a matrix of few rows and many columns, which lie in memory one by one.
 
     It is the gradient of the weights of a linear model. BLAS goes through such a matrix in one
-    thread and writes to the result for every column; of parts of `_PART` columns it computes the
-    products in half to three quarters of the time.
+    thread and writes to the result for every column, but not of parts of a thousand columns.
     """
-    columns = len(vec) // _PART * _PART
-    parts = vec[:columns].reshape(-1, 1, _PART) @ self.T[:columns].reshape(-1, _PART, len(self))
+    columns = len(vec) // FLAT_MV_COLUMNS * FLAT_MV_COLUMNS
+    parts = vec[:columns].reshape(-1, 1, FLAT_MV_COLUMNS) @ self.T[:columns].reshape(
+        -1, FLAT_MV_COLUMNS, len(self)
+    )
     product = parts.sum((0, 1))
     product += _matmul(self[:, columns:], vec[columns:])
     return product

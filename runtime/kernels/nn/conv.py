@@ -10,22 +10,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ...fast.summation import sums
+from ...fast.tuning import CONV_COLUMNS_MAX
 from ..elementwise.checks import Array, same_dtype
 from ..shape.layout import in_order
 from ..shape.padding import padded
 
 Sizes = tuple[int, ...]
 IntOrSizes = int | Sequence[int]
-
-
-_MOST_COLUMNS: Final = 1 << 18
-"""Elements of windows that are laid out at a time: there are many times more than in the input."""
 
 
 class _Geometry(NamedTuple):
@@ -193,16 +190,16 @@ def _window_places(
 def _parts(
     x: Array, geometry: _Geometry, places: Sequence[int], channels: int | None = None
 ) -> list[slice]:
-    """Parts of the batch of which the columns are not larger than `_MOST_COLUMNS`.
+    """Parts of the batch of which the columns are not larger than `CONV_COLUMNS_MAX`.
 
     There are `channels` a group, by default those of `x`.
     """
     batch = len(x)
     width = x.shape[1] if channels is None else channels * geometry.groups
     each = width * math.prod(geometry.kernel) * math.prod(places)
-    if x.dtype.kind == "O" or each * batch <= _MOST_COLUMNS:
+    if x.dtype.kind == "O" or each * batch <= CONV_COLUMNS_MAX:
         return [slice(None)]
-    step = max(1, _MOST_COLUMNS // each)
+    step = max(1, CONV_COLUMNS_MAX // each)
     return [slice(start, start + step) for start in range(0, batch, step)]
 
 

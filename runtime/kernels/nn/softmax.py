@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...fast.parallel_for import ENOUGH, in_blocks, in_threads
+from ...fast.parallel_for import in_blocks, in_threads
 from ...fast.summation import sums
+from ...fast.tuning import PARALLEL_UFUNC_MIN
 from ..elementwise.checks import Array, floating
 
 _add_reduce: Any = np.add.reduce
@@ -48,7 +49,7 @@ def log_softmax_backward(grad: Array, result: Array, dim: int) -> Any:
 def _along(step: Callable[..., Array], dim: int, *arrays: Array) -> Any:
     """`step(dim, *arrays)`: of large arrays with the rows along `dim` a few rows at a time."""
     first = arrays[0]
-    if first.size < ENOUGH or dim % first.ndim != first.ndim - 1:
+    if first.size < PARALLEL_UFUNC_MIN or dim % first.ndim != first.ndim - 1:
         return step(dim, *arrays)
     for array in arrays:
         same = array.shape == first.shape and array.dtype == first.dtype

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...fast.parallel_for import along
+from ...fast.tuning import PARTITION_MIN
 from ..elementwise.checks import Array, normalize_dim
 from ..shape.layout import in_order
-
-_MANY = 1 << 10
-"""Elements from which looking for a few pays more than ordering all."""
 
 
 def sort(self: Array, dim: int, descending: bool) -> tuple[Any, Any]:
@@ -53,7 +51,7 @@ def _first(self: Array, k: int, dim: int, largest: bool) -> Array | None:
 
     None where that would not pay, or where equal elements or nan make it a matter of the order.
     """
-    if self.dtype.kind not in "fi" or self.size < _MANY or not 0 < 4 * k <= self.shape[dim]:
+    if self.dtype.kind not in "fi" or self.size < PARTITION_MIN or not 0 < 4 * k <= self.shape[dim]:
         return None
     rows = np.moveaxis(self, dim, -1)
     border = -k if largest else k - 1
