@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.dtype_kinds import REAL_KINDS
 from ..core.node import Node, leads_nowhere
 from ..core.tensor import Tensor, wrap
 from ..graph import engine
@@ -90,7 +91,7 @@ def _one(place: TensorOrEdge) -> Tensor:
             "grad can be implicitly created only for scalar outputs; this one has shape "
             f"{list(shape)}: sum it, or say what its gradient is"
         )
-    if dtype.kind not in "fO":  # O: the symbols of a proof
+    if dtype.kind not in REAL_KINDS:
         raise RuntimeError(
             f"grad can be implicitly created only for real scalar outputs but got {dtype}"
         )

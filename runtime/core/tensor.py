@@ -14,6 +14,7 @@ from ..functions.complex_parts import ComplexParts
 from ..functions.composites import CompositeMethods, gradient_for
 from ..functions.conversion import ConversionMethods
 from ..functions.numpy_protocol import ValueMethods
+from .dtype_kinds import DIFFERENTIABLE_KINDS
 from .hooks import RemovableHandle, rest_hooks, retain_into, wake_hooks, warn_of_grad_of_result
 from .modes import refuse_inference
 from .node import AccumulateGrad, Node, leads_nowhere, nowhere, place_of
@@ -173,7 +174,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
             self.grad_node = None if base is None or base.grad_node is None else nowhere(self)
             _tell_views(self)
         elif self.grad_node is None or leads_nowhere(self.grad_node):
-            if self.array.dtype.kind not in "fcO":  # O: the symbols of a proof
+            if self.array.dtype.kind not in DIFFERENTIABLE_KINDS:
                 raise RuntimeError(
                     "only Tensors of floating point and complex dtype can require gradients, "
                     f"not {self.array.dtype}"
@@ -296,7 +297,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.grad_node is not None:
-            if value.array.dtype.kind not in "fcO":  # O: the symbols of a proof
+            if value.array.dtype.kind not in DIFFERENTIABLE_KINDS:
                 raise RuntimeError(
                     "data set to a tensor that requires gradients must be floating point or "
                     f"complex dtype, not {value.array.dtype}"

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..core.dtype_kinds import is_symbolic
 from ..core.tensor import Tensor
 from ..fast.summation import sums
 from .registry import table_op
@@ -67,4 +68,4 @@ def _broadcast_dims(wide: tuple[int, ...], narrow: tuple[int, ...]) -> tuple[int
 
 
 def _must_cast(found: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
-    return found != wanted and found.kind != "O" and wanted.kind != "O"
+    return found != wanted and not is_symbolic(found) and not is_symbolic(wanted)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.node import Node, freed_graph, next_sequence_nr
 from ..core.number_conversion import converted
 from ..core.tensor import Tensor, wrap
@@ -162,7 +163,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         raise TypeError(
             f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
         )
-    if src.array.dtype.kind == "c" and self.array.dtype.kind not in "cO":
+    if src.array.dtype.kind == "c" and self.array.dtype.kind not in COMPLEX_KINDS:
         warn_of_imaginary_part()
     if len(src.array.shape) > len(self.array.shape):
         raise RuntimeError(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core import constants
+from ...core.dtype_kinds import COMPLEX_KINDS
 from ...core.number_conversion import converted, wrapped
 from ...core.type_promotion import LAST_INTEGER, is_complex, to_float
 from ...core.types import Number
@@ -31,7 +32,7 @@ def times(self: Array, alpha: Number) -> Any:
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
         )
-    if isinstance(alpha, complex) and self.dtype.kind not in "cO":
+    if isinstance(alpha, complex) and self.dtype.kind not in COMPLEX_KINDS:
         raise RuntimeError(
             "For non-complex input tensors, argument alpha must not be a complex number."
         )

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ...core.type_promotion import promote_types
 from .checks import Array, same_dtype
 
 
 def view_as_real(self: Array) -> Array:
     """The same memory as pairs of real numbers; RuntimeError for numbers that are real already."""
-    if self.dtype.kind == "O":
+    if is_symbolic(self.dtype):
         return np.stack([self.real, self.imag], -1)
     if self.dtype.kind != "c":
         raise RuntimeError("view_as_real and imag are only supported for complex tensors")
@@ -23,7 +24,7 @@ def view_as_complex(self: Array) -> Array:
     """Pairs of real numbers as complex ones in the same memory; each pair must be in one place."""
     if not self.ndim or self.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    if self.dtype.kind == "O":
+    if is_symbolic(self.dtype):
         return self[..., 0].real + 1j * self[..., 1].real
     if self.dtype.kind != "f":
         raise RuntimeError("view_as_complex is only supported for floating point tensors")
@@ -38,7 +39,7 @@ def view_as_complex(self: Array) -> Array:
 
 def complex(real: Array, imag: Array) -> Any:
     """Complex numbers from their parts, which must be floats of one dtype."""
-    if real.dtype.kind == "O":
+    if is_symbolic(real.dtype):
         return real.real + 1j * imag.real
     if real.dtype.kind != "f":
         raise RuntimeError(f"Expected both inputs to be floating point tensors, got {real.dtype}")

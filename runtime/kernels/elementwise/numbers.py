@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core import constants
+from ...core.dtype_kinds import COMPLEX_KINDS, REAL_KINDS, is_symbolic
 from ...core.number_conversion import converted
 from ...core.type_promotion import type_name
 from ...core.types import Number
@@ -47,7 +48,7 @@ nine terms have all digits up to `z = 1`."""
 @np.errstate(all="ignore")
 def sinc_slope(self: Array) -> Any:
     """The derivative of sinc; the difference that it is would lose all digits near zero."""
-    if self.dtype.kind == "O":
+    if is_symbolic(self.dtype):
         return (np.cos(constants.pi * self) - np.sinc(self)) / self
     is_near = np.abs(self) < 1 / np.pi
     near = np.where(is_near, self, 0) * np.pi
@@ -87,7 +88,7 @@ def nextafter(self: Array, other: Array) -> Any:
 
 def fill(self: Array, value: Number) -> Any:
     """One number everywhere; RuntimeError for a complex one that the dtype cannot hold."""
-    if isinstance(value, complex) and self.dtype.kind not in "cO":
+    if isinstance(value, complex) and self.dtype.kind not in COMPLEX_KINDS:
         raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow")
     return np.full_like(self, converted(value, self.dtype))
 
@@ -99,12 +100,12 @@ def fill_with(self: Array, value: Array) -> Any:
             "fill_ only supports 0-dimension value tensor but got tensor with "
             f"{value.ndim} dimensions."
         )
-    return np.full_like(self, value if self.dtype.kind in "cO" else value.real)
+    return np.full_like(self, value if self.dtype.kind in COMPLEX_KINDS else value.real)
 
 
 def polar(abs: Array, angle: Array) -> Any:
     """Complex numbers from polar coordinates, which must be floats of one dtype."""
-    if abs.dtype.kind not in "fO":
+    if abs.dtype.kind not in REAL_KINDS:
         raise RuntimeError(f"Expected both inputs to be floating point tensors, got {abs.dtype}")
     same_dtype("polar", abs, angle)
     return complex_numbers.complex(abs * np.cos(angle), abs * np.sin(angle))

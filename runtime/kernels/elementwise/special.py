@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ...core.types import Number
 from ...fast import scipy_special
 from ...fast.parallel_for import in_threads
@@ -39,7 +40,7 @@ def erfcx_slope(self: Array, height: Number) -> Any:
     That is `height` times the sum of `(-1)**n * (2 n - 1)!! / (2 x**2)**n` from n = 1, here
     summed from its end: each term is `-(2 n - 1) / (2 x**2)` times the one before.
     """
-    if self.dtype.kind == "O":
+    if is_symbolic(self.dtype):
         return 2 * self * scipy_special.erfcx(self) - height
     x = self.astype(np.float64)
     is_far = x > _FAR
@@ -64,7 +65,7 @@ def lgamma(self: Array) -> Any:
 
 def bessel(self: Array, order: int) -> Any:
     """The modified Bessel function of the first kind; it overflows later than its exponential."""
-    if self.dtype.kind == "O":
+    if is_symbolic(self.dtype):
         return scipy_special.iv(order, self)
     root = np.exp(np.abs(self) / 2)
     return scaled_bessel(self, order) * root * root
@@ -72,7 +73,7 @@ def bessel(self: Array, order: int) -> Any:
 
 def scaled_bessel(self: Array, order: int) -> Any:
     """`bessel` times exp(-abs(x)): SciPy's, but by leading terms where that finds no digits."""
-    if self.dtype.kind == "O":
+    if is_symbolic(self.dtype):
         return scipy_special.ive(order, self)
     if order < 2:
         return scipy_special.i1e(self) if order else scipy_special.i0e(self)

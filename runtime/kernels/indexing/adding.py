@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ...fast.tuning import ADD_ROW_MIN
 from ..elementwise.checks import Array
 
@@ -43,7 +44,7 @@ def add_rows(out: Array, numbers: Array, rows: Array) -> None:
 
 
 def _is_flat(out: Array) -> bool:
-    return out.dtype != object and out.flags.c_contiguous and out.size > 0
+    return not is_symbolic(out.dtype) and out.flags.c_contiguous and out.size > 0
 
 
 def reshaped_view(out: Array, *shape: int) -> Array:

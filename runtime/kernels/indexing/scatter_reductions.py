@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype_kinds import DIFFERENTIABLE_KINDS
 from ...core.type_promotion import type_name
 from ..elementwise.checks import Array
 from .adding import add_at
@@ -39,7 +40,7 @@ def scatter_reduce(
     _REDUCTIONS[reduce](out, places, values)
     if reduce == "mean":
         count = np.atleast_1d(scatter_count(self, dim, index, include_self))
-        out = out / count if self.dtype.kind in "fcO" else out // count
+        out = out / count if self.dtype.kind in DIFFERENTIABLE_KINDS else out // count
     return out.reshape(self.shape)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ...fast.tuning import TRIANGLE_BLOCK
 from ..elementwise.checks import Array, floating, same_dtype
 
@@ -93,7 +94,7 @@ def cofactors(A: Array) -> Array:
     """The derivative of the determinant: by the inverse, or for nearly singular matrices by SVD."""
     try:
         inverse = np.linalg.inv(A)
-        if A.dtype == object or _is_well_conditioned(A, inverse):
+        if is_symbolic(A.dtype) or _is_well_conditioned(A, inverse):
             return np.linalg.det(A)[..., None, None] * _mt(inverse)
     except np.linalg.LinAlgError:
         pass
@@ -109,7 +110,7 @@ def cofactor_slope(self: Array, A: Array) -> Array:
     """The change of the cofactors where `A` changes by `self`; see `cofactors`."""
     try:
         inverse = np.linalg.inv(A)
-        if A.dtype == object or _is_well_conditioned(A, inverse):
+        if is_symbolic(A.dtype) or _is_well_conditioned(A, inverse):
             turned = np.matmul(inverse, self)
             trace = np.trace(turned, axis1=-2, axis2=-1)[..., None, None]
             change = trace * inverse - np.matmul(turned, inverse)
@@ -265,7 +266,7 @@ def eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
 
 def quotient(self: Array, other: Array) -> Any:
     """The quotient, where zero divided by zero is zero; symbols are not zero."""
-    if self.dtype == object:
+    if is_symbolic(self.dtype):
         return self / other
     return self / np.where((self == 0) & (other == 0), np.ones_like(other), other)
 
@@ -301,7 +302,7 @@ def lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
     _check_matrices("linalg.lu", A, square=False)
     if not pivot:
         raise RuntimeError("linalg.lu: LU without pivoting is not implemented on the CPU")
-    if A.dtype == object:  # the symbols of a proof know what they were made of
+    if is_symbolic(A.dtype):  # the symbols of a proof know what they were made of
         symbols: Any = A
         order, lower, upper = symbols.lu()
         return order, lower, upper
@@ -347,7 +348,7 @@ def pinv(
     if relative is None:
         default = max(self.shape[-2:], default=0) * _epsilon(self)
         relative = default if not atol else 0.0
-    if atol and self.size and self.dtype != object:
+    if atol and self.size and not is_symbolic(self.dtype):
         largest = np.linalg.svd(self, compute_uv=False)[..., :1]
         with np.errstate(divide="ignore", invalid="ignore"):
             relative = np.maximum(relative, np.where(largest > 0, atol / largest, 1))[..., 0]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ..elementwise.checks import Array, same_dtype
 from .decompositions import lu, solve_triangular
 
@@ -34,7 +35,7 @@ def lu_factor_ex(A: Array, pivot: bool, check_errors: bool) -> tuple[Array, Arra
 def _first_zero(diagonal: Array) -> Array:
     """The first zero of each row, counted from one; zero where there is none."""
     batch = diagonal.shape[:-1]
-    if diagonal.dtype == object or not diagonal.size:
+    if is_symbolic(diagonal.dtype) or not diagonal.size:
         return np.zeros(batch, np.int32)
     zero = diagonal == 0
     return np.where(zero.any(-1), zero.argmax(-1) + 1, 0).astype(np.int32)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ...core.dtype_kinds import is_symbolic
 from ...fast.summation import sums
 from ...fast.tuning import CONV_COLUMNS_MAX
 from ..elementwise.checks import Array, same_dtype
@@ -197,7 +198,7 @@ def _parts(
     batch = len(x)
     width = x.shape[1] if channels is None else channels * geometry.groups
     each = width * math.prod(geometry.kernel) * math.prod(places)
-    if x.dtype.kind == "O" or each * batch <= CONV_COLUMNS_MAX:
+    if is_symbolic(x.dtype) or each * batch <= CONV_COLUMNS_MAX:
         return [slice(None)]
     step = max(1, CONV_COLUMNS_MAX // each)
     return [slice(start, start + step) for start in range(0, batch, step)]

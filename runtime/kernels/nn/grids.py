@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ..elementwise.checks import ArgumentError, Array, floating, same_dtype
 from ..indexing.adding import add_at
 
@@ -118,7 +119,7 @@ def affine_grid_backward(self: Array, align_corners: bool) -> Array:
 
 def _base(sizes: Sequence[int], align_corners: bool, dtype: Any) -> Array:
     """Each place of an image as a row, the last dimension first, with a one behind it."""
-    real = np.float64 if dtype.kind == "O" else dtype
+    real = np.float64 if is_symbolic(dtype) else dtype
     lines = []
     for size in sizes:
         line = np.linspace(-1, 1, size) if size > 1 else np.zeros(1)

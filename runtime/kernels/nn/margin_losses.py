@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ...fast.clip import at_least
 from ..elementwise.checks import ArgumentError, Array, floating, same_dtype
 from .loss import reduced
@@ -94,7 +95,7 @@ def anchor(self: Array, others: Sequence[Array], margin: float) -> Array:
 
 def variance(self: Array, shape: Sequence[int], eps: float) -> Array:
     """Variances, at least `eps`, that broadcast to `shape`; ValueError if they cannot."""
-    if self.dtype != object and (self < 0).any():  # of symbols the domain says so
+    if not is_symbolic(self.dtype) and (self < 0).any():  # of symbols the domain says so
         raise ArgumentError("var has negative entry/entries")
     if self.shape == tuple(shape):
         whole = self

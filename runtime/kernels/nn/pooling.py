@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ..elementwise.arithmetic import truncated_quotient
 from ..elementwise.checks import Array, floating
 from ..indexing.adding import add_at
@@ -184,7 +185,7 @@ def _adaptive_windows(like: Array, size: int, count: int) -> tuple[Array, Array]
     places = np.arange(size)
     members = (places >= starts[:, None]) & (places < ends[:, None])
     # Beside symbols numbers stay integers, which are exact.
-    dtype = np.int64 if like.dtype.kind == "O" else like.dtype
+    dtype = np.int64 if is_symbolic(like.dtype) else like.dtype
     return members.astype(dtype), (ends - starts).astype(dtype)
 
 
@@ -248,7 +249,7 @@ def _divisor(
         if not count_include_pad:
             starts, ends = np.maximum(starts, 0), np.minimum(ends, size)
         counts = np.multiply.outer(counts, ends - starts)
-    return counts if dtype.kind == "O" else counts.astype(dtype)
+    return counts if is_symbolic(dtype) else counts.astype(dtype)
 
 
 def _windows(

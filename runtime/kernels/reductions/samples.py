@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ..elementwise.checks import Array, normalize_dim
 from .norms import vector_norm
 
@@ -27,7 +28,7 @@ def observation_weights(self: Array, count: int, are_frequencies: bool) -> Array
             f"cov(): expected {name} to have the same number of elements as there are observations "
             f"in the input, {count}, but got {self.size}"
         )
-    if self.dtype.kind != "O" and (self < 0).any():
+    if not is_symbolic(self.dtype) and (self < 0).any():
         raise RuntimeError(f"cov(): {name} cannot be negative")
     if count and not self.any():
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")

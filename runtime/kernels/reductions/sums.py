@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...core.dtype_kinds import COMPLEX_KINDS
 from ...core.type_promotion import LAST_INTEGER
 from ...core.user_warnings import warn
 from ...fast.summation import sums
@@ -100,7 +101,7 @@ def var(self: Array, dim: Dims, correction: Any, keepdim: bool) -> Any:
 def _variance(self: Array, dim: Dims, correction: Any, keepdim: bool) -> Any:
     deviation = centred(self, axes(dim))[0]
     squares = deviation * deviation.conj()
-    if self.dtype.kind in "cO":  # O: the symbols of a proof
+    if self.dtype.kind in COMPLEX_KINDS:
         squares = squares.real
     squares = sums(squares, axes(dim), keepdim)
     return over_freedom(squares, self.shape, dim, correction)
