@@ -239,7 +239,7 @@ def put(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """`index_put_` of values that do not lie on what is written, or of a single one."""
-    from ..kernels.indexing.index import index_array  # kernels are imported when one is needed
+    from ..kernels.indexing.advanced import index_array  # kernels are imported when one is needed
 
     where: tuple[Any, ...] = tuple(
         slice(None) if index is None else index_array(index.array) for index in indices

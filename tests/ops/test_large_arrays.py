@@ -16,7 +16,7 @@ from gradspec.fast.parallel_for import in_threads
 from gradspec.fast.summation import sums
 from gradspec.fast.tuning import CLIP_ARRAY_MIN, PARALLEL_UFUNC_MIN
 from gradspec.kernels import gelu_slope, normal_cdf, sort, topk, where
-from gradspec.kernels.indexing.adding import add_at, add_rows
+from gradspec.kernels.indexing.gather_scatter import add_at, add_rows
 
 from ..thresholds import set_thresholds
 

@@ -1,4 +1,4 @@
-"""Elementwise arithmetic with numbers, where NumPy's dtypes or limits differ from PyTorch's."""
+"""Elementwise arithmetic, where dtypes, limits or special values of NumPy differ from PyTorch's."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from ...core import constants
 from ...core.dtype_kinds import COMPLEX_KINDS
 from ...core.number_conversion import converted, wrapped
-from ...core.type_promotion import LAST_INTEGER, is_complex, to_float
+from ...core.type_promotion import LAST_INTEGER, is_complex, to_float, type_name
 from ...core.types import Number
 from ...fast.clip import at_least, at_most
 from ...fast.log_sums import log_of_sum
 from ...fast.parallel_for import in_threads
 from ...fast.powers import power
-from .checks import Array, bool_subtraction, floating
-from .masking import where
+from ..elementwise.checks import Array, bool_subtraction, floating
+from ..elementwise.masking import where
 
 
 def _with(self: Array, *numbers: Number | None) -> Array:
@@ -215,3 +215,84 @@ def within(self: Array, min: Any, max: Any) -> Any:
     if max is None:
         return self >= min
     return self <= max if min is None else (self >= min) & (self <= max)
+
+
+def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
+    """Numbers in the place of nan and of infinities; of complex numbers in both parts."""
+    return np.nan_to_num(self, True, 0.0 if nan is None else nan, posinf, neginf)
+
+
+def frac(self: Array) -> Any:
+    """What `trunc` takes away, of floats only."""
+    floating("frac_cpu", self)
+    return self - np.trunc(self)
+
+
+def ldexp(self: Array, other: Array) -> Any:
+    """`self * 2 ** other`, by two factors: neither overflows where the product does not."""
+    if other.dtype.kind != "f":
+        return self * np.exp2(other)
+    half = np.trunc(np.clip(other, -2000, 2000) / 2)  # beyond these all is zero or infinite
+    return self * np.exp2(half) * np.exp2(other - half)
+
+
+def logaddexp2(self: Array, other: Array) -> Any:
+    """Logarithms to base two of sums of powers of two, of floats only."""
+    floating("logaddexp2_cpu", self)
+    return in_threads(np.logaddexp2, self, other)
+
+
+def nextafter(self: Array, other: Array) -> Any:
+    """The neighbours of floats."""
+    floating("nextafter_cpu", self)
+    return np.nextafter(self, other)
+
+
+def fill(self: Array, value: Number) -> Any:
+    """One number everywhere; RuntimeError for a complex one that the dtype cannot hold."""
+    if isinstance(value, complex) and self.dtype.kind not in COMPLEX_KINDS:
+        raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow")
+    return np.full_like(self, converted(value, self.dtype))
+
+
+def fill_with(self: Array, value: Array) -> Any:
+    """The element of an array without dimensions everywhere."""
+    if value.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.ndim} dimensions."
+        )
+    return np.full_like(self, value if self.dtype.kind in COMPLEX_KINDS else value.real)
+
+
+def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """Where the difference is at most `atol + rtol * abs(other)`; infinities must be equal."""
+    if self.dtype != other.dtype:
+        raise RuntimeError(f"{type_name(self.dtype)} did not match {type_name(other.dtype)}")
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
+    close = self == other
+    if equal_nan:
+        close = close | (np.isnan(self) & np.isnan(other))
+    if self.dtype.kind == "b":
+        self, other = self.astype(np.int64), other.astype(np.int64)
+    distance = np.abs(self - other)
+    return close | (np.isfinite(distance) & (distance <= atol + np.abs(rtol * other)))
+
+
+def gcd(self: Array, other: Array) -> Any:
+    """The greatest common divisor of integers."""
+    _integers("gcd_cpu", self)
+    return np.gcd(self, other)
+
+
+def lcm(self: Array, other: Array) -> Any:
+    """The least common multiple of integers."""
+    _integers("lcm_cpu", self)
+    return np.lcm(self, other)
+
+
+def _integers(name: str, array: Array) -> None:
+    if array.dtype.kind not in "iu":
+        raise NotImplementedError(f"\"{name}\" not implemented for '{type_name(array.dtype)}'")

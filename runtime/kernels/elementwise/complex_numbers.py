@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.dtype_kinds import is_symbolic
+from ...core.dtype_kinds import REAL_KINDS, is_symbolic
 from ...core.type_promotion import promote_types
-from .checks import Array, same_dtype
+from ..elementwise.checks import Array, same_dtype
+from . import complex_numbers
 
 
 def view_as_real(self: Array) -> Array:
@@ -68,3 +69,11 @@ def sgn(self: Array) -> Any:
 def complex_of(dtype: Any) -> np.dtype[Any]:
     """The complex dtype with parts of a real one."""
     return promote_types(dtype, np.dtype(np.complex64))
+
+
+def polar(abs: Array, angle: Array) -> Any:
+    """Complex numbers from polar coordinates, which must be floats of one dtype."""
+    if abs.dtype.kind not in REAL_KINDS:
+        raise RuntimeError(f"Expected both inputs to be floating point tensors, got {abs.dtype}")
+    same_dtype("polar", abs, angle)
+    return complex_numbers.complex(abs * np.cos(angle), abs * np.sin(angle))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.dtype_kinds import is_symbolic
 from ..elementwise.checks import Array
-from .adding import add_rows
+from .gather_scatter import add_rows
 
 
 def embedding(weight: Array, indices: Array, sparse: bool) -> Any:

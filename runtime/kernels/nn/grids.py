@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.dtype_kinds import is_symbolic
 from ..elementwise.checks import ArgumentError, Array, floating, same_dtype
-from ..indexing.adding import add_at
+from ..indexing.gather_scatter import add_at
 
 CUBIC: Final = 2
 ZEROS, BORDER = 0, 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.type_promotion import type_name
 from ..elementwise.checks import Array
-from ..indexing.adding import add_rows
+from ..indexing.gather_scatter import add_rows
 
 Taps = list[tuple[Array, Array | None]]
 """For each output the inputs that it is made of, and their weights; None stands for ones."""

@@ -1,4 +1,4 @@
-"""Largest and smallest elements: their values, their places, and the ways back."""
+"""Largest and smallest elements: their values, their positions, and the ways back."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..elementwise.checks import Array, normalize_dim
 from .sums import Dims, axes
 
 _max_reduce: Any = np.maximum.reduce
+
 _min_reduce: Any = np.minimum.reduce
 
 
@@ -127,3 +128,8 @@ def _nothing_to_reduce(name: str) -> RuntimeError:
         f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
         "reduction dim with the 'dim' argument."
     )
+
+
+def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Any, Any]:
+    """The smallest and the largest elements."""
+    return amin(self, dim, keepdim), amax(self, dim, keepdim)

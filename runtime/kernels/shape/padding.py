@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.number_conversion import converted
 from ..elementwise.checks import Array
-from ..indexing.adding import add_rows
+from ..indexing.gather_scatter import add_rows
 
 
 def padded(x: Array, before: Sequence[int], after: Sequence[int], value: Any) -> Array:
