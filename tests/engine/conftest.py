@@ -1,16 +1,8 @@
 """What the tests of the runtime share."""
 
-import importlib
-
 import pytest
 
 from gradspec.core.node import Node
-
-
-@pytest.fixture(scope="session")
-def torch():
-    """PyTorch, imported only by the tests that compare with it (marked `oracle`)."""
-    return importlib.import_module("torch")
 
 
 @pytest.fixture(autouse=True)

@@ -1,18 +1,18 @@
-"""Calls of ops as templates, for random programs; `wide_draw` fills them in.
+"""Calls of ops as templates, for random programs; `draw` fills them in.
 
 A word in braces is a tensor: `x` of any shape, `v` of one dimension or more, `m` of two or more;
 `s` and `t` of the same shape as the first, `y` and `z` of shapes that broadcast to it; `mask` of
 its shape, of booleans; `q` of two by two; `a.b.3` of two sizes that the template shares, and of 3.
 Behind it `+` asks for positive elements, `%` for elements between 0 and 1, `=` for no gradient, and
 `!` for elements that lie in order (PyTorch reads the weights of batch norm as if they did). The
-other words stand in `wide_draw.WORDS`.
+other words stand in `draw.WORDS`.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from .wide_complex import COMPLEX, FOURIER
+from .complex import COMPLEX, FOURIER
 
 UNARY = [
     *(
