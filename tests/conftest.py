@@ -1,4 +1,4 @@
-"""What all tests share: PyTorch, where it is installed."""
+"""Fixtures of all tests: PyTorch, where it is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What generated modules call things, beside the ops: an op of such a name is called otherwise."""
+"""Names that generated modules use, besides those of ops: an op of such a name gets another."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ RUNTIME_NAMES = {
     "gradspec.fast.tuning": (*THRESHOLDS, "CLIP_ARRAY_MIN"),
     "gradspec.core.types": ("DTypeLike", "Number"),
 }
-"""What generated code may need of the runtime."""
+"""Names of the runtime that generated code may need."""
 
 RUNTIME_MODULES = {
     "constants": "from gradspec.core import constants",
@@ -83,15 +83,15 @@ MODULE_NAMES = frozenset(
         *("node", "out", "result"),
     )
 )
-"""What else generated modules call something, or functions in them."""
+"""All names that generated modules use, or functions in them."""
 
 TAKEN = "op"
-"""What stands, behind two underscores, behind a name that a module has another use for."""
+"""The suffix, after two underscores, of an op's name that a module has another use for."""
 
 _OF_MODULES = re.compile(r"(np|array)_\w+|\w+_ops|\w*(Backward|Result)\w*|[A-Z]\w*")
-"""What generated modules call the functions, classes and constants that they make."""
+"""The names of functions, classes and constants that generated modules make."""
 
 
 def is_taken(name: str) -> bool:
-    """Whether a generated module has another use for the name of an op."""
+    """Return whether a generated module has another use for the name of an op."""
     return name in MODULE_NAMES or bool(_OF_MODULES.fullmatch(name))

@@ -22,16 +22,16 @@ _DEEPEST_WRITTEN_OUT = 100
 may become. Calls beyond are calls of functions on arrays."""
 
 _EASY_EXPONENTS = (-1, 0, 0.5, 1, 2)
-"""Those for which NumPy's operator does what is quickest."""
+"""Exponents for which NumPy's operator is fastest."""
 
 
 class NumpyRenderer(FormulaRenderer):
     """Code on arrays, free of tensors."""
 
     _depth = 0
-    """How deep in definitions what is being written stands."""
+    """The depth in definitions of what is being written."""
     _written_out = 0
-    """How many nodes have been."""
+    """The number of nodes written out."""
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         if "." in node.function:
@@ -121,7 +121,7 @@ class NumpyRenderer(FormulaRenderer):
 
     @contextmanager
     def inside(self, target: Target, written: ir.Expr) -> Iterator[None]:
-        """Where the definition of an op is written out in place of its call."""
+        """Render the definition of an op in place of its call."""
         outer, depth = self.formula, self._depth
         self._depth += measure(written)[1]
         assert target.op.forward is not None

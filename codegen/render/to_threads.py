@@ -26,14 +26,14 @@ _OPERATORS = {"+": "np.add", "-": "np.subtract", "*": "np.multiply", "/": "np.di
 
 
 def is_pointwise(op: OpSpec) -> bool:
-    """Whether a forward of one expression has nothing but arithmetic and functions of elements."""
+    """Return whether a forward is one expression of elementwise functions."""
     if op.forward is None or op.forward.block.expression is None:
         return False
     return not any(_looks_further(node) for node in walk(op.forward.block.expression))
 
 
 def _looks_further(node: ir.Node) -> bool:
-    """Whether this part of a formula may read more than one element of an array."""
+    """Return whether this part of a formula may read more than one element of an array."""
     match node:
         case ir.Call(function):
             if function in code_facts().pointwise:
@@ -51,13 +51,13 @@ class PointwiseRenderer(NumpyRenderer):
     """Code on arrays, of which large ones are shared among threads."""
 
     _size = ""
-    """Of the arrays, once it has been asked: `small`, or `large`, then a block of one is meant."""
+    """The size of arrays that a branch is for: `small`; or `large`, a block of a large one."""
     is_pointwise = True
-    """Whether all that was rendered treats every element by itself."""
+    """Is all that was rendered elementwise?"""
     _is_part_pointwise = True
     """The same of what was rendered since this was set."""
     _has_functions = False
-    """Whether that was more than arithmetic."""
+    """Was that more than arithmetic?"""
 
     def whole(self, value: ir.Expr) -> str:
         return self._whole(value, LOOSEST)
@@ -86,7 +86,7 @@ class PointwiseRenderer(NumpyRenderer):
         return self.target(call) if has_definition and not _is_member(call) else None
 
     def _shared(self, value: ir.Expr) -> str | None:
-        """What follows the version for small arrays; None where one version is all there is."""
+        """Render what follows the version for small arrays; None where there is one version."""
         tensors = [name for name in names(value) if self.kind(name) == "tensor"]
         function, operands = _last_step(value)
         if not (tensors and function):

@@ -28,7 +28,7 @@ def log_of_sum(a: Any, b: Any) -> Any:
         return in_threads(np.logaddexp, a, b)
     try:
         return in_threads(_log_of_sum, a, b)
-    except FloatingPointError:  # somebody wants to hear of what is no error of the whole
+    except FloatingPointError:  # raised for a step, where the whole has no error
         return np.logaddexp(a, b)
 
 

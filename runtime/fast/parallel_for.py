@@ -25,10 +25,10 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class _Role(threading.local):
-    """What the current thread is here for."""
+    """The role of the current thread."""
 
     is_worker = False
-    """Whether it is one of ours: it must not wait for another, which may be itself."""
+    """Is it a worker? It must not wait for another worker, which may be itself."""
 
 
 _role: Final = _Role()
@@ -44,7 +44,7 @@ class _Workers:
     def __init__(self) -> None:
         self.count = _cores()
         self.have_met_large = False
-        """Whether there has been a large array: only then is one looked for elsewhere."""
+        """Has there been a large array? Only then are chains of large gradients looked for."""
         self._pool: ThreadPoolExecutor | None = None
 
     def meet_large(self) -> None:
@@ -60,7 +60,7 @@ class _Workers:
         self._pool = None
 
     def pool(self) -> ThreadPoolExecutor:
-        """Those that wait for work."""
+        """Return the threads that wait for work."""
         if self._pool is None:
             from concurrent.futures import ThreadPoolExecutor  # few programs have large arrays
 
@@ -81,7 +81,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def get_num_threads() -> int:
-    """How many threads work on one large array: at first as many as there are cores."""
+    """Return the number of threads that share a large array: initially that of the cores."""
     return _workers.count
 
 
@@ -187,7 +187,7 @@ def along(function: Callable[[Array], Any], array: Array, dim: int) -> Any:
 
 
 def share(work: Callable[[int, int], None], size: int, count: int | None = None) -> None:
-    """`work(start, stop)` for the parts of so many elements, in `count` threads; None: in all."""
+    """Run `work(start, stop)` for parts of `size` elements in `count` threads; None: in all."""
     if count is None:
         count = _workers.count
     if _role.is_worker:

@@ -53,8 +53,8 @@ ZERO_MASK_MIN: Final = 1 << 9
 """Elements from which a mask of bits is faster than `np.where` with zero."""
 
 SELECT_MASK_MIN: Final = 1 << 13
-"""Elements from which it is faster between two arrays: in so many no processor guesses the branches
-that `np.where` takes."""
+"""Elements from which it is faster between two arrays: `np.where` takes a branch
+for each, which processors predict for short arrays only."""
 
 # ---- sums, products, order
 

@@ -237,7 +237,7 @@ SHAPE = (4, 4)
 
 
 def run_step(lib: Any, name: str, x: Any, y: Any) -> Any:
-    """What one step answers, of one tensor or of two."""
+    """Run one step, of one tensor or of two."""
     match name:
         case "+ 1.5":
             return x + 1.5
@@ -269,7 +269,7 @@ def make_steps(rng: random.Random, leaves: int) -> list[Step]:
 
 
 def gradients_of_graph(lib: Any, seed: int) -> list[Any]:
-    """Of all leaves, or by `autograd.grad` of the last one."""
+    """Return the gradients of all leaves, or by `autograd.grad` that of the last one."""
     rng, numbers = random.Random(seed), np.random.default_rng(seed)
     tensors = []
     for shape in (*rng.choices([SHAPE, SHAPE, (1, 4), ()], k=3), SHAPE):

@@ -1,4 +1,4 @@
-"""What a random program does to tensors beside calling ops, as lines of text."""
+"""The events of a random program other than calls of ops, as lines of text."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def detached(result):
         return None if result is None else result.detach()
     return [detached(part) for part in result]
 """
-"""What programs call; it is run in each library, as `functions.FUNCTIONS` is."""
+"""Functions that programs call; run in each library, as `functions.FUNCTIONS` is."""
 
 _UNARY = ("sin_", "cos_", "neg_", "square_", "exp_", "relu_", "abs_", "zero_", "floor_", "tril_")
 _BINARY = ("add_", "sub_", "mul_", "copy_")

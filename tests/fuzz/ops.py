@@ -196,11 +196,11 @@ class Family(NamedTuple):
 
     templates: list[str]
     may_mix: bool = False
-    """Whether the tensors of one may differ in dtype."""
+    """May the tensors of a call differ in dtype?"""
     may_be_empty: bool = False
     """Elsewhere the libraries disagree on whether nothing is allowed."""
     dtypes: tuple[str, str] = ("float64", "float32")
-    """What is drawn mostly, and seldom."""
+    """Families that are drawn mostly, and seldom."""
 
 
 FAMILIES = [
@@ -238,7 +238,7 @@ factors, which have no derivative there.
 """
 
 OTHER_TANGENTS = "^"
-"""Of real numbers together with complex ones.
+"""Sums of real numbers with complex ones.
 
 PyTorch projects tangents of `pow` on the real numbers though the results are complex, and leaves
 parts of gradients of the tangents of `mul` uninitialised.
@@ -248,10 +248,10 @@ NEVER_FREED = ("fft.",)
 """Transforms of real numbers, whose nodes save their input in PyTorch only, for its size."""
 
 MAY_BE_SINGULAR = ("slogdet", "T.linalg.lu", "T.linalg.inv", "T.linalg.solve", "det(")
-"""What is undefined for matrices that are not drawn for it, as rounding decides there."""
+"""Calls that are undefined for singular matrices, where rounding decides."""
 
 OTHER_SUMS = ("T.add({x}, {y^})", "T.add({x^}, {y})", "T.sub({x}, {y^})", "T.sub({x^}, {y})")
-"""Where PyTorch hands one array to two leaves, of which one is real, and adds to it in place."""
+"""Calls where PyTorch hands one array to two leaves, one of them real, and adds in place."""
 
 NOT_WRITTEN_TO = (
     *("multi_dot", "pool1d", "einsum", "tensordot", "F.linear", "F.conv", "T.conv"),

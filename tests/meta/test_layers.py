@@ -41,7 +41,7 @@ CODEGEN_LAYERS = {
         "gradspec_codegen.diagnostics",
     ),
 }
-"""What the modules of a layer may import of the generator."""
+"""The modules of the generator that a layer may import."""
 
 RUNTIME_LEAVES = (
     "absent",
@@ -69,7 +69,7 @@ RUNTIME_LEAVES = (
     "threads",
     "types",
 )
-"""What generated code may import of the runtime."""
+"""The modules of the runtime that generated code may import."""
 
 PUBLIC_NAMESPACES = (
     "gradspec",

@@ -23,7 +23,7 @@ from .cases import TABLE
 
 @pytest.fixture(params=["small", "large"])
 def _sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What sizes count as large."""
+    """Set the sizes that count as large."""
     if request.param == "small":
         yield
         return

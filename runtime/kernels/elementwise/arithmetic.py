@@ -80,20 +80,20 @@ def _refuse_integer_division(op: str, self: Array, other: Any) -> None:
 
 
 def fmod_scalar(self: Array, other: Number) -> Any:
-    """What is left of each element after division by a number, with the sign of the element."""
+    """Return the remainders of division by a number, with the sign of the element."""
     self = _with(self.astype(np.int64) if self.dtype.kind == "b" else self, other)
     return fmod(self, wrapped(other, self.dtype))
 
 
 def fmod(self: Array, other: Any) -> Any:
-    """What is left after division, with the sign of what was divided."""
+    """Return the remainders of division, with the sign of the dividend."""
     if self.dtype.kind in "iub":
         _refuse_integer_division("fmod", self, other)
     return in_threads(np.fmod, self, other)
 
 
 def remainder(self: Array, other: Any) -> Any:
-    """What is left after division, with the sign of the divisor, but for zero that of `self`."""
+    """Return remainders of division, with the sign of the divisor; zeros have that of `self`."""
     if self.dtype.kind in "iu":
         _refuse_integer_division("remainder", self, other)
     rest = in_threads(np.remainder, self, other)
@@ -103,7 +103,7 @@ def remainder(self: Array, other: Any) -> Any:
 
 
 def remainder_scalar(self: Array, other: Number) -> Any:
-    """What is left of each element after division by a number."""
+    """Return the remainders of division by a number."""
     self = _with(self, other)
     other = wrapped(other, self.dtype)
     return remainder(self, other)
@@ -137,7 +137,7 @@ def pow_backward(self: Array, base: Array, exponent: Array) -> Any:
 
 
 def has_no_slope(self: Array, exponent: Array) -> Any:
-    """Where a power is one whatever the base: the exponent is zero, the base zero or not finite."""
+    """Find powers that are one for any base: the exponent is zero, the base zero or not finite."""
     found = exponent == 0
     return found & ((self == 0) | (self - self != 0)) if found.any() else found
 
@@ -166,7 +166,7 @@ def round(self: Array) -> Any:
 
 
 def round_decimals(self: Array, decimals: int) -> Any:
-    """To so many digits after the point, by scaling; before it if `decimals` is negative."""
+    """Round to `decimals` digits after the point by scaling; before it if negative."""
     if self.dtype.kind in "iub":
         raise NotImplementedError(f"round with decimals is not implemented for {self.dtype}")
     scale = 10 ** (decimals if decimals >= 0 else -decimals)
@@ -211,7 +211,7 @@ def clamp(self: Array, min: Any, max: Any) -> Any:
 
 
 def within(self: Array, min: Any, max: Any) -> Any:
-    """Where elements lie between the bounds, or on them."""
+    """Find the elements between the bounds, or equal to one."""
     if max is None:
         return self >= min
     return self <= max if min is None else (self >= min) & (self <= max)
@@ -223,7 +223,7 @@ def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: flo
 
 
 def frac(self: Array) -> Any:
-    """What `trunc` takes away, of floats only."""
+    """Return the fractional parts that `trunc` removes; floats only."""
     floating("frac_cpu", self)
     return self - np.trunc(self)
 
@@ -266,7 +266,7 @@ def fill_with(self: Array, value: Array) -> Any:
 
 
 def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> Any:
-    """Where the difference is at most `atol + rtol * abs(other)`; infinities must be equal."""
+    """Test that differences are at most `atol + rtol * abs(other)`; infinities must be equal."""
     if self.dtype != other.dtype:
         raise RuntimeError(f"{type_name(self.dtype)} did not match {type_name(other.dtype)}")
     for name, tolerance in (("rtol", rtol), ("atol", atol)):

@@ -47,7 +47,7 @@ def _can_mask(condition: Array, values: Any) -> bool:
 
 
 def _stand_beside(condition: Array, self: Any, other: Any) -> bool:
-    """Whether bits of one can take the place of bits of the other, which may be one number."""
+    """Return whether bits of one can replace bits of the other, which may be one number."""
     wide, narrow = (self, other) if getattr(self, "ndim", 0) else (other, self)
     return (
         _can_mask(condition, wide)

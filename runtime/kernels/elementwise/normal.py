@@ -45,8 +45,8 @@ _COEFFICIENTS: Final = tuple(
         ),
     )
 )
-"""Of the polynomial in `t = 1 / (1 + 0.3 z)`, highest power first, that is nearest by relative
-error (6e-8) to `ndtr(-z) * exp(z**2 / 2)` for z from 0 to 14.5, where float32 ends."""
+"""Coefficients, highest power first, of the polynomial in `t = 1 / (1 + 0.3 z)` that is nearest by
+relative error (6e-8) to `ndtr(-z) * exp(z**2 / 2)` for z from 0 to 14.5, where float32 ends."""
 
 
 def normal_cdf(self: Array) -> Any:

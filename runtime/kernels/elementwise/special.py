@@ -28,8 +28,8 @@ _NEGLIGIBLE: Final = 1e-30
 _SINC_SLOPE: Final = [
     (-1) ** k * 2 * k / factorial(2 * k + 1) * np.pi for k in reversed(range(1, 10))
 ]
-"""Of `cos(z) / z - sin(z) / z**2` times pi as a series in odd powers of `z`, highest power first;
-nine terms have all digits up to `z = 1`."""
+"""Coefficients, highest power first, of the series of `cos(z) / z - sin(z) / z**2` times pi in odd
+powers of `z`; nine terms have all digits up to `z = 1`."""
 
 
 def polygamma(n: int, self: Array) -> Any:

@@ -22,7 +22,7 @@ from .gather_scatter import add_rows, scatter_reduce
 
 
 def laid_out(found: Array, self: Array, indices: Sequence[Array | None]) -> Array:
-    """`found`, which `indices` picked from `self`, in the order in which `self` lies."""
+    """Return `found`, which `indices` picked from `self`, with the order of strides of `self`."""
     if self.flags.c_contiguous:
         return in_order(found)
     order = outermost_first(_strides(self, indices, found.ndim))
@@ -34,7 +34,7 @@ def laid_out(found: Array, self: Array, indices: Sequence[Array | None]) -> Arra
 
 
 def _strides(self: Array, indices: Sequence[Array | None], ndim: int) -> list[int]:
-    """For each dimension of the result how far apart its elements lie; 0 for what an index says."""
+    """Return the strides in `self` of each dimension of the result; 0 for those of an index."""
     at = [dim for dim, index in enumerate(indices) if index is not None]
     kept = [stride for dim, stride in enumerate(self.strides) if dim not in at]
     together = all(after == before + 1 for before, after in pairwise(at))

@@ -178,13 +178,13 @@ def scatter_reduce(
 
 
 def scatter_count(self: Array, dim: int, index: Array, include_self: bool) -> Array:
-    """How many elements meet at each position, at least one; in the dtype of the elements."""
+    """Count the elements at each position, at least one; in the dtype of the elements."""
     count = np.full(self.shape or (1,), int(include_self))
     np.add.at(count, places_of(self.shape, dim, index), 1)
     return np.maximum(count, 1).astype(self.dtype).reshape(self.shape)
 
 
 def flat_places(self: Array, dim: int, index: Array) -> Array:
-    """Where in the flattened array the positions along a dimension are, in one list."""
+    """List positions along a dimension as positions in the flattened array."""
     places = np.broadcast_arrays(*places_of(self.shape, dim, index))
     return np.ravel_multi_index([place.reshape(-1) for place in places], self.shape or (1,))

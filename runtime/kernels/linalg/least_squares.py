@@ -21,7 +21,7 @@ def lstsq(
 
     As in PyTorch `gels` asks for matrices of full rank and gives no ranks, only `gelsd` and `gelss`
     give singular values, and the default `gelsy` gives no errors. Where there are no more equations
-    than unknowns, or ranks are smaller, nobody does.
+    than unknowns, or ranks are smaller, no driver does.
     """
     _check(A, B, driver)
     is_vector = B.ndim == 1 or (A.ndim == B.ndim + 1 and B.shape == A.shape[:-1])

@@ -77,7 +77,7 @@ def _lies_by_columns(self: Array) -> bool:
 
 
 def _flat_mv(self: Array, vec: Array) -> Array:
-    """The product for a matrix of few rows and many columns, which lie in memory one by one.
+    """Multiply a matrix of few rows and many columns that is stored by columns.
 
     It is the gradient of the weights of a linear model. BLAS goes through such a matrix in one
     thread and writes to the result for every column, but not of parts of a thousand columns.

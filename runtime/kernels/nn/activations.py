@@ -79,7 +79,7 @@ def along_channels(self: Array, shape: Sequence[int]) -> Array:
 
 
 def glu(self: Array, dim: int) -> Any:
-    """Of two halves along a dimension, the first times the logistic function of the second."""
+    """Multiply the first half along a dimension by the logistic function of the second."""
     if not self.ndim:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     axis = normalize_dim(dim, self.ndim)

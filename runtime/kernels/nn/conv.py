@@ -27,7 +27,7 @@ IntOrSizes = int | Sequence[int]
 
 
 class _Geometry(NamedTuple):
-    """How windows lie: one number a spatial dimension, and the groups of channels."""
+    """The geometry of windows: one number a spatial dimension, and the groups of channels."""
 
     kernel: Sizes
     stride: Sizes
@@ -38,7 +38,7 @@ class _Geometry(NamedTuple):
     groups: int
 
     def output_sizes(self, sizes: Sequence[int]) -> Sizes:
-        """How many windows fit in each dimension."""
+        """Count the windows in each dimension."""
         return tuple(
             (size + before + after - dilation * (kernel - 1) - 1) // stride + 1
             for size, kernel, stride, dilation, before, after in zip(sizes, *self[:5], strict=True)
@@ -179,7 +179,7 @@ def _spread_part(
 def _window_places(
     position: Sequence[int], places: Sequence[int], geometry: _Geometry
 ) -> tuple[Any, ...]:
-    """Where the element at `position` of every window lies in the padded array."""
+    """Index the element at `position` of every window in the padded array."""
     return tuple(
         slice(at * dilation, at * dilation + stride * (count - 1) + 1, stride)
         for at, count, stride, dilation in zip(

@@ -160,7 +160,7 @@ def _reflected(place: Array, length: int, align_corners: bool) -> tuple[Any, Any
 def _positions(
     shape: Sequence[int], places: Array, kind: int, padding_mode: int, align_corners: bool
 ) -> tuple[Array, Array]:
-    """Where the neighbours of each place are in a flattened image, and which are in it at all."""
+    """Index the neighbours of each point in a flattened image, and tell which are inside it."""
     flat, known = np.zeros((), np.int64), np.ones((), np.bool_)
     spatial = places.shape[-1]
     for axis, neighbour in enumerate(_neighbours(shape, places, kind)):

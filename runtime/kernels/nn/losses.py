@@ -146,7 +146,7 @@ def _picked(
 
 
 def _total(factors: Any, target: Array) -> Any:
-    """What a mean divides by: the weights of the rows that count."""
+    """Sum the weights of the rows that count, by which a mean divides."""
     return target.size if factors is None else np.add.reduce(factors, None)
 
 
@@ -162,7 +162,7 @@ def _classes(shape: Sequence[int], target: Array) -> int:
 
 
 def _all_count(target: Array, classes: int, ignore_index: int) -> bool:
-    """Whether every target is a class, and none of them is the ignored one.
+    """Return whether every target is a class, and none of them the ignored one.
 
     Read as unsigned, negative numbers are large: one comparison tells, and most targets pass it.
     """

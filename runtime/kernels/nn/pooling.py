@@ -25,16 +25,16 @@ IntOrSizes = int | Sequence[int]
 
 
 class _Windows(NamedTuple):
-    """Where the windows of a pooling lie, one number a spatial dimension."""
+    """The geometry of pooling windows, one number a spatial dimension."""
 
     kernel: Sizes
     stride: Sizes
     padding: Sizes
     dilation: Sizes
     sizes: Sizes
-    """Of the array that is pooled."""
+    """The sizes of the array that is pooled."""
     places: Sizes
-    """How many windows there are."""
+    """The number of windows."""
 
     @property
     def after(self) -> Sizes:
@@ -45,7 +45,7 @@ class _Windows(NamedTuple):
         )
 
     def positions(self) -> Iterator[tuple[Sizes, tuple[Any, ...]]]:
-        """Each position in a window, and where it lies in the padded array, for all windows."""
+        """Yield each position in a window, and its index in the padded array for all windows."""
         for position in itertools.product(*map(range, self.kernel)):
             yield (
                 position,
@@ -157,7 +157,7 @@ def max_pool_take(self: Array, indices: Array, spatial: int) -> Any:
 def adaptive_avg_pool(
     self: Array, output_size: int | Sequence[int | None] | None, spatial: int
 ) -> Any:
-    """Means over windows that divide each of the last dimensions into so many, nearly equal."""
+    """Average over windows that divide each of the last dimensions nearly equally."""
     floating("adaptive_avg_pool2d", self)
     counts = _adaptive_sizes(self.shape, output_size, spatial)
     for dim, count in enumerate(counts, self.ndim - spatial):
@@ -180,7 +180,7 @@ def adaptive_avg_pool_backward(self: Array, shape: Sequence[int], spatial: int) 
 
 
 def _adaptive_windows(like: Array, size: int, count: int) -> tuple[Array, Array]:
-    """Which elements belong to which window, as a matrix of 0 and 1, and the window's lengths."""
+    """Return a matrix of 0 and 1 for the elements of each window, and the windows' lengths."""
     numbers = np.arange(count)
     starts, ends = numbers * size // max(count, 1), -(-(numbers + 1) * size // max(count, 1))
     places = np.arange(size)
@@ -203,7 +203,7 @@ def _in_line(lengths: Array, ndim: int, dim: int) -> Array:
 def _adaptive_sizes(
     shape: Sequence[int], output_size: int | Sequence[int | None] | None, spatial: int
 ) -> list[int]:
-    """How many windows each dimension gets; None stands for as many as there are elements."""
+    """Return the number of windows in each dimension; None means the number of elements."""
     if len(shape) not in (spatial + 1, spatial + 2):
         raise RuntimeError(
             f"adaptive_avg_pool{spatial}d(): Expected {spatial + 1}D or {spatial + 2}D tensor, but "
@@ -238,7 +238,7 @@ def _smallest(dtype: Any) -> Any:
 def _divisor(
     windows: _Windows, count_include_pad: bool, divisor_override: int | None, dtype: Any
 ) -> Any:
-    """How many elements each window counts."""
+    """Count the elements of each window."""
     if divisor_override is not None:
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
@@ -296,7 +296,7 @@ def _windows(
 
 
 def _count(size: int, kernel: int, stride: int, pad: int, dilation: int, ceil_mode: bool) -> int:
-    """How many windows there are in one dimension."""
+    """Count the windows in one dimension."""
     room = size + 2 * pad - dilation * (kernel - 1) - 1
     if not ceil_mode:
         return room // stride + 1

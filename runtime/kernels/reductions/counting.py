@@ -10,11 +10,11 @@ from ...core.type_promotion import type_name
 from ..elementwise.checks import Array, floating, normalize_dim
 
 Found = tuple[Array, Array, Array]
-"""What differs, where each went, and counts."""
+"""The unique elements, the index of each element among them, and counts."""
 
 
 def histc(self: Array, bins: int, min: Any, max: Any) -> Array:
-    """How many elements fall into each part of a range, or of their own range if that is empty."""
+    """Count elements in equal bins of a range, or of their own range if that is empty."""
     floating("histc", self)
     if bins <= 0:
         raise RuntimeError(f"torch.histc: bins must be > 0, but got {bins}")
@@ -34,7 +34,7 @@ def histc(self: Array, bins: int, min: Any, max: Any) -> Array:
 
 
 def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
-    """How often each number that is not negative occurs, or the sum of its weights."""
+    """Count each non-negative number, or sum its weights."""
     if self.dtype.kind not in "iu":
         raise NotImplementedError(f"bincount is not implemented for '{type_name(self.dtype)}'")
     if minlength < 0:
@@ -57,7 +57,7 @@ def searchsorted(
     side: str | None,
     sorter: Array | None,
 ) -> Any:
-    """Where elements would have to stand in sequences that are in order; nan at the end."""
+    """Find insertion points in sorted sequences; nan goes to the end."""
     if side not in (None, "left", "right"):
         raise RuntimeError(f"searchsorted(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:

@@ -44,7 +44,7 @@ def min(self: Array) -> Any:
 
 
 def is_extreme(self: Array, extreme: Array) -> Any:
-    """Where the largest or smallest of all elements stands, which is nan if one of them is."""
+    """Find the first largest or smallest of all elements, which is nan if one of them is."""
     return self == extreme if extreme == extreme else np.isnan(self)
 
 
@@ -59,13 +59,13 @@ def min_with_indices(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array
 
 
 def argmax(self: Array, dim: int | None, keepdim: bool) -> Any:
-    """Where the largest element stands, along a dimension or in the flattened array."""
+    """Find the largest element along a dimension or in the flattened array."""
     _not_bool("argmax", self)
     return _position(np.argmax, self, dim, keepdim)
 
 
 def argmin(self: Array, dim: int | None, keepdim: bool) -> Any:
-    """Where the smallest element stands, along a dimension or in the flattened array."""
+    """Find the smallest element along a dimension or in the flattened array."""
     _not_bool("argmin", self)
     return _position(np.argmin, self, dim, keepdim)
 

@@ -54,7 +54,7 @@ def vector_norm(self: Array, ord: Any, dim: Dims, keepdim: bool, dtype: Any) -> 
 
 
 def _keeps_elements(self: Array, axis: int | tuple[int, ...] | None) -> bool:
-    """Whether each of the reductions has something to reduce."""
+    """Return whether each of the reductions has elements to reduce."""
     chosen = range(self.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
     return all(self.shape[each] for each in chosen)
 

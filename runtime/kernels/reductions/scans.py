@@ -85,7 +85,7 @@ def recurrence(
 
 
 def _begun_from_behind(starts: Array | None, dim: int) -> Array | None:
-    """Where a recurrence begins that is walked from its end: behind where it began."""
+    """Return the start of a recurrence that runs backwards."""
     return None if starts is None else np.flip(delay(starts, dim, -1, True), dim)
 
 
@@ -104,12 +104,12 @@ def delay(self: Array, dim: int, steps: int, fill: Any) -> Array:
 
 
 def cummax(self: Array, dim: int) -> tuple[Array, Array]:
-    """The largest elements so far, and where they stand; of equal ones and of nan the last."""
+    """Return the running maxima and their positions; of equal ones and of nan the last."""
     return _running(np.maximum, self, dim)
 
 
 def cummin(self: Array, dim: int) -> tuple[Array, Array]:
-    """The smallest elements so far, and where they stand; of equal ones and of nan the last."""
+    """Return the running minima and their positions; of equal ones and of nan the last."""
     return _running(np.minimum, self, dim)
 
 

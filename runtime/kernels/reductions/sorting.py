@@ -57,7 +57,7 @@ def topk(self: Array, k: int, dim: int, largest: bool) -> tuple[Any, Any]:
 
 
 def _first(self: Array, k: int, dim: int, largest: bool) -> Array | None:
-    """Where the first `k` elements are, without ordering the others.
+    """Find the first `k` elements without sorting the others.
 
     None where that would not pay, or where equal elements or nan make it a matter of the order.
     """
@@ -115,7 +115,7 @@ def median(self: Array, ignores_nan: bool) -> Any:
 def median_with_indices(
     self: Array, dim: int, keepdim: bool, ignores_nan: bool
 ) -> tuple[Array, Array]:
-    """The lower of the middle elements along a dimension, and where it stands."""
+    """Return the lower of the middle elements along a dimension, and its position."""
     _refuse_bools(self)
     dim = _filled_dim("median", self, dim)
     if not self.ndim:
@@ -147,7 +147,7 @@ def mode(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
 def _picked(
     values: Array, indices: Array, place: Array, dim: int, keepdim: bool
 ) -> tuple[Array, Array]:
-    """What stands at one place of each line."""
+    """Return the element at one position of each line."""
     if not keepdim:
         place = place.squeeze(dim)
     return take_along_dim(values, dim, place, keepdim), take_along_dim(indices, dim, place, keepdim)
@@ -166,7 +166,7 @@ def _refuse_bools(self: Array) -> None:
 
 
 def quantile_points(q: Array, x: Array, interpolation: str) -> Array:
-    """Where in the order quantiles of `x` are asked for, as a vector; RuntimeError if nowhere."""
+    """Return the quantiles that are asked for as a vector; RuntimeError if there are none."""
     if interpolation not in _INTERPOLATIONS:
         raise RuntimeError(
             f"quantile() interpolation must be one of {', '.join(_INTERPOLATIONS)}, but got "

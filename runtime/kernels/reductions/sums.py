@@ -47,7 +47,7 @@ def _reduced_axes(ndim: int, dim: Dims) -> Sequence[int]:
 
 
 def _count(shape: Sequence[int], dim: Dims) -> int:
-    """How many elements are reduced to one."""
+    """Count the elements that are reduced to one."""
     count = 1
     for axis in _reduced_axes(len(shape), dim):
         count *= shape[axis]
@@ -143,12 +143,12 @@ def over_freedom(self: Array, shape: Sequence[int], dim: Dims, correction: Any) 
 
 
 def all(self: Array, dim: Dims, keepdim: bool) -> Any:
-    """Whether every element is true; bytes answer in bytes."""
+    """Test that every element is true; bytes answer in bytes."""
     return _truth_of(self, _and_reduce(self, _chosen(dim), None, None, keepdim))
 
 
 def any(self: Array, dim: Dims, keepdim: bool) -> Any:
-    """Whether an element is true; bytes answer in bytes."""
+    """Test that an element is true; bytes answer in bytes."""
     return _truth_of(self, _or_reduce(self, _chosen(dim), None, None, keepdim))
 
 
@@ -200,7 +200,7 @@ def nansum(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
 
 
 def count_numbers(self: Array, dim: Dims, keepdim: bool) -> Any:
-    """How many elements are not nan; RuntimeError for integers."""
+    """Count the elements that are not nan; RuntimeError for integers."""
     if self.dtype.kind in "iub":
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
@@ -210,12 +210,12 @@ def count_numbers(self: Array, dim: Dims, keepdim: bool) -> Any:
 
 
 def count_nonzero(self: Array, dim: Dims) -> Any:
-    """How many elements are not zero."""
+    """Count the elements that are not zero."""
     return sum(self != 0, dim, False, None)
 
 
 def observation_weights(self: Array, count: int, are_frequencies: bool) -> Array:
-    """Weights of so many observations; RuntimeError for others."""
+    """Copy the weights of `count` observations; RuntimeError for others."""
     name, kind, kinds = (
         ("fweights", "integer", "iu") if are_frequencies else ("aweights", "float", "fO")
     )

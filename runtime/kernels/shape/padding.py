@@ -48,7 +48,7 @@ def constant_pad_nd(self: Array, pad: Sequence[int], value: Any) -> Array:
 
 
 def constant_unpad_nd(self: Array, pad: Sequence[int]) -> Array:
-    """What was around the last dimensions taken off, and zeros where something was cut off."""
+    """Remove the padding of the last dimensions; zeros where padding was negative."""
     return constant_pad_nd(self, [-each for each in pad], 0)
 
 

@@ -64,7 +64,7 @@ def block_diag_backward(self: Array, tensors: Sequence[Array]) -> list[Array]:
 
 
 def repeat_index(repeats: Array, length: int | None, output_size: int | None) -> Array:
-    """Each position as often as a list of numbers says; one number stands for `length` of them."""
+    """Repeat each position as a list of numbers says; one number counts for `length` of them."""
     if repeats.dtype not in (np.int64, np.int32):
         raise NotImplementedError(
             f"\"repeat_interleave_cpu\" not implemented for '{type_name(repeats.dtype)}'"
