@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..core.dtype_kinds import is_symbolic
 from ..core.tensor import Size, Tensor, wrap
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn
@@ -250,7 +251,7 @@ def _fitted(index: int, root: TensorOrEdge, cotangent: Tensor) -> Tensor:
             f"Mismatch in shape: grad_output[{index}] has a shape of {cotangent.shape} and "
             f"output[{index}] has a shape of {Size(shape)}."
         )
-    if dtype == cotangent.array.dtype or dtype.kind == "O":
+    if dtype == cotangent.array.dtype or is_symbolic(dtype):
         return cotangent
     if cotangent.is_complex() != (dtype.kind == "c"):
         raise RuntimeError(

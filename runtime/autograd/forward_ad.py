@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.dtype_kinds import DIFFERENTIABLE_KINDS
 from ..core.missing import no_attribute as _no_attribute
 from ..core.mode_decorator import ModeDecorator
 from ..core.tensor import Tensor
@@ -83,7 +84,7 @@ def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
     for role, value in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(value, Tensor):
             raise TypeError(f"make_dual(): {role} must be a Tensor, not {type(value).__name__}")
-        if value.dtype.kind not in "fcO":  # O: the symbols of a proof
+        if value.dtype.kind not in DIFFERENTIABLE_KINDS:
             raise ValueError(
                 f"Expected {role} to be floating point or complex, but got: {value.dtype}"
             )

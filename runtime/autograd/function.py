@@ -10,6 +10,7 @@ from weakref import ref
 import numpy as np
 
 from ..core.apply_modes import apply_modes
+from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.modes import is_grad_enabled, mode, no_grad
 from ..core.node import Node, OutputNode, next_sequence_nr
 from ..core.tensor import Tensor, wrap
@@ -127,7 +128,7 @@ class FunctionNode(ContextNode):
                     f"Function {self.name()} returned an invalid gradient at index {len(checked)} "
                     f"- got {list(result.shape)} but expected shape compatible with {list(like[0])}"
                 )
-            if result is not None and result.is_complex() and like[1].kind not in "cO":
+            if result is not None and result.is_complex() and like[1].kind not in COMPLEX_KINDS:
                 raise RuntimeError(
                     f"Function {self.name()} returned a complex gradient at index {len(checked)} "
                     f"for an input of dtype {like[1]}"

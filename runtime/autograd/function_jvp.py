@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dtype_kinds import DIFFERENTIABLE_KINDS
 from ..core.storage import base_of, changes_of
 from ..core.tensor import Tensor, wrap
 from ..forward_ad.dual import Dual, Level, split, with_tangent, without_tangents
@@ -68,7 +69,7 @@ def attach_tangents(
 def is_differentiable(value: object) -> bool:
     """Return whether a value is a tensor of a dtype that has derivatives."""
     # O: the symbols of a proof.
-    return isinstance(value, Tensor) and value.array.dtype.kind in "fcO"
+    return isinstance(value, Tensor) and value.array.dtype.kind in DIFFERENTIABLE_KINDS
 
 
 def _refuse(tangent: object, jvp: str, nr: int) -> None:

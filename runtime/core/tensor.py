@@ -9,6 +9,7 @@ from weakref import ref
 
 import numpy as np
 
+from .dtype_kinds import DIFFERENTIABLE_KINDS
 from .hooks import RemovableHandle, retain_into, warn_of_grad_of_result
 from .node import Node, place_of
 from .storage import INFERENCE_ALIAS, Alias, base_of, share_memory
@@ -220,7 +221,7 @@ class Tensor(TensorMethods):
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.grad_node is not None:
-            if value.array.dtype.kind not in "fcO":  # O: the symbols of a proof
+            if value.array.dtype.kind not in DIFFERENTIABLE_KINDS:
                 raise RuntimeError(
                     "data set to a tensor that requires gradients must be floating point or "
                     f"complex dtype, not {value.array.dtype}"

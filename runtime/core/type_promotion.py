@@ -14,6 +14,8 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from .dtype_kinds import COMPLEX_KINDS, is_symbolic
+
 Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]
 Number: TypeAlias = bool | int | float | complex
@@ -192,7 +194,7 @@ LAST_COMPLEX: Final = np.dtype(np.clongdouble).num
 
 def is_complex(value: Any) -> bool:
     """Return whether an array or a tensor may hold complex numbers; the symbols of a proof may."""
-    return value.dtype.kind in "cO"
+    return value.dtype.kind in COMPLEX_KINDS
 
 
 def any_complex(arrays: Iterable[Array | None]) -> bool:
@@ -251,8 +253,8 @@ def can_cast(source: DType, target: DType) -> bool:
 
     Widths do not matter (float64 goes into float32), and signs do not either.
     """
-    if target.kind == "O" or source.kind == "O":
-        return target.kind == "O"
+    if is_symbolic(target) or is_symbolic(source):
+        return is_symbolic(target)
     return _CATEGORIES[source.kind] <= _CATEGORIES[target.kind]
 
 

@@ -15,6 +15,7 @@ from weakref import ref
 
 import numpy as np
 
+from ..core.dtype_kinds import is_symbolic
 from ..core.node import Node
 from ..core.storage import base_of
 from ..core.tensor import Tensor
@@ -306,6 +307,6 @@ def _like(tangent: Tensor, result: Tensor) -> Tensor:
     mine, other = tangent.array, result.array
     if mine.shape != other.shape:
         tangent = table_op("expand")(tangent, other.shape)
-    if mine.dtype != other.dtype and "O" not in (mine.dtype.kind, other.dtype.kind):
+    if mine.dtype != other.dtype and not (is_symbolic(mine.dtype) or is_symbolic(other.dtype)):
         tangent = table_op("_to_copy")(tangent, dtype=other.dtype)
     return tangent

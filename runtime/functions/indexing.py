@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ..core.apply_modes import refuse_inference
+from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.number_conversion import converted
 from ..core.tensor import Tensor, wrap
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
@@ -159,11 +160,11 @@ def _source(tensor: Tensor, value: Any) -> Array:
     target = tensor.array.dtype
     if isinstance(value, Tensor):
         array = value.array
-        if array.dtype.kind == "c" and target.kind not in "cO":
+        if array.dtype.kind == "c" and target.kind not in COMPLEX_KINDS:
             warn_of_imaginary_part()
             array = array.real
     elif isinstance(value, bool | int | float | complex | np.number | np.bool_):
-        if isinstance(value, complex) and target.kind not in "cO":
+        if isinstance(value, complex) and target.kind not in COMPLEX_KINDS:
             raise RuntimeError(f"value cannot be converted to type {target} without overflow")
         array = np.asarray(converted(value, target))
     else:

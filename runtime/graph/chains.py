@@ -16,12 +16,10 @@ import numpy as np
 from ..core.node import Node
 from ..core.tensor import Tensor, new_tensor
 from ..fast.parallel_for import share
+from ..fast.tuning import CHAIN_BLOCK_BYTES
 from .graph_task import Gradient, GraphTask
 
 Array: TypeAlias = np.ndarray[Any, Any]
-
-BLOCK_BYTES: Final = 1 << 19
-"""The size of a block. With smaller ones, threads wait for each other longer."""
 
 _SAME_FOR_ALL_BLOCKS: Final = (type(None), bool, int, float, complex, str)
 """The types of what is the same for every block."""
@@ -170,7 +168,7 @@ def _passed_through(links: Sequence[_Link], grad: Array) -> Array:
         return block
 
     out = np.empty(grad.size, pass_through([_Part(link) for link in links], 0, 0).dtype)
-    length = max(1, BLOCK_BYTES // grad.itemsize)
+    length = max(1, CHAIN_BLOCK_BYTES // grad.itemsize)
 
     def work(start: int, stop: int) -> None:
         parts = [_Part(link) for link in links]  # this thread's

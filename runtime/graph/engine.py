@@ -16,21 +16,19 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from heapq import heappop, heappush, heapreplace
-from typing import Any, Final
+from typing import Any
 
 from ..core.accumulate_grad import AccumulateGrad
 from ..core.modes import enable_grad, no_grad
 from ..core.node import GraphRoot, Node, OutputNode, place_of
 from ..core.tensor import Tensor
-from ..fast.parallel_for import ENOUGH, have_met_large
+from ..fast.parallel_for import have_met_large
+from ..fast.tuning import DEFER_LEAF_MAX, PARALLEL_UFUNC_MIN
 from .anomaly import explain, is_anomaly_enabled
 from .chains import apply_chain
 from .graph_task import Gradient, GraphTask, running
 from .reentrant import LEVELS_PER_THREAD, run_in_fresh_thread
 from .run_hooks import as_tensor, call_node_hooks, call_tensor_hooks, run_with_saved
-
-HELD_GRADIENT_MAX: Final = 2**15
-"""Elements of the largest gradient of a leaf that is held until the end, not added at once."""
 
 
 def execute(
@@ -112,7 +110,7 @@ def run_eager(task: GraphTask, keep_graph: bool, may_be_large: bool) -> bool:
                 grads: Sequence[Gradient] = (None,) * len(next_nodes)
             elif on_tensors:
                 grads = node.apply_differentiable(grad, needs)
-            elif may_be_large and node.is_pointwise and grad.size >= ENOUGH:
+            elif may_be_large and node.is_pointwise and grad.size >= PARALLEL_UFUNC_MIN:
                 node, next_nodes, grads = apply_chain(node, grad, needs, task, ahead, keep_graph)
             else:
                 grads = node.apply(grad, needs)
@@ -179,10 +177,7 @@ def _may_wait(grad_node: Node, grad: Gradient | None, task: GraphTask) -> bool:
     if type(grad_node) is not AccumulateGrad or grad_node.hooks is not None:
         return False
     return (
-        bool(task.captures)
-        or task.on_tensors
-        or grad is None
-        or bool(grad.size <= HELD_GRADIENT_MAX)
+        bool(task.captures) or task.on_tensors or grad is None or bool(grad.size <= DEFER_LEAF_MAX)
     )
 
 

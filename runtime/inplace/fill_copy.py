@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.node import Node, freed_graph, next_sequence_nr
 from ..core.number_conversion import converted
 from ..core.random_generator import generator
@@ -163,7 +164,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         raise TypeError(
             f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
         )
-    if src.array.dtype.kind == "c" and self.array.dtype.kind not in "cO":
+    if src.array.dtype.kind == "c" and self.array.dtype.kind not in COMPLEX_KINDS:
         warn_of_imaginary_part()
     if len(src.array.shape) > len(self.array.shape):
         raise RuntimeError(
@@ -239,7 +240,7 @@ def put(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """`index_put_` of values that do not lie on what is written, or of a single one."""
-    from ..kernels.indexing.index import index_array  # kernels are imported when one is needed
+    from ..kernels.indexing.advanced import index_array  # kernels are imported when one is needed
 
     where: tuple[Any, ...] = tuple(
         slice(None) if index is None else index_array(index.array) for index in indices

@@ -1,4 +1,4 @@
-"""What the tests of the runtime share."""
+"""Fixtures of the tests of the runtime."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""What is imported when: families of ops and their kernels wait until they are used."""
+"""Lazy imports: families of ops and their kernels are imported when they are used."""
 
 from __future__ import annotations
 

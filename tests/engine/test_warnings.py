@@ -33,7 +33,7 @@ big = gs.zeros(1 << 20, requires_grad=True)
 
 
 def run(code: str, *options: str) -> str:
-    """What a fresh process writes to both of its outputs; the status must be 0."""
+    """Return the output and errors of a fresh process; the status must be 0."""
     script = f"import numpy as np\nimport gradspec as gs\n{code}"
     command = [sys.executable, *options, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ...fast.summation import sums
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -51,4 +52,4 @@ def broadcast_dims(wide: tuple[int, ...], narrow: tuple[int, ...]) -> tuple[int,
 
 
 def must_cast(found: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
-    return found != wanted and found.kind != "O" and wanted.kind != "O"
+    return found != wanted and not is_symbolic(found) and not is_symbolic(wanted)

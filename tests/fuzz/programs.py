@@ -5,7 +5,7 @@ a single op and its derivatives (first and second gradients, tangents, gradients
 real numbers or of complex ones; ops mixed with what can be done to tensors (writing to them, hooks,
 modes, custom functions, backward passes); views of views and writes through them; and ops of all
 kinds, layers among them, with passes through all of them.
-Run at length with `python -m tests.engine.wide_programs COUNT [FIRST_SEED]`.
+Run at length with `python -m tests.fuzz.programs COUNT [FIRST_SEED]`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from .programs import Difference
-from .wide_draw import Call, creation
-from .wide_events import event
-from .wide_ops import (
+from .draw import Call, creation
+from .events import event
+from .ops import (
     COMPLEX_FAMILIES,
     MAY_BE_SINGULAR,
     NEVER_FREED,
@@ -31,8 +30,8 @@ from .wide_ops import (
     OTHER_SUMS,
     OTHER_TANGENTS,
 )
-from .wide_views import view, write
-from .wide_world import Run
+from .views import view, write
+from .world import Difference, Run
 
 
 def run_program(torch: Any, seed: int, length: int = 12) -> None:

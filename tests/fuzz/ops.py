@@ -1,18 +1,18 @@
-"""Calls of ops as templates, for random programs; `wide_draw` fills them in.
+"""Calls of ops as templates, for random programs; `draw` fills them in.
 
 A word in braces is a tensor: `x` of any shape, `v` of one dimension or more, `m` of two or more;
 `s` and `t` of the same shape as the first, `y` and `z` of shapes that broadcast to it; `mask` of
 its shape, of booleans; `q` of two by two; `a.b.3` of two sizes that the template shares, and of 3.
 Behind it `+` asks for positive elements, `%` for elements between 0 and 1, `=` for no gradient, and
 `!` for elements that lie in order (PyTorch reads the weights of batch norm as if they did). The
-other words stand in `wide_draw.WORDS`.
+other words stand in `draw.WORDS`.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from .wide_complex import COMPLEX, FOURIER
+from .complex import COMPLEX, FOURIER
 
 UNARY = [
     *(
@@ -196,11 +196,11 @@ class Family(NamedTuple):
 
     templates: list[str]
     may_mix: bool = False
-    """Whether the tensors of one may differ in dtype."""
+    """May the tensors of a call differ in dtype?"""
     may_be_empty: bool = False
     """Elsewhere the libraries disagree on whether nothing is allowed."""
     dtypes: tuple[str, str] = ("float64", "float32")
-    """What is drawn mostly, and seldom."""
+    """Families that are drawn mostly, and seldom."""
 
 
 FAMILIES = [
@@ -238,7 +238,7 @@ factors, which have no derivative there.
 """
 
 OTHER_TANGENTS = "^"
-"""Of real numbers together with complex ones.
+"""Sums of real numbers with complex ones.
 
 PyTorch projects tangents of `pow` on the real numbers though the results are complex, and leaves
 parts of gradients of the tangents of `mul` uninitialised.
@@ -248,10 +248,10 @@ NEVER_FREED = ("fft.",)
 """Transforms of real numbers, whose nodes save their input in PyTorch only, for its size."""
 
 MAY_BE_SINGULAR = ("slogdet", "T.linalg.lu", "T.linalg.inv", "T.linalg.solve", "det(")
-"""What is undefined for matrices that are not drawn for it, as rounding decides there."""
+"""Calls that are undefined for singular matrices, where rounding decides."""
 
 OTHER_SUMS = ("T.add({x}, {y^})", "T.add({x^}, {y})", "T.sub({x}, {y^})", "T.sub({x^}, {y})")
-"""Where PyTorch hands one array to two leaves, of which one is real, and adds to it in place."""
+"""Calls where PyTorch hands one array to two leaves, one of them real, and adds in place."""
 
 NOT_WRITTEN_TO = (
     *("multi_dot", "pool1d", "einsum", "tensordot", "F.linear", "F.conv", "T.conv"),

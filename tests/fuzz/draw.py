@@ -1,4 +1,4 @@
-"""Fills in the templates of `wide_ops`: a call as text, and lines that make what it reads."""
+"""Fills in the templates of `ops`: a call as text, and lines that make what it reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from .wide_ops import FAMILIES, Family
+from .ops import FAMILIES, Family
 
 Shape: TypeAlias = tuple[int, ...]
 Known: TypeAlias = Mapping[str, tuple[Shape, str]]

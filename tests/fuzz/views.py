@@ -1,6 +1,6 @@
 """Views of views, and writes through them, as lines of a random program.
 
-Unlike the events of `wide_events`, these are drawn for the shape of the tensor, so that nearly all
+Unlike the events of `events`, these are drawn for the shape of the tensor, so that nearly all
 of them are allowed.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 
-from .wide_draw import Known, Shape, nested, numbers
+from .draw import Known, Shape, nested, numbers
 
 _ANY = (
     *(".squeeze()", ".unsqueeze(0)", ".unsqueeze(-1)", "[...]", "[None]", ".view_as({x})"),

@@ -9,13 +9,16 @@ import numpy as np
 
 import gradspec as gs
 
-from .programs import Difference
-from .wide_draw import Known
-from .wide_events import PRELUDE
-from .wide_functions import FUNCTIONS
+from .draw import Known
+from .events import PRELUDE
+from .functions import FUNCTIONS
 
 SAME_NODE = {"ReshapeAliasBackward0": "ViewBackward0", "UnsafeViewBackward0": "ViewBackward0"}
-"""What PyTorch calls the node of `reshape`, depending on strides and copies."""
+"""PyTorch's names of the node of `reshape`, which depend on strides and copies."""
+
+
+class Difference(AssertionError):
+    """The two libraries did not do the same."""
 
 
 class World:
@@ -41,7 +44,7 @@ class World:
         return None
 
     def results(self) -> dict[str, Any]:
-        """What the lines of the program have assigned."""
+        """Return what the lines of the program have assigned."""
         return {k: v for k, v in self.names.items() if re.fullmatch(r"[a-z]\d+", k)}
 
     def known(self) -> Known:
@@ -78,7 +81,7 @@ class Run:
             return line.startswith("g")
         # Doubles may have been computed from floats.
         name = line.partition(" = ")[0]
-        if any(re.search(rf"\b{each}\b", line) for each in self.unnamed):
+        if name.isidentifier() and any(re.search(rf"\b{x}\b", line) for x in self.unnamed):
             self.unnamed.add(name)  # some ops answer their argument
         rough = any(re.search("float32|int64|complex64", each) for each in self.text)
         if re.search(r"\bgrads\(\[?t", line):
@@ -101,7 +104,7 @@ class Run:
 
 
 def _facts(value: Any) -> Any:
-    """What must be the same about a result."""
+    """Return the facts about a result that must be the same."""
     if isinstance(value, list | tuple):
         return [_facts(item) for item in value]
     if not hasattr(type(value), "grad_fn") or not hasattr(type(value), "tolist"):
@@ -141,7 +144,7 @@ def _none_for_zeros(mine: Any, other: Any) -> Any:
 
 
 def _difference(mine: Any, other: Any, with_name: bool, rough: bool) -> str:
-    """What differs, in words."""
+    """Describe the difference."""
     if isinstance(mine, list) and isinstance(other, list) and len(mine) == len(other):
         found = (_difference(a, b, with_name, rough) for a, b in zip(mine, other, strict=True))
         return next(filter(None, found), "")

@@ -1,4 +1,4 @@
-"""Products along a dimension, and the linear recurrences that their gradients are."""
+"""Cumulative reductions; and products, whose gradients are linear recurrences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..elementwise.checks import Array, normalize_dim
+from ..elementwise.checks import Array, floating, normalize_dim
 from ..elementwise.masking import where
 from ..shape.layout import in_order
 
@@ -85,7 +85,7 @@ def recurrence(
 
 
 def _begun_from_behind(starts: Array | None, dim: int) -> Array | None:
-    """Where a recurrence begins that is walked from its end: behind where it began."""
+    """Return the start of a recurrence that runs backwards."""
     return None if starts is None else np.flip(delay(starts, dim, -1, True), dim)
 
 
@@ -101,3 +101,32 @@ def delay(self: Array, dim: int, steps: int, fill: Any) -> Array:
     source = slice(-stop, -start or None)
     out[(*before, target)] = self[(*before, source)]
     return out
+
+
+def cummax(self: Array, dim: int) -> tuple[Array, Array]:
+    """Return the running maxima and their positions; of equal ones and of nan the last."""
+    return _running(np.maximum, self, dim)
+
+
+def cummin(self: Array, dim: int) -> tuple[Array, Array]:
+    """Return the running minima and their positions; of equal ones and of nan the last."""
+    return _running(np.minimum, self, dim)
+
+
+def _running(extreme: np.ufunc, self: Array, dim: int) -> tuple[Array, Array]:
+    dim = normalize_dim(dim, self.ndim)
+    if not self.ndim:
+        return self.copy(), np.zeros((), np.int64)
+    values = in_order(extreme.accumulate(self, dim))
+    places = np.arange(self.shape[dim]).reshape(-1, *(1,) * (self.ndim - dim - 1))
+    reached = np.where((self == values) | np.isnan(self), places, 0)
+    return values, in_order(np.maximum.accumulate(reached, dim))
+
+
+def logcumsumexp(self: Array, dim: int) -> Any:
+    """Logarithms of the running sums of exponentials, which themselves are not computed."""
+    floating("logcumsumexp", self)
+    dim = normalize_dim(dim, self.ndim)
+    if not self.ndim:
+        return self.copy()
+    return in_order(np.logaddexp.accumulate(self, dim))

@@ -1,4 +1,4 @@
-"""What a random program does to tensors beside calling ops, as lines of text."""
+"""The events of a random program other than calls of ops, as lines of text."""
 
 from __future__ import annotations
 
@@ -42,9 +42,20 @@ def dual(x):
 
 def source(written, read):
     # Where what is written overlaps what is read, the result may be that of any order.
+    # Both libraries refuse it where the elements of both lie without gaps.
     one = written if written._base is None else written._base
     other = read if read._base is None else read._base
-    return read.clone() if one is other else read
+    shared = one is other and written is not read
+    return read.clone() if shared and not (dense(written) and dense(read)) else read
+
+def dense(x):
+    return x.is_contiguous() or (x.ndim == 2 and x.t().is_contiguous())
+
+def set_data(written, read):
+    # A clone: overlaps of tensors that share memory in this way are not looked for. What a view and
+    # its base have in common after it, or an inference tensor and a version, is not promised.
+    if not written._is_view() and not written.is_inference() and written.shape == read.shape:
+        written.data = read.clone()
 
 def tangents(function):
     with AD.dual_level():
@@ -57,7 +68,7 @@ def detached(result):
         return None if result is None else result.detach()
     return [detached(part) for part in result]
 """
-"""What programs call; it is run in each library, as `wide_functions.FUNCTIONS` is."""
+"""Functions that programs call; run in each library, as `functions.FUNCTIONS` is."""
 
 _UNARY = ("sin_", "cos_", "neg_", "square_", "exp_", "relu_", "abs_", "zero_", "floor_", "tril_")
 _BINARY = ("add_", "sub_", "mul_", "copy_")
@@ -112,7 +123,11 @@ _OTHER = (
     "handles.append({x}.register_post_accumulate_grad_hook(lambda p: log.append(p.grad.ndim)))",
     "handles.append({x}.grad_fn.register_hook(lambda i, o: log.append([k is None for k in i])))",
     "handles.append({x}.grad_fn.register_prehook(lambda o: tuple(k * 2 for k in o)))",
+    "handles.append({x}.grad_fn.register_hook(lambda i, o: (i[0] * 5,)))",
+    "handles.append({x}.register_post_accumulate_grad_hook("
+    "lambda p: setattr(p, 'grad', p.grad * 2)))",
     "handles.pop().remove()",
+    "set_data({x}, {y})",
     "{new} = Two.apply({x}, {y}, 2)[0]",
     "{new} = Two.apply({x}, {y}, 0.5)[1]",
     "{new} = Once.apply({x})",

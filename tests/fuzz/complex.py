@@ -1,4 +1,4 @@
-"""Calls of ops of complex numbers, and of Fourier transforms, as templates like `wide_ops`.
+"""Calls of ops of complex numbers, and of Fourier transforms, as templates like `ops`.
 
 `^` behind a tensor asks for real numbers.
 """
