@@ -64,7 +64,7 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
         formulas.append((names, dataclasses.replace(rule, block=block)))
         for name in free_names(block):
             readers.setdefault(name, []).extend(names)
-        for assignment in shared_assignments(rule.block, op.forward):
+        for assignment in shared_assignments(rule.block, op.implementation):
             for name in assignment.targets:
                 local_readers.setdefault(name, []).extend(names)
     saved = [
@@ -85,7 +85,7 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
 
 def beside(op: OpSpec) -> tuple[Beside, str] | None:
     """What a gradient reads that is quicker to compute beside the forward, and its argument."""
-    expression = None if op.forward is None else op.forward.block.expression
+    expression = None if op.implementation is None else op.implementation.block.expression
     match expression:
         case ir.Call(function, (ir.Name(argument),), ()) if function in BESIDE:
             other = BESIDE[function]

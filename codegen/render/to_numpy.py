@@ -143,7 +143,7 @@ class NumpyRenderer(FormulaRenderer):
 
     def inlined(self, target: Target) -> ir.Expr | None:
         """The definition with the arguments in place, unless one would be computed twice."""
-        definition = target.op.forward
+        definition = target.op.implementation
         if definition is None or definition.block.expression is None:
             return None
         # Arguments that are more than a name are counted after the decided branches are gone.
@@ -169,8 +169,8 @@ class NumpyRenderer(FormulaRenderer):
         """Where the definition of an op is written out in place of its call."""
         outer, depth = self.formula, self._depth
         self._depth += measure(written)[1]
-        assert target.op.forward is not None
-        self.formula = target.op.forward
+        assert target.op.implementation is not None
+        self.formula = target.op.implementation
         try:
             yield
         finally:

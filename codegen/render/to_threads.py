@@ -40,9 +40,8 @@ kernels, a function of NumPy that is no ufunc and the op that is nothing but one
 
 def is_pointwise(op: OpSpec) -> bool:
     """Whether a forward of one expression has nothing but arithmetic and functions of elements."""
-    if op.forward is None or op.forward.block.expression is None:
-        return False
-    return not any(_looks_further(node) for node in walk(op.forward.block.expression))
+    expression = None if op.implementation is None else op.implementation.block.expression
+    return expression is not None and not any(map(_looks_further, walk(expression)))
 
 
 def _looks_further(node: ir.Node) -> bool:

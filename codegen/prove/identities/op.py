@@ -29,7 +29,15 @@ from ..symbolic.decisions import ProofError
 from ..symbolic.special_values import special_examples
 from ..zero.is_zero import Region, compare
 from .agreement import check_agreement
-from .identity import Derivatives, Identity, Mismatch, WrongShape, duality, identities
+from .identity import (
+    Derivatives,
+    Identity,
+    Mismatch,
+    WrongShape,
+    duality,
+    identities,
+    kernel_at_tie,
+)
 from .run import Run, execute
 
 EXTRA_SECONDS = 8.0
@@ -208,6 +216,9 @@ class _Proof:
     def _ties(self, chambers: Chambers) -> None:
         """Where two sides are equal; skipped where the op or its gradient is not defined."""
         for place, run in chambers.ties():
+            for identity in kernel_at_tie(run, place):
+                with suppress(ProofError):
+                    self._check(identity, run, Region(run.point, ()))
             if run.tangents:
                 with suppress(ProofError):
                     self._check(duality(run, place), run, Region(run.point, ()))
