@@ -51,6 +51,11 @@ def _check_kernel(entry: Entry, report: Report) -> None:
             help = "write what it computes, or leave `kernel` out"
             message = f"`{call.function}` in `forward`, which is to define the op without kernels"
             report.error("GS059", forward.locate(call.span), message, help)
+        elif call.function == entry.op.signature.name:
+            # Of overloads too, as the one that is called may be this very op with its kernel.
+            message = f"the definition of `{entry.op.name}` calls `{call.function}`"
+            help = "a definition ends in primitives: `np.` or `sp.`"
+            report.error("GS039", forward.locate(call.span), message, help)
 
 
 def _is_kernel(expression: Expr | None) -> bool:

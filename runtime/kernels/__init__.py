@@ -12,7 +12,7 @@ _NAMES = {
     "elementwise.activations": "along_channels celu glu hardtanh softshrink threshold",
     "nn.adaptive": "adaptive_max_pool max_unpool",
     "elementwise.arithmetic": (
-        "clamp div_rounded fmod fmod_scalar has_no_slope logaddexp pow pow_backward "
+        "clamp div_rounded fmod fmod_scalar logaddexp pow pow_backward "
         "pow_of_scalar pow_scalar remainder remainder_scalar round round_decimals "
         "rsub_scalar times times_log within"
     ),

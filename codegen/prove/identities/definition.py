@@ -1,7 +1,7 @@
 """Evaluate the definition of an op that a kernel computes, to compare the two.
 
-The definition is read as Python on tensors, each call as that of the op of the table, with the
-kernel that this has: that one is proved by itself. Primitives are called on the arrays.
+The definition is read as Python on arrays: operators and primitives are NumPy's, and an op of the
+table is called as users call it, with the kernel that it has: that one is proved by itself.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from ...ir import nodes as ir
 from ...render.base import ATOM, PythonRenderer
-from ...spec.model import OpSpec, spelled
-from ...spec.vocabulary import CONSTANT_FUNCTIONS, CONSTANTS
+from ...spec.model import OpSpec, Param, spelled
+from ...spec.vocabulary import CONSTANT_FUNCTIONS, CONSTANTS, HELPERS
 from ..symbolic.decisions import ProofError
 
 _CALL = "call__"
@@ -33,24 +33,31 @@ class _DefinitionRenderer(PythonRenderer):
 
 
 def evaluate_definition(spec: OpSpec, values: dict[str, Any]) -> dict[str, Any]:
-    """Compute the outputs by name, as arrays, from arrays and other arguments."""
+    """Compute the outputs by name, as arrays, from arrays and other arguments.
+
+    What a list of numbers is given for is a tuple in the definition, also where it is one number.
+    """
     from gradspec.core.modes import no_grad
-    from gradspec.core.tensor import Tensor
 
     assert spec.forward is not None
-    function = _compiled(spec.forward.block, tuple(p.name for p in spec.signature.params))
+    params = spec.signature.params
+    function = _compiled(spec.forward.block, tuple(param.name for param in params))
     with no_grad():
-        result = function(**{name: _wrapped(value) for name, value in values.items()})
+        result = function(*(_given(param, values[param.name]) for param in params))
     outputs = [output.name for output in spec.signature.outputs]
     if len(outputs) == 1 and isinstance(result, tuple | list):
         outputs = [f"{outputs[0]}[{number}]" for number in range(len(result))]
     found = result if isinstance(result, tuple | list) else (result,)
     if len(found) != len(outputs):
         raise ProofError(f"the definition gives {len(found)} results, not {len(outputs)}")
-    return {
-        name: value.array if isinstance(value, Tensor) else np.asanyarray(value)
-        for name, value in zip(outputs, found, strict=True)
-    }
+    return dict(zip(outputs, map(np.asanyarray, found), strict=True))
+
+
+def _given(param: Param, value: Any) -> Any:
+    is_numbers = param.type.is_list and param.type.base != "Tensor" and value is not None
+    if not is_numbers:
+        return value
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 @functools.cache
@@ -66,30 +73,30 @@ def _compiled(block: ir.Block, params: tuple[str, ...]) -> Callable[..., Any]:
 
 def _call(function: str, /, *args: Any, **options: Any) -> Any:
     """Call a helper, a primitive, a function of constants or an op of the table."""
-    from gradspec.core.tensor import Tensor
+    from gradspec.core import constants
     from gradspec.dispatch.overloads import public_function
     from gradspec.dispatch.registry import table_op
 
-    if function in _HELPERS:
-        return _HELPERS[function](*args)
+    if function in HELPERS:
+        return _helper(function)(*args)
     if "." in function:
-        return _wrapped(_primitive(function)(*map(_array, args), **options))
-    is_constant = not any(isinstance(arg, Tensor | list | tuple) for arg in args)
+        return _primitive(function)(*args, **options)
+    is_constant = not any(isinstance(arg, np.ndarray | np.generic | list | tuple) for arg in args)
     if is_constant and function in CONSTANT_FUNCTIONS:
-        return getattr(import_module("gradspec.core.constants"), function)(*args)
+        return getattr(constants, function)(*args)
     if is_constant and function == "conj":
         return args[0].conjugate()
     op = public_function(table_op(function))
-    return op(*args, **{spelled(name): value for name, value in options.items()})
+    named = {spelled(name): _wrapped(value) for name, value in options.items()}
+    return _array(op(*map(_wrapped, args), **named))
 
 
-_HELPERS: dict[str, Callable[..., Any]] = {
-    "len": len,
-    "tuple": tuple,
-    "float": float,
-    "int": int,
-    "is_complex": lambda tensor: tensor.is_complex(),
-}
+def _helper(function: str) -> Callable[..., Any]:
+    from gradspec.core.type_promotion import is_complex
+
+    return {"len": len, "tuple": tuple, "float": float, "int": int, "is_complex": is_complex}[
+        function
+    ]
 
 
 def _primitive(function: str) -> Callable[..., Any]:
@@ -105,7 +112,7 @@ def _wrapped(value: Any) -> Any:
 
     if isinstance(value, list | tuple):
         return type(value)(map(_wrapped, value))
-    return wrap(value) if isinstance(value, np.ndarray | np.generic) else value
+    return wrap(np.asanyarray(value)) if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _array(value: Any) -> Any:
@@ -113,5 +120,5 @@ def _array(value: Any) -> Any:
     from gradspec.core.tensor import Tensor
 
     if isinstance(value, list | tuple):
-        return type(value)(map(_array, value))
+        return tuple(map(_array, value))
     return value.array if isinstance(value, Tensor) else value

@@ -117,6 +117,8 @@ def _differ(got: Expr, expected: Expr, point: Point) -> bool:
 
 
 def _zero_after_rewriting(difference: Expr, region: Region) -> bool:
+    if _is_log_of_one(difference):
+        return True
     rewrites: tuple[Callable[[Expr], Expr], ...] = (
         lambda e: e.rewrite(sympy.exp),
         lambda e: _with_factored_roots(_counted_from_bounds(e, region)),
@@ -132,6 +134,13 @@ def _zero_after_rewriting(difference: Expr, region: Region) -> bool:
         if rewritten != difference and (rewritten == 0 or is_rationally_zero(rewritten)):
             return True
     return bool(sympy.simplify(difference) == 0)
+
+
+def _is_log_of_one(difference: Expr) -> bool:
+    """Whether a real number with logarithms in it is zero because its exponential is one."""
+    if not (difference.has(sympy.log) and difference.is_real):
+        return False
+    return is_rationally_zero(sympy.exp(sympy.expand_mul(difference)) - 1)
 
 
 def _counted_from_bounds(expr: Expr, region: Region) -> Expr:
