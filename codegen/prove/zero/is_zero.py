@@ -120,6 +120,7 @@ def _zero_after_rewriting(difference: Expr, region: Region) -> bool:
     if _is_log_of_one(difference):
         return True
     rewrites: tuple[Callable[[Expr], Expr], ...] = (
+        _with_logs_of_quotients,
         lambda e: e.rewrite(sympy.exp),
         lambda e: _with_factored_roots(_counted_from_bounds(e, region)),
         lambda e: sympy.expand_log(e, force=False),
@@ -141,6 +142,14 @@ def _is_log_of_one(difference: Expr) -> bool:
     if not (difference.has(sympy.log) and difference.is_real):
         return False
     return is_rationally_zero(sympy.exp(sympy.expand_mul(difference)) - 1)
+
+
+def _with_logs_of_quotients(expr: Expr) -> Expr:
+    """`log(1 + exp(-x))` as `log(exp(x) + 1) - x`: of two such logarithms one is left."""
+    return expr.replace(
+        lambda part: isinstance(part, sympy.log),
+        lambda part: sympy.expand_log(sympy.log(sympy.together(part.args[0])), force=False),
+    )
 
 
 def _counted_from_bounds(expr: Expr, region: Region) -> Expr:
