@@ -204,7 +204,7 @@ class OpSpec:
     forward: Formula | None = None
     """The definition on arrays; None for a composite."""
     kernel: Formula | None = None
-    """The call that computes `forward` on arrays, proved equal to it; None if `forward` runs."""
+    """What computes `forward` on arrays, proved equal to it; None if `forward` itself does."""
     composite: Formula | None = None
     """The definition by calls of other ops of the table; such an op has no node of its own."""
     vjps: tuple[tuple[tuple[str, ...], Rule], ...] = ()

@@ -43,9 +43,9 @@ def _check_kernel(entry: Entry, report: Report) -> None:
         message = f"the kernel of `{entry.op.name}` computes no `forward`"
         report.error("GS059", entry.key_span("kernel"), message, help)
     kernel, forward = entry.op.kernel, entry.op.forward
-    if kernel is not None and not _is_kernel(kernel.block.expression):
-        help = "one call, as in `kernel: kernels.softmax(self, dim)`; formulas stand in `forward`"
-        report.error("GS059", kernel.spans[0], "`kernel` is no call of a kernel", help)
+    if kernel is not None and not any(map(_is_kernel, calls(kernel.block))):
+        help = "a kernel is called, as in `kernels.softmax(self, dim)`; formulas stand in `forward`"
+        report.error("GS059", kernel.spans[0], "`kernel` calls no kernel", help)
     for call in () if kernel is None or forward is None else calls(forward.block):
         if _is_kernel(call):
             help = "write what it computes, or leave `kernel` out"
@@ -58,8 +58,8 @@ def _check_kernel(entry: Entry, report: Report) -> None:
             report.error("GS039", forward.locate(call.span), message, help)
 
 
-def _is_kernel(expression: Expr | None) -> bool:
-    return isinstance(expression, Call) and expression.function.startswith("kernels.")
+def _is_kernel(call: Call) -> bool:
+    return call.function.startswith("kernels.")
 
 
 def _check_output_flags(entry: Entry, report: Report) -> None:

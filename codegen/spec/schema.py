@@ -97,7 +97,7 @@ def _entry() -> dict[str, Any]:
         "name": {"type": "string", "pattern": rf"^{_NAME}(\.{_NAME})?\s*\([\s\S]*\)\s*->"},
         "doc": {"type": "string"},
         "forward": {"$ref": "#/$defs/formula"},
-        "kernel": {"type": "string", "pattern": r"^\s*kernels\.\w+\([\s\S]*\)\s*$"},
+        "kernel": {"type": "string", "pattern": r"kernels\.\w+\("},
         "composite": {"$ref": "#/$defs/formula"},
         "output_differentiability": {"type": "array", "items": {"type": "boolean"}},
         "domain": {

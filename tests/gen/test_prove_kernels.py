@@ -187,8 +187,9 @@ def test_so_are_the_ops_that_it_calls() -> None:
     [
         ("kernel: kernels.sign(self)", "computes no `forward`"),
         ("composite: abs(self)\n  kernel: kernels.sign(self)", "computes no `forward`"),
-        ("forward: self\n  kernel: np.abs(self)", "`kernel` is no call of a kernel"),
-        ("forward: self\n  kernel: kernels.sign(self) + 1", "`kernel` is no call of a kernel"),
+        ("forward: self\n  kernel: np.abs(self)", "`kernel` calls no kernel"),
+        ("forward: self\n  kernel: self + 1", "`kernel` calls no kernel"),
+        ("forward: op(self)\n  kernel: kernels.sign(self)", "the definition of `op` calls `op`"),
         ("forward: self\n  kernel: kernels.nothing(self)", "there is no kernel `nothing`"),
         ("forward: self\n  kernel: kernels.sign(self, other)", "`other` is no name"),
         (
