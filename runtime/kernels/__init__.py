@@ -59,7 +59,7 @@ _NAMES = {
     ),
     "elementwise.masking": "where",
     "linalg.matrix_functions": "matrix_exp",
-    "reductions.nan_reductions": "aminmax count_nonzero count_numbers nansum",
+    "reductions.nan_reductions": "count_numbers nansum",
     "nn.softmax": "gelu log_softmax log_softmax_backward softmax softmax_backward",
     "elementwise.normal": "gelu_slope normal_cdf",
     "nn.normalization": "batch_norm group_norm layer_norm mean_to_size over_count",
@@ -93,7 +93,6 @@ _NAMES = {
     ),
     "reductions.sorting": "kthvalue nonzero sort topk",
     "elementwise.special": "bessel erfcx_slope lgamma polygamma scaled_bessel xlog1py",
-    "reductions.spread": "std_mean var_mean",
     "reductions.uniqueness": "unique unique_consecutive unique_dim",
 }
 """The kernels that formulas may call, by module. A module must not have the name of a kernel."""

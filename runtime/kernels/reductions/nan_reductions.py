@@ -1,4 +1,4 @@
-"""Reductions that ask of each element what it is: not a number, or not zero."""
+"""Sums and counts of the elements that are numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ..elementwise.checks import Array
-from .extremes import amax, amin
 from .sums import Dims, sum
 
 
@@ -25,13 +24,3 @@ def count_numbers(self: Array, dim: Dims, keepdim: bool) -> Any:
             f"{self.dtype}"
         )
     return sum(~np.isnan(self), dim, keepdim, None)
-
-
-def count_nonzero(self: Array, dim: Dims) -> Any:
-    """How many elements are not zero."""
-    return sum(self != 0, dim, False, None)
-
-
-def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Any, Any]:
-    """The smallest and the largest elements."""
-    return amin(self, dim, keepdim), amax(self, dim, keepdim)
