@@ -67,9 +67,9 @@ def mutate(
     """Make every formula of OP (of all ops) wrong in every small way, and prove each mutant.
 
     A mutant has one sign, operator, operand, factor, term, constant, flag, branch or comparison of
-    one VJP or JVP changed, or of a definition that a kernel computes, or of the call of that. It is killed if the proof refutes it. One that is proved is equivalent
-    if no other call tells it from the original, and a survivor if one does: then the examples of
-    the op are too weak.
+    one VJP or JVP changed; where a kernel computes a definition, also of that or of the call. It is
+    killed if the proof refutes it. One that is proved is equivalent if no other call tells it from
+    the original, and a survivor if one does: then the examples of the op are too weak.
     """
     target = target_of(spec, out, package, kernels, as_json=as_json)
     try:

@@ -68,7 +68,7 @@ class _Check:
 
 
 def _misfits(call: ir.Call) -> bool:
-    """Whether a primitive or one of gradspec's kernels is called with other arguments than it has."""
+    """Whether a primitive or a kernel is called with other arguments than it has."""
     known = primitives().get(call.function)
     if known is None and call.function in kernel_modules():
         known = kernel(call.function)

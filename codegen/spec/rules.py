@@ -43,10 +43,12 @@ def _check_kernel(entry: Entry, report: Report) -> None:
         message = f"the kernel of `{entry.op.name}` computes no `forward`"
         report.error("GS059", entry.key_span("kernel"), message, help)
     kernel, forward = entry.op.kernel, entry.op.forward
-    if kernel is not None and not any(map(_is_kernel, calls(kernel.block))):
+    if kernel is None or forward is None:
+        return
+    if not any(map(_is_kernel, calls(kernel.block))):
         help = "a kernel is called, as in `kernels.softmax(self, dim)`; formulas stand in `forward`"
         report.error("GS059", kernel.spans[0], "`kernel` calls no kernel", help)
-    for call in () if kernel is None or forward is None else calls(forward.block):
+    for call in calls(forward.block):
         if _is_kernel(call):
             help = "write what it computes, or leave `kernel` out"
             message = f"`{call.function}` in `forward`, which is to define the op without kernels"

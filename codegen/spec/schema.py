@@ -33,7 +33,7 @@ _DESCRIPTIONS = {
     "name": "The ATen signature: `base.overload(Type name=default, *, Type key) -> Type`.",
     "doc": "One line for the users of the op.",
     "forward": "The definition of the op: a formula; np.*, sp.*, kernels.* may be called.",
-    "kernel": "The kernel that computes `forward` on arrays, as `kernels.name(self)`; proved equal.",
+    "kernel": "The call of a kernel that computes `forward` on arrays, and is proved equal.",
     "composite": "Instead of forward: what the op computes by calls of other ops, on tensors.",
     "output_differentiability": "One flag an output: whether it has a gradient.",
     "domain": "Where the op is defined and smooth, by argument.",

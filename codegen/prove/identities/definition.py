@@ -94,16 +94,16 @@ def _call(function: str, /, *args: Any, **options: Any) -> Any:
 def _helper(function: str) -> Callable[..., Any]:
     from gradspec.core.type_promotion import is_complex
 
-    return {"len": len, "tuple": tuple, "float": float, "int": int, "is_complex": is_complex}[
-        function
-    ]
+    known: dict[str, Callable[..., Any]] = {"len": len, "tuple": tuple, "float": float, "int": int}
+    return known.get(function, is_complex)
 
 
 def _primitive(function: str) -> Callable[..., Any]:
     root, *path = function.split(".")
-    module = import_module({"np": "numpy", "sp": "scipy.special"}[root])
-    found: Callable[..., Any] = functools.reduce(getattr, path, module)
-    return found
+    module: Any = import_module({"np": "numpy", "sp": "scipy.special"}[root])
+    for name in path:
+        module = getattr(module, name)
+    return module
 
 
 def _wrapped(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,14 +55,14 @@ def _scale(norm: str | None, count: int, *, inverse: bool) -> Expr:
 def _fftn(array: Any, *, axes: Sequence[int], norm: str | None = None) -> Any:
     for axis in axes:
         scale = _scale(norm, array.shape[axis], inverse=False)
-        array = _along(array, axis, lambda line, c=scale: _transformed(line, -1, c))
+        array = _along(array, axis, partial(_transformed, sign=-1, scale=scale))
     return array
 
 
 def _ifftn(array: Any, *, axes: Sequence[int], norm: str | None = None) -> Any:
     for axis in axes:
         scale = _scale(norm, array.shape[axis], inverse=True)
-        array = _along(array, axis, lambda line, c=scale: _transformed(line, 1, c))
+        array = _along(array, axis, partial(_transformed, sign=1, scale=scale))
     return array
 
 
