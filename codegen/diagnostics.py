@@ -57,6 +57,7 @@ CODES = {
     "GS056": "a domain that is no condition on an argument",
     "GS057": "promotion of something that is no tensor argument",
     "GS058": "a kink that is no condition and factor",
+    "GS059": "a kernel without a definition, that is no kernel, or that the definition calls",
     "GS080": "a folder that nothing is generated into",
     "GS081": "a package that could not be imported",
     "GS082": "a file that cannot be kernels",

@@ -135,7 +135,10 @@ def _render(
     ).build()
     digests = lock.digests(
         {name: op.source for name, op in built.ops.items()},
-        {name: set(op.calls) for name, op in built.ops.items()},
+        {
+            name: op.calls | sources.definition_calls(table.by_name(name), table)
+            for name, op in built.ops.items()
+        },
         {name: sources.kernel_sources(op.kernels, kernels) for name, op in built.ops.items()},
         {op.name: sources.examples_of(op) for op in table.ops},
         sources.prover_digest(),

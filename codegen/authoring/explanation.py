@@ -52,6 +52,8 @@ class Explanation:
     signature: str
     doc: str
     definition: FormulaText
+    kernel: str
+    """The call that computes the definition on arrays; empty if that is computed as it stands."""
     vjps: tuple[FormulaText, ...]
     jvps: tuple[FormulaText, ...]
     saves: tuple[str, ...]
@@ -105,6 +107,7 @@ def explanation(op: OpSpec, planned: Plan, target: Target) -> Explanation:
         signature=spelled_signature(op.signature),
         doc=op.doc,
         definition=_formula("forward" if op.forward else "composite", definition),
+        kernel=op.kernel.text if op.kernel else "",
         vjps=tuple(_formula(", ".join(names), rule) for names, rule in op.vjps),
         jvps=tuple(_formula(name, rule) for name, rule in op.jvps),
         saves=tuple(_saved(saved) for saved in plan_saves(op).saved) if op.forward else (),

@@ -99,6 +99,9 @@ def _show(found: Explanation, console: Console, with_code: bool) -> None:
 def _show_formulas(found: Explanation, console: Console) -> None:
     _heading(console, found.definition.of.capitalize())
     _formula(console, found.definition, "")
+    if found.kernel:
+        _heading(console, "Kernel")
+        _indented(console, found.kernel.strip(), 2)
     for title, formulas in (("VJP", found.vjps), ("JVP", found.jvps)):
         if formulas:
             _heading(console, title)

@@ -15,7 +15,7 @@ from rich.table import Table as Grid
 
 from ..authoring.explanation import find_ops, suggestion
 from ..diagnostics import SpecError
-from ..mutate.mutants import Mutant, mutants_of
+from ..mutate.mutants import VALUE, Mutant, mutants_of
 from ..mutate.trial import BrokenTrial, Fate, Outcome, score, try_mutants
 from ..pipeline import Plan, plan
 from ..progress import ProofProgress
@@ -67,9 +67,9 @@ def mutate(
     """Make every formula of OP (of all ops) wrong in every small way, and prove each mutant.
 
     A mutant has one sign, operator, operand, factor, term, constant, flag, branch or comparison of
-    one VJP or JVP changed. It is killed if the proof refutes it. One that is proved is equivalent
-    if no other call tells it from the original, and a survivor if one does: then the examples of
-    the op are too weak.
+    one VJP or JVP changed; where a kernel computes a definition, also of that or of the call. It is
+    killed if the proof refutes it. One that is proved is equivalent if no other call tells it from
+    the original, and a survivor if one does: then the examples of the op are too weak.
     """
     target = target_of(spec, out, package, kernels, as_json=as_json)
     try:
@@ -156,10 +156,13 @@ def _grid(outcomes: Sequence[Outcome]) -> Grid:
 def _described(outcome: Outcome, table: Table) -> str:
     mutant = outcome.mutant
     op = table.by_name(mutant.original)
-    rules = [rule for names, rule in op.vjps if ", ".join(names) == mutant.key]
-    if mutant.is_jvp:
-        rules = [rule for name, rule in op.jvps if name == mutant.key and isinstance(rule, Formula)]
-    place = rules[0].locate(mutant.place) if isinstance(rules[0], Formula) else op.span
+    of_mode: dict[str, dict[str, object]] = {
+        "VJP": {", ".join(names): rule for names, rule in op.vjps},
+        "JVP": dict(op.jvps),
+        VALUE: {"forward": op.forward, "kernel": op.kernel},
+    }
+    rule = of_mode[mutant.mode][mutant.key]
+    place = rule.locate(mutant.place) if isinstance(rule, Formula) else op.span
     return f"  {place}: {mutant}\n      {outcome.reason}"
 
 

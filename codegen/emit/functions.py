@@ -106,7 +106,7 @@ def recorded_function(
 
 def array_function(op: OpSpec, context: ModuleContext) -> ArrayFunctionView:
     """The definition of an op, composite or not, as a function on arrays."""
-    definition = op.forward or op.composite
+    definition = op.implementation or op.composite
     assert definition is not None
     renderer = NumpyRenderer(context, definition, kinds_of_params(op.signature))
     words: list[str] = []
@@ -124,7 +124,7 @@ def array_function(op: OpSpec, context: ModuleContext) -> ArrayFunctionView:
 
 def needs_array_function(op: OpSpec) -> bool:
     """Whether the forward is too long to stand in the function itself."""
-    return op.forward is not None and op.forward.block.expression is None
+    return op.implementation is not None and op.implementation.block.expression is None
 
 
 def _returns(op: OpSpec) -> str:
@@ -237,7 +237,7 @@ def _refused_dtypes(op: OpSpec) -> Iterator[str]:
 def _compute(
     op: OpSpec, context: ModuleContext, spelling: dict[str, str], plan: SavedFormulas | None
 ) -> list[str]:
-    assert op.forward is not None
+    assert op.implementation is not None
     kept = [s.name for s in plan.saved if s.source == "local"] if plan is not None else []
     spelling = spelling | {name: f"{name}_array" for name in kept}
     outputs = op.signature.outputs
@@ -251,8 +251,8 @@ def _compute(
         function = context.function(op, prefix="array_")
         return [f"{target} = {function}({', '.join(words)})"]
     reading = PointwiseRenderer if is_pointwise(op) else NumpyRenderer
-    renderer = reading(context, op.forward, kinds_of_params(op.signature), spelling)
-    return renderer.statements(op.forward.block, f"{target} = {{}}")
+    renderer = reading(context, op.implementation, kinds_of_params(op.signature), spelling)
+    return renderer.statements(op.implementation.block, f"{target} = {{}}")
 
 
 def _layout(op: OpSpec) -> Iterator[str]:

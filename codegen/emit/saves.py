@@ -61,7 +61,7 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
         formulas.append((names, dataclasses.replace(rule, block=block)))
         for name in free_names(block):
             readers.setdefault(name, []).extend(names)
-        for assignment in shared_assignments(rule.block, op.forward):
+        for assignment in shared_assignments(rule.block, op.implementation):
             for name in assignment.targets:
                 local_readers.setdefault(name, []).extend(names)
     saved = [

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
+from itertools import chain
 
 from ..diagnostics import SpecError
+from ..emit.functions import array_function
 from ..emit.gradients import node_view
 from ..emit.saves import plan_saves
 from ..emit.tangents import jvp_view
@@ -16,6 +19,7 @@ from ..render.context import ModuleContext
 from ..render.resolve import Resolver
 from ..render.to_sympy import NotSymbolic, SympyReader
 from ..spec.model import OpSpec, Table
+from ..spec.primitives import kernel, kernel_modules, primitives
 from .mutants import Mutant
 
 
@@ -41,7 +45,13 @@ class _Check:
         try:
             node_view(op, "MutantBackward0", plan_saves(op), context)
             jvp_view(op, context)
+            if op.kernel is not None:
+                array_function(op, context)
+                array_function(dataclasses.replace(op, kernel=None), context)
         except SpecError:
+            return False
+        values = [rule.block for rule in (op.forward, op.kernel) if op.kernel and rule]
+        if any(map(_misfits, chain.from_iterable(map(calls, values)))):
             return False
         return all(map(self._is_real, context.constants.values()))
 
@@ -55,3 +65,11 @@ class _Check:
         except NotSymbolic:
             return False
         return bool(value.is_real and value.is_finite) or block.expression == ir.Name("inf")
+
+
+def _misfits(call: ir.Call) -> bool:
+    """Whether a primitive or a kernel is called with other arguments than it has."""
+    known = primitives().get(call.function)
+    if known is None and call.function in kernel_modules():
+        known = kernel(call.function)
+    return known is not None and bool(known.misfit(call))

@@ -69,6 +69,8 @@ def _is_text_of(repair: Mutant | None, text: str) -> bool:
 
 def _formulas_behind(op: OpSpec, key: str) -> list[str]:
     """The formulas that may be at fault: a JVP can be made of VJPs."""
+    if key == "kernel":
+        return ["forward", "kernel"]
     rules = [rule for name, rule in op.jvps if name == key]
     if rules and isinstance(rules[0], AutoElementwise):
         return list(op.differentiable_params)

@@ -15,6 +15,10 @@ from .edits import Edit, Scope, edits
 
 _N = TypeVar("_N", bound=ir.Node)
 
+VALUE = "value"
+_COMPARED = ("forward", "kernel")
+"""The formulas of which one is proved to be the other."""
+
 Editor: TypeAlias = Callable[[ir.Expr, Scope], Iterator[Edit]]
 """What may become of one node."""
 
@@ -27,8 +31,9 @@ class Mutant:
     """The mutant itself, under a name of its own."""
     original: str
     key: str
-    """The formula: an argument, several, or an output."""
-    is_jvp: bool
+    """The formula: an argument, several, an output, `forward` or `kernel`."""
+    mode: str
+    """`VJP`, `JVP`, or `value` for a formula of what the op computes."""
     kind: str
     before: str
     after: str
@@ -39,12 +44,15 @@ class Mutant:
     """Where the part stands in the formula."""
 
     def __str__(self) -> str:
-        what = f"{'JVP' if self.is_jvp else 'VJP'} of {self.key}"
+        what = self.key if self.mode == VALUE else f"{self.mode} of {self.key}"
         return f"{self.original}, {what}: `{self.before}` became `{self.after}` ({self.kind})"
 
 
 def mutants_of(op: OpSpec, table: Table) -> list[Mutant]:
-    """All mutants of an op, VJPs first; `acceptable.those_generated` leaves out others."""
+    """All mutants of an op, VJPs first; `acceptable.those_generated` leaves out others.
+
+    Those of its definition and of the call of its kernel too, where it has both to be compared.
+    """
     found = _Found(op, table)
     for position, (names, rule) in enumerate(op.vjps):
         if isinstance(rule, Formula):
@@ -52,6 +60,8 @@ def mutants_of(op: OpSpec, table: Table) -> list[Mutant]:
     for position, (name, tangent) in enumerate(op.jvps):
         if isinstance(tangent, Formula):
             found.add_jvp(position, name, tangent, edits)
+    for key in _COMPARED if op.kernel is not None else ():
+        found.add_value(key, edits)
     return found.mutants
 
 
@@ -64,6 +74,8 @@ def variants_of_formula(op: OpSpec, table: Table, key: str, editor: Editor) -> l
     for position, (name, tangent) in enumerate(op.jvps):
         if key == name and isinstance(tangent, Formula):
             found.add_jvp(position, name, tangent, editor)
+    if key in _COMPARED and op.kernel is not None:
+        found.add_value(key, editor)
     return found.mutants
 
 
@@ -118,6 +130,15 @@ class _Found:
             jvps[position] = (name, dataclasses.replace(rule, block=block))
             self._add(name, edit, block, {"jvps": tuple(jvps)})
 
+    def add_value(self, key: str, editor: Editor) -> None:
+        """The variants of what the op computes: of its definition, or of its kernel's call."""
+        rule = getattr(self._op, key)
+        tensors = (p.name for p in self._op.signature.tensor_params if not p.type.is_list)
+        scope = self._scope((*tensors, *self._scalars()), (), rule)
+        for edit, block in _variants(rule.block, scope, editor):
+            text = block_text(block)
+            self._add(key, edit, block, {key: dataclasses.replace(rule, text=text, block=block)})
+
     def _scalars(self) -> Iterator[str]:
         return (p.name for p in self._op.signature.params if p.type.base in ("Scalar", "float"))
 
@@ -142,7 +163,7 @@ class _Found:
                 op=renamed(mutated, str(len(self.mutants) + 1)),
                 original=self._op.name,
                 key=key,
-                is_jvp="jvps" in changes,
+                mode={"vjps": "VJP", "jvps": "JVP"}.get(next(iter(changes)), VALUE),
                 kind=edit.kind,
                 before=formula_text(edit.before),
                 after=formula_text(edit.after),

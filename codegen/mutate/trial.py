@@ -37,7 +37,7 @@ class Outcome:
         return {
             "op": mutant.original,
             "formula": mutant.key,
-            "mode": "JVP" if mutant.is_jvp else "VJP",
+            "mode": mutant.mode,
             "kind": mutant.kind,
             "before": mutant.before,
             "after": mutant.after,

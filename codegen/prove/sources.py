@@ -8,7 +8,8 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ..spec.model import OpSpec
+from ..ir.walk import calls
+from ..spec.model import OpSpec, Table
 from ..spec.own_kernels import MODULE, OwnKernels
 from ..spec.runtime_files import runtime_directory
 
@@ -96,8 +97,16 @@ def _definitions(text: str) -> Iterator[tuple[str, str, frozenset[str]]]:
         yield from ((name, source, mentioned - {name}) for name in names)
 
 
+def definition_calls(spec: OpSpec, table: Table) -> set[str]:
+    """The ops that the definition calls to which a kernel is compared, with all overloads."""
+    if spec.kernel is None or spec.forward is None:
+        return set()
+    called = {call.function for call in calls(spec.forward.block)}
+    return {op.name for name in called for op in table.overloads(name)}
+
+
 def examples_of(spec: OpSpec) -> str:
-    """What the spec says to prove an op with, as text."""
+    """Name what the spec says to prove an op with, as text."""
     return repr(
         (
             [example.args for example in spec.examples],
@@ -105,6 +114,7 @@ def examples_of(spec: OpSpec) -> str:
             spec.kinks,
             spec.complex,
             spec.proof,
+            spec.forward.text if spec.kernel and spec.forward else "",
             spec.output_differentiability,
             [type(rule).__name__ for _, rule in (*spec.vjps, *spec.jvps)],
         )

@@ -142,7 +142,7 @@ class LatexRenderer(PythonRenderer):
         return self._cases(node.test, node.then, node.otherwise), ATOM
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
-        function = node.function
+        function = node.function.removeprefix("np.").removeprefix("sp.")
         if function == "where" and len(node.args) == 3:
             return self._cases(*node.args), ATOM
         if len(node.args) == 1 and not node.kwargs:

@@ -98,7 +98,7 @@ class NumpyRenderer(FormulaRenderer):
 
     def inlined(self, target: Target) -> ir.Expr | None:
         """The definition with the arguments in place, unless one would be computed twice."""
-        definition = target.op.forward
+        definition = target.op.implementation
         if definition is None or definition.block.expression is None:
             return None
         # Arguments that are more than a name are counted after the decided branches are gone.
@@ -124,8 +124,8 @@ class NumpyRenderer(FormulaRenderer):
         """Render the definition of an op in place of its call."""
         outer, depth = self.formula, self._depth
         self._depth += measure(written)[1]
-        assert target.op.forward is not None
-        self.formula = target.op.forward
+        assert target.op.implementation is not None
+        self.formula = target.op.implementation
         try:
             yield
         finally:

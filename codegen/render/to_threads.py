@@ -27,9 +27,8 @@ _OPERATORS = {"+": "np.add", "-": "np.subtract", "*": "np.multiply", "/": "np.di
 
 def is_pointwise(op: OpSpec) -> bool:
     """Return whether a forward is one expression of elementwise functions."""
-    if op.forward is None or op.forward.block.expression is None:
-        return False
-    return not any(_looks_further(node) for node in walk(op.forward.block.expression))
+    expression = None if op.implementation is None else op.implementation.block.expression
+    return expression is not None and not any(map(_looks_further, walk(expression)))
 
 
 def _looks_further(node: ir.Node) -> bool:

@@ -115,6 +115,7 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         span=name.span,
         doc=reader.text("doc"),
         forward=forward,
+        kernel=reader.formula("kernel"),
         composite=reader.formula("composite"),
         vjps=tuple((names, _completed(rule, forward)) for names, rule in vjps),
         jvps=tuple((name, _completed(rule, forward)) for name, rule in jvps),

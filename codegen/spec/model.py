@@ -203,6 +203,8 @@ class OpSpec:
     doc: str
     forward: Formula | None = None
     """The definition on arrays; None for a composite."""
+    kernel: Formula | None = None
+    """What computes `forward` on arrays, proved equal to it; None if `forward` itself does."""
     composite: Formula | None = None
     """The definition by calls of other ops of the table; such an op has no node of its own."""
     vjps: tuple[tuple[tuple[str, ...], Rule], ...] = ()
@@ -249,6 +251,11 @@ class OpSpec:
     @property
     def name(self) -> str:
         return self.signature.full_name
+
+    @property
+    def implementation(self) -> Formula | None:
+        """The formula that generated code runs on arrays."""
+        return self.kernel or self.forward
 
     @property
     def is_private(self) -> bool:

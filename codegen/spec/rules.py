@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..diagnostics import Report
-from ..ir.nodes import Binary, Block, Compare, Const, Expr, Return, Sequence, Star, Unary
-from ..ir.walk import free_names, walk
+from ..ir.nodes import Binary, Block, Call, Compare, Const, Expr, Return, Sequence, Star, Unary
+from ..ir.walk import calls, free_names, walk
 from .entry import Entry
 from .linearity import nonlinear_part
 from .model import AutoLinear, Constant, Formula, NonDifferentiable, NotImplementedYet
@@ -14,6 +14,7 @@ from .scope import gradient_names
 def check_rules(entry: Entry, report: Report) -> None:
     """Report every rule that is missing, that has no place, or that cannot be right."""
     _check_definition(entry, report)
+    _check_kernel(entry, report)
     _check_output_flags(entry, report)
     _check_keys(entry, report)
     if entry.mapping.get("composite") is None:
@@ -31,6 +32,36 @@ def _check_definition(entry: Entry, report: Report) -> None:
     elif len(given) == 2:
         help = "`forward` defines a node, `composite` only calls other ops: keep one"
         report.error("GS040", entry.key_span("composite"), "two definitions of one op", help)
+
+
+def _check_kernel(entry: Entry, report: Report) -> None:
+    """A kernel stands beside a definition that says more than the kernel's name."""
+    if entry.mapping.get("kernel") is None:
+        return
+    if entry.mapping.get("forward") is None:
+        help = "say in `forward` what the kernel computes, or move the call there"
+        message = f"the kernel of `{entry.op.name}` computes no `forward`"
+        report.error("GS059", entry.key_span("kernel"), message, help)
+    kernel, forward = entry.op.kernel, entry.op.forward
+    if kernel is None or forward is None:
+        return
+    if not any(map(_is_kernel, calls(kernel.block))):
+        help = "a kernel is called, as in `kernels.softmax(self, dim)`; formulas stand in `forward`"
+        report.error("GS059", kernel.spans[0], "`kernel` calls no kernel", help)
+    for call in calls(forward.block):
+        if _is_kernel(call):
+            help = "write what it computes, or leave `kernel` out"
+            message = f"`{call.function}` in `forward`, which is to define the op without kernels"
+            report.error("GS059", forward.locate(call.span), message, help)
+        elif call.function == entry.op.signature.name:
+            # Of overloads too, as the one that is called may be this very op with its kernel.
+            message = f"the definition of `{entry.op.name}` calls `{call.function}`"
+            help = "a definition ends in primitives: `np.` or `sp.`"
+            report.error("GS039", forward.locate(call.span), message, help)
+
+
+def _is_kernel(call: Call) -> bool:
+    return call.function.startswith("kernels.")
 
 
 def _check_output_flags(entry: Entry, report: Report) -> None:

@@ -32,7 +32,8 @@ _RULES = ("auto", "non_differentiable", "auto_linear", "auto_element_wise")
 _DESCRIPTIONS = {
     "name": "The ATen signature: `base.overload(Type name=default, *, Type key) -> Type`.",
     "doc": "One line for the users of the op.",
-    "forward": "What the op computes on arrays: a formula; np.*, sp.*, kernels.* may be called.",
+    "forward": "The definition of the op: a formula; np.*, sp.*, kernels.* may be called.",
+    "kernel": "The call of a kernel that computes `forward` on arrays, and is proved equal.",
     "composite": "Instead of forward: what the op computes by calls of other ops, on tensors.",
     "output_differentiability": "One flag an output: whether it has a gradient.",
     "domain": "Where the op is defined and smooth, by argument.",
@@ -96,6 +97,7 @@ def _entry() -> dict[str, Any]:
         "name": {"type": "string", "pattern": rf"^{_NAME}(\.{_NAME})?\s*\([\s\S]*\)\s*->"},
         "doc": {"type": "string"},
         "forward": {"$ref": "#/$defs/formula"},
+        "kernel": {"type": "string", "pattern": r"kernels\.\w+\("},
         "composite": {"$ref": "#/$defs/formula"},
         "output_differentiability": {"type": "array", "items": {"type": "boolean"}},
         "domain": {

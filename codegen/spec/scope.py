@@ -77,7 +77,11 @@ def gradient_names(op: OpSpec) -> tuple[str, ...]:
 def _formulas(op: OpSpec) -> Iterator[tuple[Formula, Scope]]:
     params = {param.name for param in op.signature.params}
     outputs = {output.name for output in op.signature.outputs}
-    for role, definition in (("forward", op.forward), ("composite", op.composite)):
+    for role, definition in (
+        ("forward", op.forward),
+        ("forward", op.kernel),
+        ("composite", op.composite),
+    ):
         if definition is not None:
             yield definition, Scope(role, frozenset(params))
     vjp = Scope("VJP", frozenset({*params, *outputs, *gradient_names(op)}))

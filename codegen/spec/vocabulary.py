@@ -6,6 +6,7 @@ ENTRY_KEYS = (
     "name",
     "doc",
     "forward",
+    "kernel",
     "composite",
     "output_differentiability",
     "domain",

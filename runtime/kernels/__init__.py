@@ -10,7 +10,7 @@ from ..core.lazy import lazy_attributes
 
 _NAMES = {
     "elementwise.arithmetic": (
-        "clamp div_rounded fill fill_with fmod fmod_scalar frac gcd has_no_slope isclose lcm "
+        "clamp div_rounded fill fill_with fmod fmod_scalar frac gcd isclose lcm "
         "ldexp logaddexp logaddexp2 nan_to_num nextafter pow pow_backward pow_of_scalar "
         "pow_scalar remainder remainder_scalar round round_decimals rsub_scalar times times_log "
         "within"
@@ -75,7 +75,7 @@ _NAMES = {
         "bincount bucketize histc searchsorted unique unique_consecutive unique_dim"
     ),
     "reductions.extremes": (
-        "amax amin aminmax argmax argmin is_extreme max max_with_indices min min_with_indices "
+        "amax amin argmax argmin is_extreme max max_with_indices min min_with_indices "
         "put_along_dim take_along_dim"
     ),
     "reductions.norms": "renorm vector_norm",
@@ -84,8 +84,8 @@ _NAMES = {
         "kthvalue median median_with_indices mode nonzero positions quantile_points sort topk"
     ),
     "reductions.sums": (
-        "all any count_nonzero count_numbers cumsum logsumexp mean nansum observation_weights "
-        "over_freedom std std_mean sum unmean unreduce var var_mean"
+        "all any count_numbers cumsum logsumexp mean nansum observation_weights "
+        "over_freedom std sum unmean unreduce var"
     ),
     "shape.layout": (
         "diag_embed diagonal diagonal_backward in_order_of repeat repeat_backward roll split "

@@ -86,3 +86,16 @@ def test_signatures_are_spelled_as_in_the_table() -> None:
         "loss(Tensor self, str reduction='mean', float[] w=[0.5, 1.0]) -> Tensor",
     ):
         assert spelled_signature(parse_signature(text)) == text
+
+
+def test_shows_the_definition_and_its_kernel(run: Callable[..., Result]) -> None:
+    result = run("explain", "celu", "--no-code")
+    assert result.exit_code == 0
+    definition, _, rest = result.output.partition("\nKernel\n")
+    assert "where(self > 0, self, alpha * expm1(self / alpha))" in definition
+    assert r"\begin{cases}" in definition
+    assert rest.startswith("  kernels.celu(self, alpha)\n")
+
+
+def test_an_op_that_is_computed_as_defined_has_no_kernel(run: Callable[..., Result]) -> None:
+    assert "Kernel" not in run("explain", "sin", "--no-code").output

@@ -121,6 +121,48 @@ def test_good_examples_leave_none(tmp_path: Path) -> None:
     assert wrong.reason.startswith("VJP of self[")
 
 
+def test_a_definition_and_the_call_of_its_kernel_are_mutated() -> None:
+    found = of("hardtanh", "forward")
+    assert {mutant.mode for mutant in found} == {"value"}
+    assert "where(self < min_val, min_val, where(self > max_val, self, max_val))" in {
+        mutant.text for mutant in found
+    }
+    calls = {mutant.text: mutant for mutant in of("hardtanh", "kernel")}
+    mutant = calls["kernels.hardtanh(self, max_val, max_val)"]
+    assert str(mutant) == "hardtanh, kernel: `min_val` became `max_val` (wrong name)"
+    assert mutant.op.kernel is not None
+    assert mutant.op.kernel.text == mutant.text
+    assert mutant.op.forward == own_table().by_name("hardtanh").forward
+    assert of("sin", "forward") == []  # compared with nothing
+
+
+DEFINED_MEANS = """
+- name: _defined_means(Tensor self) -> Tensor
+  doc: The mean of each row, by a kernel.
+  forward: np.sum(self, 1) / self.shape[1]
+  kernel: kernels.mean(self, 1, False, None)
+  self: _unreduce(grad, self.shape, 1, False) / self.shape[1]
+  result: auto_linear
+  examples:
+"""
+
+
+def test_a_wrong_definition_survives_weak_examples(tmp_path: Path) -> None:
+    found = tried(DEFINED_MEANS + "    - {self: [2, 2]}\n", tmp_path)
+    wrong = found["np.sum(self, 1) / self.shape[0]"]
+    assert wrong.fate is Fate.SURVIVED
+    assert "proved, but differs at self=[[" in wrong.reason
+
+
+def test_good_examples_kill_wrong_definitions_and_kernels(tmp_path: Path) -> None:
+    found = tried(DEFINED_MEANS + "    - {self: [2, 3]}\n    - {self: [1, 3, 2]}\n", tmp_path)
+    assert [str(o.mutant) for o in found.values() if o.fate is Fate.SURVIVED] == []
+    wrong = found["np.sum(self, 1) / self.shape[0]"]
+    assert wrong.fate is Fate.KILLED
+    assert wrong.reason.startswith("kernel of result")
+    assert found["kernels.mean(self, 0, False, None)"].fate is Fate.KILLED
+
+
 def test_mutants_of_an_op_with_a_named_node_have_nodes_of_their_own(tmp_path: Path) -> None:
     text = """
 - name: halved(Tensor self) -> Tensor

@@ -71,6 +71,7 @@ CALLS = {
     "np.triu": lambda x, m: np.triu(x, 1),
     "np.where": lambda x, m: np.where(x > 0.4, x, -x),
     "np.zeros_like": lambda x, m: np.zeros_like(x),
+    "sp.zeta": lambda x, m: special.zeta(2, x),
     "np.fft.fftn": lambda x, m: np.fft.fftn(x, axes=(0, 1)),
     "np.fft.ifftn": lambda x, m: np.fft.ifftn(x, axes=(1,), norm="forward"),
     "np.fft.irfftn": lambda x, m: np.fft.irfftn(x, s=(4,), axes=(1,), norm="forward"),

@@ -1,7 +1,8 @@
 """Do the numbers that users get agree with the symbols that were proved?
 
 The same op, called with float64 arrays of the witness, must give the values of the symbolic
-results at the witness. This ties the exact twins to the functions they stand for.
+results at the witness. This ties the exact twins to the functions they stand for. A kernel must
+also give the values of the definition, and its dtype in both precisions.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ...spec.model import OpSpec
 from ..numeric.evaluate import Point
 from ..symbolic.complex_numbers import real_part
 from ..zero.number_fields import floats, numeric, numeric_values
+from .definition import evaluate_definition
 from .identity import Mismatch
 from .run import Array, Call, Leaf, Run, argument, execute
 
@@ -58,7 +60,7 @@ def _compare_run(spec: OpSpec, run: Run) -> int:
             cotangents = [wrap(numeric(run.cotangents[name], run.point)) for name in roots]
             backward([outputs[name] for name in roots], cotangents)
     tolerance = _tolerance(run)
-    compared = 0
+    compared = check_definition(spec, run)
     for name, exact in (run.outputs | run.fixed).items():
         _compare(outputs[name].array, exact, run.point, f"kernel of {name}", "forward", tolerance)
         compared += 1
@@ -75,6 +77,31 @@ def _compare_run(spec: OpSpec, run: Run) -> int:
     _check_gradient_dtypes(call)
     _check_single_precision(spec, run)
     return compared + _check_tangents(spec, run)
+
+
+def check_definition(spec: OpSpec, run: Run) -> int:
+    """Compare the kernel and the definition on floats; answers how many arrays there are."""
+    if spec.kernel is None:
+        return 0
+    double = numeric_values(run.inputs, run.point)
+    single = {name: _single(value) for name, value in double.items()}
+    for values in (double, single):
+        with np.errstate(all="ignore"):
+            kernel = Call(spec, values, [])()
+            definition = evaluate_definition(spec, values)
+        for name, wanted in definition.items():
+            label, found = f"kernel of {name}", kernel[name].array
+            if found.dtype != wanted.dtype:
+                dtypes = f"{found.dtype}, of the definition {wanted.dtype}"
+                raise Mismatch(f"dtype of the {label}", "kernel", f"is {dtypes}")
+            if found.shape != wanted.shape:
+                shapes = f"{list(found.shape)}, the definition {list(wanted.shape)}"
+                raise Mismatch(label, "kernel", f"has shape {shapes}")
+            if values is double:  # of fewer digits a plain formula may lose all
+                if wanted.dtype.kind in "fc":  # that it may overflow is what kernels are for
+                    wanted = np.where(np.isfinite(wanted), wanted, found)
+                _compare_floats(found, wanted, label, "kernel", _tolerance(run))
+    return len(definition)
 
 
 def _check_tangents(spec: OpSpec, run: Run) -> int:
@@ -174,7 +201,11 @@ def _compare(
 ) -> None:
     if found.shape != exact.shape:
         raise Mismatch(label, key, f"has shape {list(found.shape)}, on symbols {list(exact.shape)}")
-    wanted = floats(exact, point)
+    _compare_floats(found, floats(exact, point), label, key, tolerance)
+
+
+def _compare_floats(found: Array, wanted: Array, label: str, key: str, tolerance: float) -> None:
+    source = "by the definition" if key == "kernel" else "exactly"
     if np.array_equal(found, wanted, equal_nan=wanted.dtype.kind in "fc"):
         return
     size = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
@@ -185,5 +216,5 @@ def _compare(
         raise Mismatch(
             label,
             key,
-            f"{list(index)} is {found[index]!r} as a float, but exactly {wanted[index]!r}",
+            f"{list(index)} is {found[index]!r} as a float, but {source} {wanted[index]!r}",
         )

@@ -2,6 +2,7 @@
 
 With parameters `p` (the input symbols), `F` the outputs and `g` their cotangents:
 
+    kernel          F as the kernel computes it  =  F as defined, where a spec has both
     VJP             grad_in of p             =  real part of the sum of conj(g) * dF/dp
     JVP             tangent of F             =  sum of dF/dp * t
     double backward derivative of sum(t * grad_in)  =  the same of sympy's first derivative
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,7 @@ class WrongShape(Mismatch):
 
 def identities(run: Run, known: Derivatives) -> Iterator[Identity]:
     """Every identity of a run, cheap ones first. Raises Mismatch where shapes are wrong."""
+    yield from kernel_identities(run)
     if not (run.leaves and run.outputs):
         return
     jacobian = Jacobian(run, known)
@@ -152,6 +154,27 @@ def identities(run: Run, known: Derivatives) -> Iterator[Identity]:
     yield from _vjp(run, jacobian, symbols)
     yield from _jvp(run, jacobian)
     yield from _second_order(run, jacobian, symbols)
+
+
+def kernel_identities(run: Run) -> Iterator[Identity]:
+    """The kernel computes the definition. Raises Mismatch where it gives another shape."""
+    for name, definition in run.defined.items():
+        label = f"kernel of {name}"
+        kernel = run.outputs[name] if name in run.outputs else run.fixed[name]
+        if kernel.shape != definition.shape:
+            raise WrongShape(label, "kernel", kernel.shape, definition.shape)
+        for index in np.ndindex(kernel.shape):
+            got, expected = sympy.sympify(kernel[index]), sympy.sympify(definition[index])
+            yield Identity(f"{label}{_subscript(index)}", "kernel", got, expected)
+
+
+def kernel_at_tie(run: Run, place: str) -> Iterator[Identity]:
+    """The kernel computes the definition where two sides are equal: at this point, not around."""
+    for identity in kernel_identities(run):
+        got, expected = (
+            side.xreplace(run.point.values) for side in (identity.got, identity.expected)
+        )
+        yield replace(identity, label=f"{identity.label} where {place}", got=got, expected=expected)
 
 
 def duality(run: Run, place: str) -> Identity:

@@ -9,6 +9,8 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain
 
+from sympy import S
+
 from ...render.to_sympy import NotSymbolic
 from ...spec.model import Example, OpSpec
 from ..deadline import PROOF_SECONDS, TimeUp, time_limit
@@ -28,8 +30,16 @@ from ..symbolic.complex_numbers import complex_examples, complex_numbers_given
 from ..symbolic.decisions import ProofError
 from ..symbolic.special_values import special_examples
 from ..zero.is_zero import Region, compare
-from .agreement import check_agreement
-from .identity import Derivatives, Identity, Mismatch, WrongShape, duality, identities
+from .agreement import check_agreement, check_definition
+from .identity import (
+    Derivatives,
+    Identity,
+    Mismatch,
+    WrongShape,
+    duality,
+    identities,
+    kernel_at_tie,
+)
 from .run import Run, execute
 
 EXTRA_SECONDS = 8.0
@@ -208,6 +218,11 @@ class _Proof:
     def _ties(self, chambers: Chambers) -> None:
         """Where two sides are equal; skipped where the op or its gradient is not defined."""
         for place, run in chambers.ties():
+            for identity in kernel_at_tie(run, place):
+                if S.NaN in (identity.got, identity.expected):  # floats may know a limit
+                    self._identities += check_definition(self._spec, run)
+                else:
+                    self._check(identity, run, Region(run.point, ()))
             if run.tangents:
                 with suppress(ProofError):
                     self._check(duality(run, place), run, Region(run.point, ()))

@@ -24,6 +24,7 @@ from ..numeric.evaluate import Point
 from ..symbolic.complex_numbers import is_complex
 from ..symbolic.decisions import Decision, ProofError, tracing
 from ..symbolic.symbols import SymArray, expressions
+from .definition import evaluate_definition
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -49,6 +50,8 @@ class Run:
     """The differentiable outputs."""
     fixed: dict[str, Array] = field(default_factory=dict)
     """The other outputs, such as indices."""
+    defined: dict[str, Array] = field(default_factory=dict)
+    """All outputs again, by the definition of an op that a kernel computes."""
     cotangents: dict[str, Array] = field(default_factory=dict)
     gradients: dict[Leaf, Array | None] = field(default_factory=dict)
     alone: dict[Leaf, Array | None] = field(default_factory=dict)
@@ -189,6 +192,9 @@ def _forward(spec: OpSpec, run: Run) -> None:
             (run.outputs if name in differentiable else run.fixed)[name] = expressions(tensor.array)
         else:
             run.fixed[name] = tensor.array
+    if spec.kernel is not None:
+        for name, array in evaluate_definition(spec, run.inputs.values).items():
+            run.defined[name] = expressions(array) if array.dtype == object else array
     taken = {param.name for param in spec.signature.params}
     complex_ones = _complex_outputs(spec, run)
     for name, array in run.outputs.items():

@@ -15,6 +15,7 @@ import numpy as np
 import sympy
 
 from ...spec.model import Example, NotImplementedYet, OpSpec
+from ..identities.definition import evaluate_definition
 from ..identities.run import Array, Call, Leaf, differentiable_leaves
 from ..inputs import domain
 from ..inputs.draw import Inputs, build
@@ -114,9 +115,17 @@ def _wrong_places(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> A
             return wrong
         for name, _ in leaves:
             wrong |= _wrong_by(spec, values, name)
+        if spec.kernel is not None:
+            wrong |= _is_not_as_defined(spec, values)
     except Exception:
         return wrong  # not an op that takes elements one by one
     return wrong
+
+
+def _is_not_as_defined(spec: OpSpec, values: dict[str, Any]) -> Array:
+    """Where the kernel gives another number than the definition."""
+    (defined,) = evaluate_definition(spec, values).values()
+    return ~np.isclose(_value(spec, values), defined, _TOLERANCE, _ROUNDING, equal_nan=True)
 
 
 def _wrong_by(spec: OpSpec, values: dict[str, Any], name: str) -> Array:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -123,7 +123,7 @@ def _lines(entries: list[Entry]) -> Iterable[str]:
 
 def digests(
     sources: Mapping[str, str],
-    calls: Mapping[str, set[str]],
+    calls: Mapping[str, Collection[str]],
     kernels: Mapping[str, str],
     examples: Mapping[str, str],
     prover: str,
@@ -142,7 +142,7 @@ def digests(
     }
 
 
-def _reached(name: str, calls: Mapping[str, set[str]], known: Mapping[str, str]) -> set[str]:
+def _reached(name: str, calls: Mapping[str, Collection[str]], known: Mapping[str, str]) -> set[str]:
     """The op and all that it calls, directly or not."""
     found = {name}
     stack = [name]

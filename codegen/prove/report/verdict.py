@@ -98,12 +98,16 @@ def explain(verdict: OpVerdict, spec: OpSpec) -> list[Diagnostic]:
         text += f": {found.message}"
     else:
         at = ", ".join(f"{symbol} = {value}" for symbol, value in found.point)
+        sides = ("the kernel", "the definition") if found.key == "kernel" else _SIDES
         text += (
-            f"\n  at             {at}"
-            f"\n  the formula    {found.got_value}  =  {found.got}"
-            f"\n  the derivative {found.expected_value}  =  {found.expected}"
+            f"\n  {'at':<14} {at}"
+            f"\n  {sides[0]:<14} {found.got_value}  =  {found.got}"
+            f"\n  {sides[1]:<14} {found.expected_value}  =  {found.expected}"
         )
     return [Diagnostic("GS070", _place(spec, found.key), text, found.suggestion)]
+
+
+_SIDES = ("the formula", "the derivative")
 
 
 def _advice(reason: str) -> str:
@@ -119,8 +123,8 @@ def _place(spec: OpSpec, key: str) -> Span:
     """Where the formula at fault stands; the entry, if it stands nowhere."""
     rules: list[Any] = [rule for names, rule in spec.vjps if key in names]
     rules += [rule for name, rule in spec.jvps if name == key]
-    if not rules or key == "forward":
-        rules = [spec.forward or spec.composite]
+    if not rules or key in ("forward", "kernel"):
+        rules = [spec.implementation or spec.composite]
     rule = rules[0]
     if isinstance(rule, Formula):
         return rule.locate(TextSpan(0, len(rule.text)))

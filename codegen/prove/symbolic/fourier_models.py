@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import sympy
 from sympy import Expr, I, pi
 
 from .complex_numbers import conjugate, real_part
-from .decisions import ProofError
 
 
 def _along(array: Any, axis: int, function: Callable[[Sequence[Expr]], list[Expr]]) -> Any:
@@ -29,38 +29,40 @@ def _root(power: int, count: int) -> Expr:
     return sympy.cos(angle) + I * sympy.sin(angle)
 
 
-def _transformed(line: Sequence[Expr], sign: int) -> list[Expr]:
+def _transformed(line: Sequence[Expr], sign: int, scale: Expr) -> list[Expr]:
     count = len(line)
     return [
-        sympy.expand(sum(x * _root(sign * k * n, count) for n, x in enumerate(line)))
+        sympy.expand(scale * sum(x * _root(sign * k * n, count) for n, x in enumerate(line)))
         for k in range(count)
     ]
 
 
-def _real_back(half: Sequence[Expr], size: int) -> list[Expr]:
+def _real_back(half: Sequence[Expr], size: int, scale: Expr) -> list[Expr]:
     """The sums over a whole line, of which the second half is the conjugate of the first."""
     whole = [half[k] if k <= size // 2 else conjugate(half[size - k]) for k in range(size)]
     own = {0, size // 2} if size % 2 == 0 else {0}
     whole = [real_part(x) if k in own else x for k, x in enumerate(whole)]
-    return _transformed(whole, 1)
+    return _transformed(whole, 1, scale)
 
 
-def _check(norm: str | None, expected: str | None) -> None:
-    if norm != expected:
-        raise ProofError(f"transforms are proved without normalization, not with {norm!r}")
+def _scale(norm: str | None, count: int, *, inverse: bool) -> Expr:
+    """The factor of each sum of `count` terms under one of NumPy's normalizations."""
+    if norm == "ortho":
+        return 1 / sympy.sqrt(count)
+    return sympy.Rational(1, count) if (norm == "forward") is not inverse else sympy.S.One
 
 
 def _fftn(array: Any, *, axes: Sequence[int], norm: str | None = None) -> Any:
-    _check(norm, None)
     for axis in axes:
-        array = _along(array, axis, lambda line: _transformed(line, -1))
+        scale = _scale(norm, array.shape[axis], inverse=False)
+        array = _along(array, axis, partial(_transformed, sign=-1, scale=scale))
     return array
 
 
 def _ifftn(array: Any, *, axes: Sequence[int], norm: str | None = None) -> Any:
-    _check(norm, "forward")
     for axis in axes:
-        array = _along(array, axis, lambda line: _transformed(line, 1))
+        scale = _scale(norm, array.shape[axis], inverse=True)
+        array = _along(array, axis, partial(_transformed, sign=1, scale=scale))
     return array
 
 
@@ -73,7 +75,8 @@ def _rfftn(array: Any, *, axes: Sequence[int], norm: str | None = None) -> Any:
 
 def _irfftn(array: Any, *, s: Sequence[int], axes: Sequence[int], norm: str | None = None) -> Any:
     array = _ifftn(array, axes=axes[:-1], norm=norm)
-    return _along(array, axes[-1], lambda line: _real_back(line, s[-1]))
+    scale = _scale(norm, s[-1], inverse=True)
+    return _along(array, axes[-1], lambda line: _real_back(line, s[-1], scale))
 
 
 FOURIER_TWINS: dict[Callable[..., Any], Callable[..., Any]] = {

@@ -66,5 +66,6 @@ def _compared_dimensions(spec: OpSpec) -> Iterator[tuple[str, int]]:
 
 
 def _formulas(spec: OpSpec) -> Iterator[Block]:
-    rules = [spec.forward, spec.composite, *(r for _, r in spec.vjps), *(r for _, r in spec.jvps)]
+    definitions = (spec.forward, spec.kernel, spec.composite)
+    rules = [*definitions, *(r for _, r in spec.vjps), *(r for _, r in spec.jvps)]
     return (rule.block for rule in rules if isinstance(rule, Formula))

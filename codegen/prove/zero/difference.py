@@ -1,4 +1,4 @@
-"""Do two ops give different gradients or tangents anywhere? Searched with numbers, far and wide.
+"""Search with numbers, far and wide, for a call at which two ops give different answers.
 
 For formulas that both passed the proof: the examples are varied in every way that a call can vary,
 so that a difference which the examples did not bring to light is found.
@@ -15,6 +15,7 @@ import numpy as np
 
 from ...spec.model import OpSpec
 from ..deadline import TimeUp, time_limit
+from ..identities.definition import evaluate_definition
 from ..identities.run import Leaf, argument, differentiable_leaves
 from ..inputs.draw import Inputs, build, examples_of
 from ..inputs.larger_matrices import SYMMETRIC
@@ -111,6 +112,9 @@ def _attempt(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answer
                 )
             ]
             answer = by_engine(spec, values, leaves, along)
+            if spec.kernel is not None:
+                defined = evaluate_definition(spec, values)
+                answer |= {f"definition of {name}": array for name, array in defined.items()}
     except Exception:
         return None
     for leaf in symmetric:

@@ -117,7 +117,10 @@ def _differ(got: Expr, expected: Expr, point: Point) -> bool:
 
 
 def _zero_after_rewriting(difference: Expr, region: Region) -> bool:
+    if _is_log_of_one(difference):
+        return True
     rewrites: tuple[Callable[[Expr], Expr], ...] = (
+        _with_logs_of_quotients,
         lambda e: e.rewrite(sympy.exp),
         lambda e: _with_factored_roots(_counted_from_bounds(e, region)),
         lambda e: sympy.expand_log(e, force=False),
@@ -132,6 +135,21 @@ def _zero_after_rewriting(difference: Expr, region: Region) -> bool:
         if rewritten != difference and (rewritten == 0 or is_rationally_zero(rewritten)):
             return True
     return bool(sympy.simplify(difference) == 0)
+
+
+def _is_log_of_one(difference: Expr) -> bool:
+    """Whether a real number with logarithms in it is zero because its exponential is one."""
+    if not (difference.has(sympy.log) and difference.is_real):
+        return False
+    return is_rationally_zero(sympy.exp(sympy.expand_mul(difference)) - 1)
+
+
+def _with_logs_of_quotients(expr: Expr) -> Expr:
+    """`log(1 + exp(-x))` as `log(exp(x) + 1) - x`: of two such logarithms one is left."""
+    return expr.replace(
+        lambda part: isinstance(part, sympy.log),
+        lambda part: sympy.expand_log(sympy.log(sympy.together(part.args[0])), force=False),
+    )
 
 
 def _counted_from_bounds(expr: Expr, region: Region) -> Expr:

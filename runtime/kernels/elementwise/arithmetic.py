@@ -136,12 +136,6 @@ def pow_backward(self: Array, base: Array, exponent: Array) -> Any:
     return where(flat, 0, slope) if flat.any() else slope
 
 
-def has_no_slope(self: Array, exponent: Array) -> Any:
-    """Find powers that are one for any base: the exponent is zero, the base zero or not finite."""
-    found = exponent == 0
-    return found & ((self == 0) | (self - self != 0)) if found.any() else found
-
-
 def _integer_power(self: Any, exponent: Array) -> Any:
     """NumPy refuses negative exponents of integers; here the quotient is rounded towards zero."""
     if not (exponent < 0).any():

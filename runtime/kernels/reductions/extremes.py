@@ -128,8 +128,3 @@ def _nothing_to_reduce(name: str) -> RuntimeError:
         f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
         "reduction dim with the 'dim' argument."
     )
-
-
-def aminmax(self: Array, dim: int | None, keepdim: bool) -> tuple[Any, Any]:
-    """The smallest and the largest elements."""
-    return amin(self, dim, keepdim), amax(self, dim, keepdim)

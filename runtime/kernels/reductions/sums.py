@@ -183,16 +183,6 @@ def cumsum(self: Array, dim: int, dtype: Any) -> Any:
     return in_order(np.add.accumulate(self, dim, dtype))
 
 
-def var_mean(self: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[Any, Any]:
-    """Variances and means."""
-    return var(self, dim, correction, keepdim), mean(self, dim, keepdim, None)
-
-
-def std_mean(self: Array, dim: Dims, correction: Any, keepdim: bool) -> tuple[Any, Any]:
-    """Standard deviations and means."""
-    return std(self, dim, correction, keepdim), mean(self, dim, keepdim, None)
-
-
 def nansum(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
     """Sums without the elements that are nan."""
     numbers = self if self.dtype.kind in "iub" else np.where(np.isnan(self), 0, self)
@@ -207,11 +197,6 @@ def count_numbers(self: Array, dim: Dims, keepdim: bool) -> Any:
             f"{self.dtype}"
         )
     return sum(~np.isnan(self), dim, keepdim, None)
-
-
-def count_nonzero(self: Array, dim: Dims) -> Any:
-    """Count the elements that are not zero."""
-    return sum(self != 0, dim, False, None)
 
 
 def observation_weights(self: Array, count: int, are_frequencies: bool) -> Array:

@@ -1,0 +1,124 @@
+"""Evaluate the definition of an op that a kernel computes, to compare the two.
+
+The definition is read as Python on arrays: operators and primitives are NumPy's, and an op of the
+table is called as users call it, with the kernel that it has: that one is proved by itself.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ...ir import nodes as ir
+from ...render.base import ATOM, PythonRenderer
+from ...spec.model import OpSpec, Param, spelled
+from ...spec.vocabulary import CONSTANT_FUNCTIONS, CONSTANTS, HELPERS
+from ..symbolic.decisions import ProofError
+
+_CALL = "call__"
+"""A name that no formula can have."""
+
+
+class _DefinitionRenderer(PythonRenderer):
+    """A formula with its calls looked up at run time."""
+
+    def render_call(self, node: ir.Call) -> tuple[str, int]:
+        words = [repr(node.function), *map(self.render, node.args)]
+        words += [f"{name}={self.render(value)}" for name, value in node.kwargs]
+        return f"{_CALL}({', '.join(words)})", ATOM
+
+
+def evaluate_definition(spec: OpSpec, values: dict[str, Any]) -> dict[str, Any]:
+    """Compute the outputs by name, as arrays, from arrays and other arguments.
+
+    What a list of numbers is given for is a tuple in the definition, also where it is one number.
+    """
+    from gradspec.core.modes import no_grad
+
+    assert spec.forward is not None
+    params = spec.signature.params
+    function = _compiled(spec.forward.block, tuple(param.name for param in params))
+    with no_grad():
+        result = function(*(_given(param, values[param.name]) for param in params))
+    outputs = [output.name for output in spec.signature.outputs]
+    if len(outputs) == 1 and isinstance(result, tuple | list):
+        outputs = [f"{outputs[0]}[{number}]" for number in range(len(result))]
+    found = result if isinstance(result, tuple | list) else (result,)
+    if len(found) != len(outputs):
+        raise ProofError(f"the definition gives {len(found)} results, not {len(outputs)}")
+    return dict(zip(outputs, map(np.asanyarray, found), strict=True))
+
+
+def _given(param: Param, value: Any) -> Any:
+    is_numbers = param.type.is_list and param.type.base != "Tensor" and value is not None
+    if not is_numbers:
+        return value
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+@functools.cache
+def _compiled(block: ir.Block, params: tuple[str, ...]) -> Callable[..., Any]:
+    lines = _DefinitionRenderer().statements(block, "return {}")
+    source = "\n    ".join([f"def definition({', '.join(params)}):", *lines])
+    constants = import_module("gradspec.core.constants")
+    names = {name: getattr(constants, name) for name in CONSTANTS} | {_CALL: _call}
+    exec(compile(source, "<definition>", "exec"), names)
+    compiled: Callable[..., Any] = names["definition"]
+    return compiled
+
+
+def _call(function: str, /, *args: Any, **options: Any) -> Any:
+    """Call a helper, a primitive, a function of constants or an op of the table."""
+    from gradspec.core import constants
+    from gradspec.dispatch.overloads import public_function
+    from gradspec.dispatch.registry import table_op
+
+    if function in HELPERS:
+        return _helper(function)(*args)
+    if "." in function:
+        return _primitive(function)(*args, **options)
+    is_constant = not any(isinstance(arg, np.ndarray | np.generic | list | tuple) for arg in args)
+    if is_constant and function in CONSTANT_FUNCTIONS:
+        return getattr(constants, function)(*args)
+    if is_constant and function == "conj":
+        return args[0].conjugate()
+    op = public_function(table_op(function))
+    named = {spelled(name): _wrapped(value) for name, value in options.items()}
+    return _array(op(*map(_wrapped, args), **named))
+
+
+def _helper(function: str) -> Callable[..., Any]:
+    from gradspec.core.type_promotion import is_complex
+
+    known: dict[str, Callable[..., Any]] = {"len": len, "tuple": tuple, "float": float, "int": int}
+    return known.get(function, is_complex)
+
+
+def _primitive(function: str) -> Callable[..., Any]:
+    root, *path = function.split(".")
+    module: Any = import_module({"np": "numpy", "sp": "scipy.special"}[root])
+    for name in path:
+        module = getattr(module, name)
+    return module
+
+
+def _wrapped(value: Any) -> Any:
+    """Tensors for arrays, also in a list; anything else as it is."""
+    from gradspec.core.tensor import wrap
+
+    if isinstance(value, list | tuple):
+        return type(value)(map(_wrapped, value))
+    return wrap(np.asanyarray(value)) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _array(value: Any) -> Any:
+    """Arrays for tensors, also in a list; anything else as it is."""
+    from gradspec.core.tensor import Tensor
+
+    if isinstance(value, list | tuple):
+        return tuple(map(_array, value))
+    return value.array if isinstance(value, Tensor) else value

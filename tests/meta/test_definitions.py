@@ -1,0 +1,68 @@
+"""Every op says what it computes: by a definition, or where an algorithm does, by its `doc`."""
+
+from __future__ import annotations
+
+import importlib.resources
+
+from gradspec_codegen.ir.walk import calls
+from gradspec_codegen.spec.load import load_table
+from gradspec_codegen.spec.model import OpSpec
+
+DEFINED_BY_A_KERNEL = {
+    "arithmetic": "_to_copy",
+    "arrangement": "_block_diag _block_diag_backward _repeat_index",
+    "complex_numbers": "complex view_as_real",
+    "conv": "_convolution _convolution_input _convolution_weight",
+    "counting": "_unique2 _unique_consecutive _unique_dim bincount histc",
+    "decompositions": (
+        "_cofactors _slope_of_cofactors linalg_cholesky_ex linalg_eigh linalg_inv_ex linalg_lu "
+        "linalg_matrix_exp linalg_pinv linalg_qr linalg_solve_ex linalg_svd"
+    ),
+    "distances": "_row_pairs",
+    "factors": "_row_order linalg_lu_factor_ex linalg_lu_solve",
+    "grids": (
+        "_affine_grid_backward _grid_neighbours _grid_neighbours_backward _grid_places "
+        "_grid_slopes affine_grid_generator"
+    ),
+    "indexing": (
+        "_corner _in_corner gather index.Tensor index_put scatter.src scatter.value scatter_add "
+        "slice.Tensor"
+    ),
+    "layout": "_repeat_backward split.Tensor split_with_sizes",
+    "least_squares": "linalg_lstsq",
+    "numbers": "gcd lcm nan_to_num",
+    "padding": "_constant_unpad_nd _pad_by_index _pad_by_index_backward constant_pad_nd",
+    "parts": "_unfold_backward diagonal_scatter select_scatter slice_scatter unfold",
+    "places": "_masked_take masked_scatter masked_select",
+    "pooling": (
+        "_adaptive_avg_pool2d _adaptive_avg_pool3d _adaptive_avg_pool_backward "
+        "_adaptive_max_pool2d _adaptive_max_pool3d _avg_pool1d_backward _avg_pool_backward "
+        "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d max_pool1d_with_indices "
+        "max_pool2d_with_indices max_pool3d_with_indices"
+    ),
+    "products": "_recurrence",
+    "rearranging": "_col2im _im2col",
+    "resampling": "_resample _resample_backward",
+    "scatter_reductions": "_flat_places _index_along index_reduce scatter_reduce.two",
+    "shape": "_cat_backward _stack_backward _sum_to_size expand squeeze.dims unbind.int",
+    "sorting": "_nonzero _quantile_points mode nanmedian.dim",
+    "statistics": "cummax cummin",
+}
+"""The ops that an algorithm defines, by family: a definition in a few lines is to be preferred."""
+
+
+def _is_a_kernel(op: OpSpec) -> bool:
+    expression = op.forward.block.expression if op.forward else None
+    found = [] if expression is None else list(calls(expression))
+    return bool(found) and found[0] is expression and found[0].function.startswith("kernels.")
+
+
+def test_which_ops_are_defined_by_a_kernel() -> None:
+    path = importlib.resources.files("gradspec_codegen.specs") / "derivatives.yaml"
+    with importlib.resources.as_file(path) as spec:
+        table = load_table(spec)
+    found: dict[str, set[str]] = {}
+    for op in filter(_is_a_kernel, table.ops):
+        found.setdefault(op.family, set()).add(op.name)
+        assert len(op.doc.split()) > 3, f"{op.name}: `doc` is to say the mathematics"
+    assert found == {family: set(names.split()) for family, names in DEFINED_BY_A_KERNEL.items()}
