@@ -8,19 +8,11 @@ from types import ModuleType
 
 import pytest
 
-from gradspec.core.node import Node
-
 
 @pytest.fixture(scope="session")
 def torch() -> ModuleType:
     """PyTorch, imported only by the tests that compare with it (marked `oracle`)."""
     return importlib.import_module("torch")
-
-
-@pytest.fixture(autouse=True)
-def _in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget after each test the sequence numbers that it set by hand."""
-    monkeypatch.setattr(Node, "are_in_order", True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -11,7 +11,8 @@ THRESHOLDS = ("PARALLEL_ARITHMETIC_MIN", "PARALLEL_UFUNC_MIN")
 
 RUNTIME_NAMES = {
     "gradspec.dispatch.absent": ("add_present", "or_zero", "subtract_present", "zeros_if_absent"),
-    "gradspec.dispatch.unbroadcast": ("reduce_to", "reduce_to_differentiable"),
+    "gradspec.dispatch.unbroadcast": ("reduce_to_differentiable",),
+    "gradspec.kernels.reductions.unbroadcast": ("reduce_to",),
     "gradspec.dispatch.dispatch": (
         "all_tensors",
         "any_grad_node",
@@ -30,7 +31,8 @@ RUNTIME_NAMES = {
     "gradspec.core.lazy": ("LazyModule",),
     "gradspec.fast.clip": ("at_least", "at_most"),
     "gradspec.fast.log_sums": ("log_of_sum",),
-    "gradspec.core.modes": ("current_mode", "apply_modes", "is_recording"),
+    "gradspec.core.apply_modes": ("apply_modes",),
+    "gradspec.core.modes": ("current_mode", "is_recording"),
     "gradspec.core.node": ("FREED", "Node", "OutputNode", "freed_graph", "next_sequence_nr"),
     "gradspec.core.numpy_warnings": ("mute",),
     "gradspec.dispatch.overloads": ("overloaded",),

@@ -52,8 +52,7 @@ def test_in_other_threads_neither() -> None:
         run(
             f"import threading\ndef work():\n{code}\n"
             "threads = [threading.Thread(target=work) for _ in range(3)]\n"
-            "[thread.start() for thread in threads]\n[thread.join() for thread in threads]\n"
-            "gs.autograd.set_parallel(2)\nwork()",
+            "[thread.start() for thread in threads]\n[thread.join() for thread in threads]",
             *("-W", "error"),
         )
         == ""
