@@ -225,7 +225,7 @@ OTHER_NAMES = (
     # A complex number is a tensor here, as it brings real ones to a complex dtype.
     *("1j ** x", "** 1j", "** (1 + 1j)"),
 )
-"""Parts of calls whose last node has another name, as `tests/ops/test_oracle_nodes` says."""
+"""Parts of calls whose last node has another name, as `tests/oracle/ops/test_nodes.py` says."""
 
 OTHER_DERIVATIVES_OF_TANGENTS = (
     *("softm", "log_softmax", "logsumexp", "cross_entropy", "attention", "layer_norm"),

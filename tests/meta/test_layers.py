@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from dataclasses import replace
 from importlib.util import resolve_name
 
@@ -112,6 +113,9 @@ PUBLIC_NAMESPACES = (
 
 MAX_FILE = 600
 """One subject, one file: splitting a subject at 400 lines made synonyms for it."""
+
+MAX_FILES = 30
+"""Files in a folder of tests."""
 
 MAX_TEMPLATE = 45
 MAX_FUNCTION = 60
@@ -356,3 +360,10 @@ def test_no_kernel_module_has_the_name_of_a_kernel() -> None:
     kernels = {name.removeprefix("kernels.") for name in kernel_modules()}
     assert kernels
     assert not kernels & {path.stem for path in python_files("runtime/kernels")}
+
+
+def test_no_folder_of_tests_is_full() -> None:
+    found = Counter(path.parent for path in (ROOT / "tests").rglob("*.*") if path.is_file())
+    counts = {folder: n for folder, n in found.items() if folder.name != "__pycache__"}
+    assert counts
+    assert {folder: count for folder, count in counts.items() if count > MAX_FILES} == {}

@@ -86,7 +86,7 @@ def cases() -> Iterator[Case]:
     for op in TABLE.ops:
         if not op.signature.name.startswith("_"):
             for number, example in enumerate(examples_of(op)):
-                if not _is_complex(op, example):  # their comparison is test_oracle_complex
+                if not _is_complex(op, example):  # tests/oracle/ops/test_complex.py compares these
                     yield Case(op, example, number)
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-
-from ..thresholds import set_thresholds
+from tests.thresholds import set_thresholds
 
 CASES = {
     "plain": ("conv2d", (5, 4, 6, 7), (6, 4, 3, 2), {"padding": 1}),

@@ -17,8 +17,7 @@ from gradspec.fast.summation import sums
 from gradspec.fast.tuning import CLIP_ARRAY_MIN, PARALLEL_UFUNC_MIN
 from gradspec.kernels import gelu_slope, normal_cdf, sort, topk, where
 from gradspec.kernels.indexing.gather_scatter import add_at, add_rows
-
-from ..thresholds import set_thresholds
+from tests.thresholds import set_thresholds
 
 SHAPES = [(512, 128), (64, 9, 16), (8, 4, 16, 64), (20000, 3), (3, 20000), (9000, 2, 3), (40000,)]
 

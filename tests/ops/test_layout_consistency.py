@@ -16,8 +16,8 @@ import gradspec as gs
 from gradspec_codegen.prove.inputs.draw import build, examples_of
 from gradspec_codegen.prove.inputs.layouts import check_layouts
 from gradspec_codegen.spec.model import OpSpec
+from tests.thresholds import set_all_thresholds
 
-from ..thresholds import set_all_thresholds
 from .cases import TABLE
 
 

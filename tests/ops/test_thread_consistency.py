@@ -12,8 +12,8 @@ import gradspec as gs
 from gradspec.dispatch.registry import import_all
 from gradspec.fast import parallel_for as threads
 from gradspec_codegen.render.module_names import THRESHOLDS
+from tests.thresholds import set_thresholds
 
-from ..thresholds import set_thresholds
 from .cases import CASES, Case, at, call_gradspec, check_alike, convert, leaf, outputs, variables
 
 
