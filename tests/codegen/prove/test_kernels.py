@@ -12,8 +12,7 @@ from gradspec_codegen.prove import sources
 from gradspec_codegen.prove.report.verdict import OpVerdict, Status, explain
 from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import OpSpec
-
-from ..proving import own_table, prove_text
+from tests.codegen.proving import own_table, prove_text
 
 RULES = """
   self: where((self < low) | (self > high), 0, grad)
