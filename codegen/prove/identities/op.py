@@ -220,7 +220,7 @@ class _Proof:
         for place, run in chambers.ties():
             for identity in kernel_at_tie(run, place):
                 if S.NaN in (identity.got, identity.expected):  # floats may know a limit
-                    self._identities += check_definition(self._spec, run)
+                    self._identities += check_definition(self._spec, run, by_value=True)
                 else:
                     self._check(identity, run, Region(run.point, ()))
             if run.tangents:
