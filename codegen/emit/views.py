@@ -14,7 +14,8 @@ class NodeView:
 
     name: str
     op: str
-    slots: tuple[str, ...]
+    saved_fields: tuple[tuple[str, str], ...]
+    """For each kind of what is saved the names, in a row."""
     release: str
     """The line that lets go of saved arrays and tensors; empty if there are none."""
     is_pointwise: bool

@@ -8,10 +8,12 @@ in `Tensor.grad_node`, so recording an op costs one tuple.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from weakref import ref
+
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .hooks import Hooks, RemovableHandle
 from .ownership import is_unshared
@@ -25,6 +27,34 @@ next_sequence_nr: Final[Callable[[], int]] = count().__next__
 Every edge leads from a larger number to a smaller one, so going through nodes by falling number
 visits each after all that depend on it, and the most recent op first, as PyTorch does.
 """
+
+
+def saves(
+    *,
+    tensors: str = "",
+    results: str = "",
+    computed: str = "",
+    options: str = "",
+    shapes: str = "",
+    several_outputs: bool = False,
+) -> dict[str, str]:
+    """Declare what nodes of a class save, by names of the table: their slots, and what each holds.
+
+    - `saved_<name>`: a tensor or a tuple of them, and in `version_<name>` its version at that time
+    - `saved_<name>`: a result of the op, as an array, because the tensor would hold the node
+    - `computed_<name>`: an array that was computed on the way, and can be once more
+    - `options`: a tuple of everything that is no tensor
+    - `shape_<name>`: the shape and dtype to which a gradient must be brought, False if it fits
+    - `output_shapes`, `output_count`: of a node with several outputs
+    """
+    fields: dict[str, str] = {}
+    for name in tensors.split():
+        fields |= {f"saved_{name}": "tensor", f"version_{name}": "version"}
+    fields |= {f"saved_{name}": "result" for name in results.split()}
+    fields |= {f"computed_{name}": "computed" for name in computed.split()}
+    fields |= {"options": options} if options else {}
+    fields |= {f"shape_{name}": "shape" for name in shapes.split()}
+    return fields | ({"output_shapes": "shape", "output_count": ""} if several_outputs else {})
 
 
 class Node:
@@ -41,6 +71,12 @@ class Node:
     """
 
     __slots__ = ("__weakref__", "hooks", "next_nodes", "sequence_nr")
+
+    saved_fields: ClassVar[Mapping[str, str]] = {}
+    """The slots of a generated class, and what each holds: see `saves`."""
+
+    saved_slots: ClassVar[tuple[str, ...]] = ()
+    """Those of them that hold tensors and results, which hooks may replace."""
 
     op: ClassVar[str] = ""
     """The entry of the table that the node was generated from."""
@@ -71,11 +107,24 @@ class Node:
     output_count: int
 
     def __init_subclass__(cls) -> None:
-        """Let what a slot `saved_<name>` holds be read as `_saved_<name>`, as in PyTorch."""
-        for slot in cls.__dict__.get("__slots__", ()):
-            if slot.startswith("saved_"):
-                setattr(cls, slot.replace("saved_", "_saved_", 1), SavedValue(slot))
-                setattr(cls, slot.replace("saved_", "_raw_saved_", 1), RawSaved(slot))
+        """Let what is saved as `name` be read as `_saved_<name>`, as in PyTorch."""
+        fields = cls.__dict__.get("saved_fields")
+        if fields is None:
+            return
+        cls.saved_slots = tuple(s for s, kind in fields.items() if kind in ("tensor", "result"))
+        for slot in cls.saved_slots:
+            setattr(cls, f"_{slot}", SavedValue(slot))
+            setattr(cls, f"_raw_{slot}", RawSaved(slot))
+        for position, name in enumerate(fields.get("options", "").split()):
+            setattr(cls, f"_saved_{name}", SavedOption(position))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, slot: str) -> Any:
+            """Any of the slots of a generated class."""
+
+        def __setattr__(self, slot: str, value: Any) -> None:
+            """Any of the slots of a generated class."""
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
@@ -170,6 +219,18 @@ class SavedValue:
         from ..graph.saved_attributes import saved_value
 
         return saved_value(node, self.slot)
+
+
+class SavedOption:
+    """An item of the tuple in which a node keeps what is no tensor."""
+
+    __slots__ = ("position",)
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+    def __get__(self, node: Node | None, _: type[Node]) -> Any:
+        return self if node is None else node.options[self.position]
 
 
 class RawSaved:
@@ -372,13 +433,18 @@ LEAF_SEQUENCE_NR: Final = 2**64 - 1
 """PyTorch's number for `AccumulateGrad`: a leaf runs as soon as its gradient is complete."""
 
 
-class Freed:
+class Freed(NDArrayOperatorsMixin):
     """Stands where a saved value was after the graph has been freed; any use of it raises."""
 
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
         raise freed_graph()
+
+    def __array_ufunc__(self, *args: Any, **options: Any) -> Any:
+        raise freed_graph()
+
+    __array__ = __array_function__ = __array_ufunc__
 
 
 FREED: Final[Any] = Freed()

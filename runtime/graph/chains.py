@@ -142,12 +142,19 @@ def _link(node: Node, shape: tuple[int, ...], task: GraphTask) -> _Link | None:
         value = getattr(node, slot, None)  # some are set only where the gradient is asked for
         array = value.array if type(value) is Tensor else value
         flat: Array | None = None
-        if not isinstance(value, _PLAIN) and getattr(array, "ndim", None) != 0:
+        if not _is_plain(value) and getattr(array, "ndim", None) != 0:
             flat = _flat(array, shape)
             if flat is None:
                 return None
         kept.append((slot, value, flat))
     return _Link(node, positions[0], kept)
+
+
+def _is_plain(value: object) -> bool:
+    """Return whether a value is no array: a number, or a tuple of such options."""
+    if type(value) is tuple:
+        return all(map(_is_plain, value))
+    return isinstance(value, _PLAIN)
 
 
 def _flat(array: Any, shape: tuple[int, ...] | None = None) -> Array | None:
