@@ -20,14 +20,6 @@ RUNTIME_NAMES = {
         "grad_nodes_of",
         "lift_number",
     ),
-    "gradspec.fast.sines": (
-        "SEVERAL",
-        "cosine",
-        "cosine_and_sine",
-        "sine",
-        "sine_and_cosine",
-        "slope_of_sine",
-    ),
     "gradspec.dispatch.op_errors": (
         "complex_gradient",
         "complex_refused",
@@ -87,7 +79,7 @@ MODULE_NAMES = frozenset(
         *RUNTIME_MODULES,
         *("asanyarray", "ndarray", "annotations", "register", "globals", "type", "map", "object"),
         *("len", "tuple", "float", "int", "str", "bool"),
-        *("array", "beside", "error", "flags", "grad", "grads", "is_cast", "lifted", "needs"),
+        *("array", "error", "flags", "grad", "grads", "is_cast", "lifted", "needs"),
         *("node", "out", "result"),
     )
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from ..ir import nodes as ir
 from ..ir.simplify import simplify
@@ -31,31 +30,12 @@ _FUNCTIONS = frozenset(
 )
 """Those of NumPy that take so long for an element that threads pay."""
 
-QUICKER = {"np_sin": "sine", "np_cos": "cosine", "np_logaddexp": "log_of_sum"}
+QUICKER = {"np_logaddexp": "log_of_sum"}
 """Functions of the runtime that do the same, and are quicker from several elements on."""
 
 _EASY_EXPONENTS = (-1, 0, 0.5, 1, 2)
 """Those for which NumPy's operator does what is quickest."""
 
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """A function that a gradient reads, and that is quicker to compute with the forward."""
-
-    name: str
-    """What formulas call it, as an op; with `np.`, as a primitive."""
-    together: str
-    """The function of the runtime, of the argument and of whether anything is recorded, that
-    answers the result of the forward, and of this or None where it would not pay."""
-    alone: str
-    """The function of the runtime for gradients that did not get it from the forward."""
-
-
-BESIDE = {
-    "np.sin": Beside("cos", "sine_and_cosine", "slope_of_sine"),
-    "np.cos": Beside("sin", "cosine_and_sine", "sine"),
-}
-"""By the function of the forward."""
 
 MEMBERS = {"conj": "conjugate()", "real": "real", "imag": "imag"}
 """Ops that are members of arrays and cost next to nothing for real ones; numbers have them too."""
@@ -68,9 +48,6 @@ class NumpyRenderer(FormulaRenderer):
     """How deep in definitions what is being written stands."""
     _written_out = 0
     """How many nodes have been."""
-    beside: Beside | None = None
-    beside_call = ""
-    """The call of it whose value the local `beside` holds, if that is not None."""
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         if "." in node.function:
@@ -115,23 +92,13 @@ class NumpyRenderer(FormulaRenderer):
         if node.kwargs or not any(self.kind(arg) == "tensor" for arg in node.args):
             return call, ATOM
         function, _, arguments = call.partition("(")
-        quicker = self.quicker(call)
+        quicker = QUICKER.get(function)
         larger = f"{quicker}({arguments}" if quicker else f"in_threads({function}, {arguments}"
         first = node.args[0]
         if len(node.args) > 1 or not isinstance(first, ir.Name) or first.id not in self.given:
             return larger, ATOM
         # The test in place costs less than a call, and most arrays are small.
-        size = "SEVERAL" if quicker else "ENOUGH"
-        text = f"{call} if {self.render(first)}.size < {size} else {larger}"
-        if call == self.beside_call:  # in place, because NumPy writes over arrays that have no name
-            text = f"beside if beside is not None else {text}"
-        return text, CONDITIONAL
-
-    def quicker(self, call: str) -> str | None:
-        """The function of the runtime that does what a call asks for."""
-        if self.beside is not None and call == self.beside_call:
-            return self.beside.alone
-        return QUICKER.get(call.partition("(")[0])
+        return f"{call} if {self.render(first)}.size < ENOUGH else {larger}", CONDITIONAL
 
     def kind(self, expr: ir.Expr) -> Kind:
         return self.context.resolver.kind(expr, self.kinds)

@@ -137,7 +137,7 @@ class PointwiseRenderer(NumpyRenderer):
         name, _, arguments = call.partition("(")
         if self._size == "large":
             self._has_functions = True
-            return f"{self.quicker(call) or name}({arguments}", ATOM
+            return f"{QUICKER.get(name, name)}({arguments}", ATOM
         if self._size == "small" and name not in QUICKER:
             return call, ATOM
         return super().function(node, call)

@@ -11,9 +11,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from .parallel_for import in_threads
-from .sines import SEVERAL
 
 Array: TypeAlias = np.ndarray[Any, Any]
+
+LOGADDEXP_VECTOR_MIN: Final = 768
 
 _FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -23,7 +24,7 @@ def log_of_sum(a: Any, b: Any) -> Any:
     arrays = [given for given in (a, b) if type(given) is np.ndarray]
     dtypes = {array.dtype for array in arrays}
     given = len(arrays) + sum(isinstance(number, int | float) for number in (a, b))
-    is_large = max((array.size for array in arrays), default=0) >= SEVERAL
+    is_large = max((array.size for array in arrays), default=0) >= LOGADDEXP_VECTOR_MIN
     if not (is_large and given == 2 and len(dtypes) == 1 and dtypes.issubset(_FLOATS)):
         return in_threads(np.logaddexp, a, b)
     try:

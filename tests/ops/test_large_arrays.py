@@ -52,6 +52,20 @@ def test_sums_with_infinity_and_nan() -> None:
     assert np.isnan(sums(array, 0)[6])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_sines_do_not_depend_on_the_length_of_the_array(name: str, dtype: type) -> None:
+    data = np.random.default_rng(9).uniform(-30, 30, (1 << 19) + 8).astype(dtype)
+    slope = {"sin": np.cos, "cos": lambda part: -np.sin(part)}[name]
+    x = gs.tensor(data, requires_grad=True)
+    y = getattr(gs, name)(x)
+    y.backward(gs.ones_like(y))
+    for start in (0, 1 << 18, data.size - 8):
+        few = data[start : start + 8]
+        np.testing.assert_array_equal(y.detach().numpy()[start : start + 8], getattr(np, name)(few))
+        np.testing.assert_array_equal(x.grad.numpy()[start : start + 8], slope(few))
+
+
 POINTS = np.concatenate([np.linspace(-12.9, 9, 200_001), [0.0, -0.0, 1e-40, -1e-40, 3e38, -3e38]])
 
 
