@@ -139,6 +139,7 @@ class RegistrationView:
     signature: str
     promotes: tuple[str, ...]
     int_to_float: bool
+    linear_in: tuple[str, ...]
     jvp: str
     differentiable: bool
 

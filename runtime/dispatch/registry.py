@@ -35,6 +35,8 @@ class Op(NamedTuple):
     """Whether the outputs depend on the inputs smoothly anywhere; a comparison's do not."""
     int_to_float: bool = False
     """Whether integers are computed in the default float dtype."""
+    linear_in: tuple[str, ...] = ()
+    """Tensor parameters of an op whose JVP is the op itself, of their tangents."""
 
     @property
     def params(self) -> tuple[Param, ...]:

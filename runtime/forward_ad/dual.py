@@ -18,6 +18,7 @@ import numpy as np
 from ..core.node import Node
 from ..core.storage import base_of
 from ..core.tensor import Tensor
+from ..dispatch.absent import zeros_if_absent
 from ..dispatch.registry import Op, table_op
 from .saved_duals import keep_duals
 
@@ -198,25 +199,42 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
     level = innermost_level(values.values())
     if level is None:
         return call(op, lift(op, values))
-    if op.jvp is None and op.differentiable:
+    has_rule = op.jvp is not None or bool(op.linear_in)
+    if not has_rule and op.differentiable:
         raise NotImplementedError(
             f"Trying to use forward AD with {op.name} that does not support it: its entry in the "
             "table has no JVP. Use reverse mode instead."
         )
     lifted = lift(op, {name: _primal(value, level) for name, value in values.items()})
     result = call(op, lifted)
-    if op.jvp is None:
+    if not has_rule:
         return result
     tangents = {
         f"{_in_table(param.name)}_t": _tangent(values[param.name], level)
         for param in op.params
         if param.type.startswith("Tensor")
     }
-    given = _given(op.jvp, tangents, lifted, result)
-    if given is not None:
-        result = _attach(result, op.jvp(**given), level, _arrays_of(tangents))
+    tangent = _tangent_of_result(op, tangents, lifted, result)
+    if tangent is not None:
+        result = _attach(result, tangent, level, _arrays_of(tangents))
     keep_duals(result, [(values[name], lifted[name]) for name in lifted])
     return result
+
+
+def _tangent_of_result(
+    op: Op, tangents: dict[str, Any], lifted: dict[str, Any], result: Any
+) -> Any:
+    """Apply the JVP of an op; None if none of the tangents that it asks for is there."""
+    if op.jvp is not None:
+        given = _given(op.jvp, tangents, lifted, result)
+        return None if given is None else op.jvp(**given)
+    from ..dispatch.dispatch import call  # which imports this module
+
+    asked = {name: tangents[f"{_in_table(name)}_t"] for name in op.linear_in}
+    if all(tangent is None for tangent in asked.values()):
+        return None
+    filled = {name: zeros_if_absent(tangent, lifted[name]) for name, tangent in asked.items()}
+    return call(op, lifted | filled)
 
 
 def _given(
