@@ -9,7 +9,7 @@ from ..render.context import ModuleContext, function_name
 from ..render.resolve import kinds_of_params
 from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
-from ..render.to_threads import PointwiseRenderer, is_pointwise
+from ..render.to_threads import SharedRenderer, is_pointwise
 from ..spec.model import OpSpec, spelled
 from ..spec.vocabulary import ROWS
 from .names import forwarded, handed_on, python_signature, result_type_name
@@ -250,7 +250,7 @@ def _compute(
         ]
         function = context.function(op, prefix="array_")
         return [f"{target} = {function}({', '.join(words)})"]
-    reading = PointwiseRenderer if is_pointwise(op) else NumpyRenderer
+    reading = SharedRenderer if is_pointwise(op) else NumpyRenderer
     renderer = reading(context, op.forward, kinds_of_params(op.signature), spelling)
     return renderer.statements(op.forward.block, f"{target} = {{}}")
 

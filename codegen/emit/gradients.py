@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import re
 from collections.abc import Iterable, Iterator
@@ -30,8 +31,10 @@ def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext
     """The class of one op's node."""
     several = has_several_outputs(op)
     plan = _for_absent(op, plan, context)
-    on_arrays = _Body(op, plan, context, on_tensors=False)
-    apply = tuple(on_arrays.lines())
+    on_blocks = _Body(op, plan, context, on_tensors=False, on_blocks=is_pointwise(op))
+    apply = tuple(on_blocks.lines())
+    if not on_blocks.is_pointwise:
+        apply = tuple(_Body(op, plan, context, on_tensors=False).lines())
     held = ("tensor", "tensors", "output", "local")
     released = [f"node.{s.slot}" for s in plan.saved if s.source in held]
     return NodeView(
@@ -39,7 +42,8 @@ def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext
         op=op.name,
         saved_fields=tuple(_saved_fields(op, plan)),
         release=" = ".join([*released, "FREED"]) if released else "",
-        is_pointwise=on_arrays.is_pointwise,
+        is_pointwise=on_blocks.is_pointwise,
+        runs_in_blocks=on_blocks.is_pointwise and on_blocks.has_steps,
         has_several_outputs=several,
         output_nrs=tuple(_output_nrs(op, plan)),
         apply=apply,
@@ -126,19 +130,39 @@ def _load_options(names: list[str]) -> str:
     return f"{read[0]} = node.{OPTIONS}[{names.index(read[0])}]" if read else ""
 
 
+def _count_steps(lines: list[str]) -> int:
+    """How many times NumPy is called, roughly: the conjugate of real numbers takes no time."""
+    code = "\n".join(["def formula():", *("    " + line for line in lines)])
+    called = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call | ast.BinOp)]
+    return sum(isinstance(node, ast.BinOp) or _is_function(node.func) for node in called)
+
+
+def _is_function(called: ast.expr) -> bool:
+    return not (isinstance(called, ast.Attribute) and called.attr == "conjugate")
+
+
 class _Body:
     """The lines of `apply` or of `apply_differentiable`."""
 
     def __init__(
-        self, op: OpSpec, plan: SavedFormulas, context: ModuleContext, *, on_tensors: bool
+        self,
+        op: OpSpec,
+        plan: SavedFormulas,
+        context: ModuleContext,
+        *,
+        on_tensors: bool,
+        on_blocks: bool = False,
     ) -> None:
         self.op = op
         self.plan = plan
         self.context = context
         self.on_tensors = on_tensors
         self.wanted = op.recorded_params
-        self.is_pointwise = is_pointwise(op) and all(s.source != "attribute" for s in plan.saved)
+        self.on_blocks = on_blocks and all(s.source != "attribute" for s in plan.saved)
+        self.is_pointwise = self.on_blocks
         """Whether all lines so far treat every element by itself."""
+        self.has_steps = False
+        """Whether one of the gradients goes over memory more than once."""
 
     def lines(self) -> list[str]:
         """All of them."""
@@ -231,13 +255,14 @@ class _Body:
             on_tensors = TensorRenderer(self.context, formula, kinds)
             return self._statements(names, formula, on_tensors, {}, result)
         kept = {s.name for s in self.plan.saved if s.source == "local" and names[0] in s.wanted_by}
-        reading = PointwiseRenderer if is_pointwise(self.op) else NumpyRenderer
+        reading = PointwiseRenderer if self.on_blocks else NumpyRenderer
         renderer = reading(self.context, formula, kinds | dict.fromkeys(kept, "tensor"))
         first = leading(formula.block)
         known = list(takewhile(lambda made: kept.issuperset(made.targets), first))
         unless = {made.targets: f"{made.targets[0]} is None" for made in known}
         lines = self._statements(names, formula, renderer, unless, result)
         self.is_pointwise &= isinstance(renderer, PointwiseRenderer) and renderer.is_pointwise
+        self.has_steps |= _count_steps(lines) > 1
         return lines
 
     def _statements(

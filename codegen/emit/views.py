@@ -20,6 +20,8 @@ class NodeView:
     """The line that lets go of saved arrays and tensors; empty if there are none."""
     is_pointwise: bool
     """Whether its gradients treat every element by itself."""
+    runs_in_blocks: bool
+    """Whether they take several steps, so that blocks of large arrays stay in the cache."""
     has_several_outputs: bool
     output_nrs: tuple[tuple[str, int | None], ...]
     """The slots that keep outputs, and which, where that is not plain."""

@@ -1,13 +1,13 @@
-"""The NumPy reading of ops that treat every element by itself: threads share large arrays.
+"""Render formulas that treat every element by itself as code on arrays, which threads can share.
 
-Arithmetic is written twice, for small arrays as it stands, and for large ones as what threads do
-with a block at a time, so that a formula of several steps goes over memory once. Both are proved.
+A gradient is written once, as it stands: `graph/chains.py` runs a node on blocks of large arrays.
+A forward says what it does with large arrays: one function of NumPy runs in several threads, and a
+formula of several steps is a function that gets a block at a time, so that it goes over memory
+once.
 
-    grad * (1 + result * result)
-    if grad.size < PLENTY
-    else in_threads(
-        lambda grad, result, out=None: np_multiply(grad, 1 + result * result, out), grad, result
-    )
+    self + value * tensor1 * tensor2
+    array_addcmul(self, tensor1, tensor2, value) if self.size < PLENTY
+    else in_threads(array_addcmul, self, tensor1, tensor2, value)
 """
 
 from __future__ import annotations
@@ -61,14 +61,38 @@ def _looks_further(node: ir.Node) -> bool:
 
 
 class PointwiseRenderer(NumpyRenderer):
+    """Code on arrays of any size, a block of large ones."""
+
+    is_pointwise = True
+    """Whether all that was rendered treats every element by itself."""
+
+    def read(self, node: ir.Expr | ir.Slice) -> tuple[str, int]:
+        is_op = isinstance(node, ir.Call) and "." not in node.function
+        if not is_op and _looks_further(node):  # an op is looked at where it is written out
+            self.note_further()
+        return super().read(node)
+
+    def note_further(self) -> None:
+        """Something was rendered that may read more than one element."""
+        self.is_pointwise = False
+
+    def function(self, node: ir.Call, call: str) -> tuple[str, int]:
+        if call.partition("(")[0] in QUICKER:
+            return super().function(node, call)
+        return call, ATOM
+
+    def array_call(self, target: Target) -> str:
+        self.note_further()
+        return super().array_call(target)
+
+
+class SharedRenderer(PointwiseRenderer):
     """Code on arrays, of which large ones are shared among threads."""
 
     _size = ""
     """Of the arrays, once it has been asked: `small`, or `large`, then a block of one is meant."""
-    is_pointwise = True
-    """Whether all that was rendered treats every element by itself."""
     _is_part_pointwise = True
-    """The same of what was rendered since this was set."""
+    """Whether what was rendered since this was set treats every element by itself."""
     _has_functions = False
     """Whether that was more than arithmetic."""
 
@@ -124,27 +148,18 @@ class PointwiseRenderer(NumpyRenderer):
         limit = "ENOUGH" if self._has_functions else "PLENTY"
         return f"{self.render(tensors[0])}.size < {limit} else in_threads({call})"
 
-    def read(self, node: ir.Expr | ir.Slice) -> tuple[str, int]:
-        is_op = isinstance(node, ir.Call) and "." not in node.function
-        if not is_op and _looks_further(node):  # an op is looked at where it is written out
-            self._note_further()
-        return super().read(node)
-
-    def _note_further(self) -> None:
-        self.is_pointwise = self._is_part_pointwise = False
+    def note_further(self) -> None:
+        super().note_further()
+        self._is_part_pointwise = False
 
     def function(self, node: ir.Call, call: str) -> tuple[str, int]:
         name, _, arguments = call.partition("(")
         if self._size == "large":
             self._has_functions = True
             return f"{QUICKER.get(name, name)}({arguments}", ATOM
-        if self._size == "small" and name not in QUICKER:
-            return call, ATOM
-        return super().function(node, call)
-
-    def array_call(self, target: Target) -> str:
-        self._note_further()
-        return super().array_call(target)
+        if self._size == "small":
+            return super().function(node, call)
+        return NumpyRenderer.function(self, node, call)
 
 
 def _taken_apart(value: ir.Expr) -> tuple[str, tuple[ir.Expr, ...]]:

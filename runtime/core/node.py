@@ -92,6 +92,9 @@ class Node:
     is_pointwise: ClassVar[bool] = False
     """Whether `apply` treats every element by itself, where no gradient is summed."""
 
+    runs_in_blocks: ClassVar[bool] = False
+    """Whether it does so in several steps, which pays for blocks of large arrays."""
+
     are_in_order: ClassVar[bool] = True
     """Whether every edge leads to a smaller number, as no number has been set by hand."""
 
