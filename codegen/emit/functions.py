@@ -287,11 +287,13 @@ def _wrap(op: OpSpec) -> list[str]:
         return lines
     if len(outputs) > 1:
         return [f"{o.name} = wrap({o.name}_array)" for o in outputs]
-    lines = [
-        "out = new_tensor()",
-        "out.array = array if type(array) is ndarray else asanyarray(array)",
-        "out.grad_node = out.alias = None",
-    ]
+    lines = ["out = wrap(array)"]
+    if is_pointwise(op):  # which takes so little time that a call would show
+        lines = [
+            "out = new_tensor()",
+            "out.array = array if type(array) is ndarray else asanyarray(array)",
+            "out.grad_node = out.alias = None",
+        ]
     if op.signature.view_of is not None:
         lines.append(f"share_alias({spelled(op.signature.view_of)}, out)")
     return lines
