@@ -35,13 +35,10 @@ def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext
     apply = tuple(on_blocks.lines())
     if not on_blocks.is_pointwise:
         apply = tuple(_Body(op, plan, context, on_tensors=False).lines())
-    held = ("tensor", "tensors", "output", "local")
-    released = [f"node.{s.slot}" for s in plan.saved if s.source in held]
     return NodeView(
         name=name,
         op=op.name,
         saved_fields=tuple(_saved_fields(op, plan)),
-        release=" = ".join([*released, "FREED"]) if released else "",
         is_pointwise=on_blocks.is_pointwise,
         runs_in_blocks=on_blocks.is_pointwise and on_blocks.has_steps,
         has_several_outputs=several,

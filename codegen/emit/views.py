@@ -16,8 +16,6 @@ class NodeView:
     op: str
     saved_fields: tuple[tuple[str, str], ...]
     """For each kind of what is saved the names, in a row."""
-    release: str
-    """The line that lets go of saved arrays and tensors; empty if there are none."""
     is_pointwise: bool
     """Whether its gradients treat every element by itself."""
     runs_in_blocks: bool

@@ -32,7 +32,7 @@ RUNTIME_NAMES = {
     "gradspec.fast.clip": ("MANY", "at_least", "at_most"),
     "gradspec.fast.log_sums": ("log_of_sum",),
     "gradspec.core.modes": ("current_mode", "apply_modes", "is_recording"),
-    "gradspec.core.node": ("FREED", "Node", "OutputNode", "next_sequence_nr", "saves"),
+    "gradspec.core.node": ("Node", "OutputNode", "next_sequence_nr", "saves"),
     "gradspec.core.numpy_warnings": ("mute",),
     "gradspec.dispatch.overloads": ("overloaded",),
     "gradspec.fast.powers": ("power",),

@@ -62,9 +62,8 @@ class Node:
 
     Generated subclasses keep what their gradient needs in slots and define
 
-    - `apply(grad, needs)`: the VJP on NumPy arrays,
-    - `apply_differentiable(grad, needs)`: the same formula on tensors, for `create_graph=True`,
-    - `release()`: lets go of what was saved.
+    - `apply(grad, needs)`: the VJP on NumPy arrays, and
+    - `apply_differentiable(grad, needs)`: the same formula on tensors, for `create_graph=True`.
 
     `needs[i]` is falsy where nobody asked for the gradient of input `i`; the answer is a tuple
     with one entry per input, None where there is no gradient.
@@ -77,6 +76,9 @@ class Node:
 
     saved_slots: ClassVar[tuple[str, ...]] = ()
     """Those of them that hold tensors and results, which hooks may replace."""
+
+    held_slots: ClassVar[tuple[str, ...]] = ()
+    """Those and the computed ones: what memory is held by until the graph is freed."""
 
     op: ClassVar[str] = ""
     """The entry of the table that the node was generated from."""
@@ -115,6 +117,8 @@ class Node:
         if fields is None:
             return
         cls.saved_slots = tuple(s for s, kind in fields.items() if kind in ("tensor", "result"))
+        computed = (slot for slot, kind in fields.items() if kind == "computed")
+        cls.held_slots = (*cls.saved_slots, *computed)
         for slot in cls.saved_slots:
             setattr(cls, f"_{slot}", SavedValue(slot))
             setattr(cls, f"_raw_{slot}", RawSaved(slot))
@@ -138,7 +142,9 @@ class Node:
         raise NotImplementedError(f"{self.name()} is not differentiable twice")
 
     def release(self) -> None:
-        """Let go of saved values; a node that saves nothing can run again, as in PyTorch."""
+        """Let go of saved arrays; a node that saves none can run again, as in PyTorch."""
+        for slot in self.held_slots:
+            setattr(self, slot, FREED)
 
     def name(self) -> str:
         """The name of the node, e.g. `MulBackward0`."""
