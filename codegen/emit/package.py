@@ -41,6 +41,10 @@ _METHODS_HEADER = """The ops that are methods and operators of `Tensor`, as type
 
 At run time each is made when it is first used, as the table `METHODS` of the package says."""
 
+_OPS_HEADER = """The ops that the runtime calls as `ops.cat`, as type checkers read them.
+
+At run time `ops` of `gradspec.dispatch.registry` finds each when it is first used."""
+
 
 @dataclass(slots=True)
 class GeneratedOp:
@@ -123,6 +127,9 @@ class PackageBuilder:
                 names=names,
                 families=sorted({name.module for name in names}),
                 header=self._header(_METHODS_HEADER),
+            )
+            result.files["ops.pyi"] = template("ops.pyi.j2").render(
+                names=self._base_names(), header=self._header(_OPS_HEADER)
             )
         for namespace in self._namespaces():
             path = "__init__.py" if namespace == "torch" else f"{namespace}_names.py"
@@ -301,6 +308,11 @@ class PackageBuilder:
             )
         doc = f"The ops of the table in the namespace {namespace}."
         return template("namespace.py.j2").render(names=ordered, header=self._header(doc))
+
+    def _base_names(self) -> list[NameView]:
+        """Every op, also those that users do not see, by its base name."""
+        names = {op.signature.name: op for op in reversed(self.table.ops)}
+        return [name_view(op, name, self.resolver) for name, op in sorted(names.items())]
 
     def _ops_of(self, families: Iterable[str]) -> dict[str, list[str]]:
         """The base names of the ops of each family."""

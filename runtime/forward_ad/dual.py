@@ -19,7 +19,7 @@ from ..core.node import Node
 from ..core.storage import base_of
 from ..core.tensor import Tensor
 from ..dispatch.absent import zeros_if_absent
-from ..dispatch.registry import Op, table_op
+from ..dispatch.registry import Op, ops
 from .saved_duals import keep_duals
 
 
@@ -307,7 +307,7 @@ def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
         from .inplace_tangents import lying_as  # which imports this module
 
         if any(np.may_share_memory(tangent.array, array) for array in given):
-            tangent = table_op("clone")(tangent)
+            tangent = ops.clone(tangent)
         tangent = lying_as(tangent, result)
     return with_tangent(result, tangent, level)
 
@@ -316,7 +316,7 @@ def _like(tangent: Tensor, result: Tensor) -> Tensor:
     """A tangent of the result's shape and dtype: that of one operand may be narrower."""
     mine, other = tangent.array, result.array
     if mine.shape != other.shape:
-        tangent = table_op("expand")(tangent, other.shape)
+        tangent = ops.expand(tangent, other.shape)
     if mine.dtype != other.dtype and "O" not in (mine.dtype.kind, other.dtype.kind):
-        tangent = table_op("_to_copy")(tangent, dtype=other.dtype)
+        tangent = ops._to_copy(tangent, dtype=other.dtype)
     return tangent

@@ -13,7 +13,7 @@ from ..core.entrance import check_dtype
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.memory_format import wanted_order
 from ..core.user_warnings import warn_of_imaginary_part
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 
 if TYPE_CHECKING:
     from ..core.tensor import Tensor
@@ -37,7 +37,7 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
         warn_of_imaginary_part()
     if dtype is not None and dtype.kind not in "fc":
         self = self.detach()  # no gradient comes back through integers
-    return table_op("_to_copy")(self, dtype=dtype, memory_format=order)
+    return ops._to_copy(self, dtype=dtype, memory_format=order)
 
 
 def wanted(
