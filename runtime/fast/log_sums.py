@@ -11,10 +11,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from .parallel_for import in_threads
+from .tuning import LOGADDEXP_VECTOR_MIN
 
 Array: TypeAlias = np.ndarray[Any, Any]
-
-LOGADDEXP_VECTOR_MIN: Final = 768
 
 _FLOATS: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -29,7 +28,7 @@ def log_of_sum(a: Any, b: Any) -> Any:
         return in_threads(np.logaddexp, a, b)
     try:
         return in_threads(_log_of_sum, a, b)
-    except FloatingPointError:  # somebody wants to hear of what is no error of the whole
+    except FloatingPointError:  # raised for a step, where the whole has no error
         return np.logaddexp(a, b)
 
 

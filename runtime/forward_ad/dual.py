@@ -15,12 +15,15 @@ from weakref import ref
 
 import numpy as np
 
+from ..core.dtype_kinds import is_symbolic
 from ..core.node import Node
 from ..core.storage import base_of
 from ..core.tensor import Tensor
 from ..dispatch.absent import zeros_if_absent
+from ..dispatch.dispatch import call, lift
 from ..dispatch.registry import Op, ops
 from .saved_duals import keep_duals
+from .tangent_layout import lying_as
 
 
 class Level:
@@ -36,7 +39,7 @@ class Level:
 
 
 class Parts:
-    """What a dual consists of."""
+    """The primal, the tangent and the level of a dual."""
 
     __slots__ = ("level", "primal", "tangent")
 
@@ -88,6 +91,15 @@ class Dual(Tensor):
     def level(self) -> Level:
         """The level that the tangent belongs to."""
         return self._dual_parts.level
+
+    @staticmethod
+    def _call_op(op: Op, values: dict[str, Any]) -> Any:
+        """Call an op on arguments by name, some of them duals: see `call_with_tangents`."""
+        return call_with_tangents(op, values)
+
+    def _as_operand(self) -> Tensor:
+        """Return the dual itself, whose tangent is taken off by `_call_op`."""
+        return self
 
     def detach_(self) -> Tensor:
         """Cut this tensor off from the graph, and drop the tangent."""
@@ -178,7 +190,7 @@ def split(value: Any, level: Level) -> tuple[Any, Tensor | None]:
 
 
 def without_closed_levels(value: Any) -> Any:
-    """What is below the duals whose level is closed."""
+    """Return what is below the duals whose level is closed."""
     while isinstance(value, Dual) and not value.level.open:
         value = value.primal
     return value
@@ -193,8 +205,6 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
     the JVP asks for no tangent that is there, the result has none, as in PyTorch.
     NotImplementedError if the op has no JVP.
     """
-    from ..dispatch.dispatch import call, lift  # which imports this module
-
     values = {name: _map(without_closed_levels, value) for name, value in values.items()}
     level = innermost_level(values.values())
     if level is None:
@@ -228,8 +238,6 @@ def _tangent_of_result(
     if op.jvp is not None:
         given = _given(op.jvp, tangents, lifted, result)
         return None if given is None else op.jvp(**given)
-    from ..dispatch.dispatch import call  # which imports this module
-
     asked = {name: tangents[f"{_in_table(name)}_t"] for name in op.linear_in}
     if all(tangent is None for tangent in asked.values()):
         return None
@@ -240,7 +248,7 @@ def _tangent_of_result(
 def _given(
     jvp: Callable[..., Any], tangents: dict[str, Any], lifted: dict[str, Any], result: Any
 ) -> dict[str, Any] | None:
-    """What a JVP asks for by the names of its parameters; None if none of its tangents is there."""
+    """Collect the arguments that a JVP names; None if none of its tangents is there."""
     code = jvp.__code__
     names = code.co_varnames[: code.co_argcount]
     asked = tangents.keys() & names or tangents.keys()
@@ -294,7 +302,7 @@ def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
     """Duals of the results; one whose tangent is None has none.
 
     A result on memory of its own gets a tangent on memory of its own, so that writing to the one
-    (see `tangent_writes`) is right for the other, too.
+    (see `inplace_tangents`) is right for the other, too.
     """
     if tangent is None:
         return result
@@ -304,8 +312,6 @@ def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
         return type(result)(*duals) if hasattr(result, "_fields") else type(result)(duals)
     tangent = _like(tangent, result)
     if base_of(result) is None:
-        from .inplace_tangents import lying_as  # which imports this module
-
         if any(np.may_share_memory(tangent.array, array) for array in given):
             tangent = ops.clone(tangent)
         tangent = lying_as(tangent, result)
@@ -317,6 +323,6 @@ def _like(tangent: Tensor, result: Tensor) -> Tensor:
     mine, other = tangent.array, result.array
     if mine.shape != other.shape:
         tangent = ops.expand(tangent, other.shape)
-    if mine.dtype != other.dtype and "O" not in (mine.dtype.kind, other.dtype.kind):
+    if mine.dtype != other.dtype and not (is_symbolic(mine.dtype) or is_symbolic(other.dtype)):
         tangent = ops._to_copy(tangent, dtype=other.dtype)
     return tangent

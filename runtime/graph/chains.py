@@ -15,16 +15,13 @@ import numpy as np
 
 from ..core.node import Node
 from ..core.tensor import Tensor, new_tensor
-from ..fast.parallel_for import PLENTY, share
-from .graph_task import GraphTask
-from .run_hooks import Gradient
+from ..fast.parallel_for import share
+from ..fast.tuning import CHAIN_BLOCK_BYTES, PARALLEL_ARITHMETIC_MIN
+from .graph_task import Gradient, GraphTask
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-BLOCK_BYTES: Final = 1 << 19
-"""Of the gradient at a time. With smaller blocks, threads wait for each other longer."""
-
-_PLAIN: Final = (type(None), bool, int, float, complex, str)
+_SAME_FOR_ALL_BLOCKS: Final = (type(None), bool, int, float, complex, str)
 """The types of what is the same for every block."""
 
 
@@ -33,12 +30,12 @@ class _Link(NamedTuple):
 
     node: Node
     position: int
-    """Of its only edge."""
+    """The position of its only edge."""
     saved: list[tuple[str, Any, Array | None]]
     """Its slots, what they hold, and the elements of that in a row where each block has its own."""
 
     def has_work(self) -> bool:
-        """Whether it computes with arrays: a sum hands its gradient on."""
+        """Return whether it computes with arrays: a sum hands its gradient on."""
         return any(flat is not None for _, _, flat in self.saved)
 
 
@@ -116,7 +113,7 @@ def apply_in_blocks(node: Node, grad: Array, needs: Sequence[object]) -> Sequenc
 
     Every core takes a part of them. What cannot be divided is left to the node as it is.
     """
-    flat = _flat(grad) if node.runs_in_blocks and grad.size >= PLENTY else None
+    flat = _flat(grad) if node.runs_in_blocks and grad.size >= PARALLEL_ARITHMETIC_MIN else None
     saved = None if flat is None else _saved(node, grad.shape)
     if flat is None or saved is None or all(array is None for _, _, array in saved):
         return node.apply(grad, needs)
@@ -135,7 +132,7 @@ def _applied_to_blocks(link: _Link, grad: Array, needs: Sequence[object]) -> Seq
         grad if kind is nothing else kind if kind is None else np.empty(grad.size, kind.dtype)
         for kind in kinds
     ]
-    length = max(1, BLOCK_BYTES // grad.itemsize)
+    length = max(1, CHAIN_BLOCK_BYTES // grad.itemsize)
 
     def work(start: int, stop: int) -> None:
         part = _Part(link)  # this thread's
@@ -175,7 +172,7 @@ def _links(
 
 
 def _link(node: Node, shape: tuple[int, ...], task: GraphTask) -> _Link | None:
-    """What it takes to run a node block by block; None if that would not be the same."""
+    """Return the link by which a node runs block by block; None if that would not be the same."""
     needs = node.next_nodes if task.needs is None else task.needs.get(node, ())
     positions = [
         position for position, grad_node in enumerate(node.next_nodes) if grad_node is not None
@@ -205,7 +202,7 @@ def _is_plain(value: object) -> bool:
     """Return whether a value is no array: a number, or a tuple of such options."""
     if type(value) is tuple:
         return all(map(_is_plain, value))
-    return isinstance(value, _PLAIN)
+    return isinstance(value, _SAME_FOR_ALL_BLOCKS)
 
 
 def _flat(array: Any, shape: tuple[int, ...] | None = None) -> Array | None:
@@ -220,7 +217,7 @@ def _flat(array: Any, shape: tuple[int, ...] | None = None) -> Array | None:
 
 
 def _passed_through(links: Sequence[_Link], grad: Array) -> Array:
-    """What comes out at the end of a chain; both gradients flat."""
+    """Run a chain on a flat gradient, and return the flat gradient at its end."""
 
     def pass_through(parts: list[_Part], start: int, stop: int) -> Array:
         block = grad[start:stop]
@@ -229,7 +226,7 @@ def _passed_through(links: Sequence[_Link], grad: Array) -> Array:
         return block
 
     out = np.empty(grad.size, pass_through([_Part(link) for link in links], 0, 0).dtype)
-    length = max(1, BLOCK_BYTES // grad.itemsize)
+    length = max(1, CHAIN_BLOCK_BYTES // grad.itemsize)
 
     def work(start: int, stop: int) -> None:
         parts = [_Part(link) for link in links]  # this thread's

@@ -1,4 +1,4 @@
-"""What a small function does in this library and in PyTorch, in terms that can be compared."""
+"""Small functions run in this library and in PyTorch, as facts that can be compared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Behaviour = Callable[[Any], Any]
 
 
 def observe(behaviour: Behaviour, library: Any) -> Any:
-    """What comes of it: the facts of its answer, or the type of its exception."""
+    """Return the facts of its answer, or the type of its exception."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -1,19 +1,11 @@
-"""What the tests of the runtime share."""
+"""Fixtures of the tests of the runtime."""
 
 import importlib
 
 import pytest
-
-from gradspec.core.node import Node
 
 
 @pytest.fixture(scope="session")
 def torch():
     """PyTorch, imported only by the tests that compare with it (marked `oracle`)."""
     return importlib.import_module("torch")
-
-
-@pytest.fixture(autouse=True)
-def _in_order(monkeypatch):
-    """Numbers that a test sets by hand are no matter for the tests after it."""
-    monkeypatch.setattr(Node, "are_in_order", True)

@@ -1,4 +1,4 @@
-"""What a failing backward pass says, with and without anomaly mode."""
+"""Messages of failing backward passes, with and without anomaly mode."""
 
 import threading
 

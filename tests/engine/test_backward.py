@@ -32,7 +32,7 @@ WRONG = {
 
 
 class Library:
-    """What the cases above use, of ours or of PyTorch."""
+    """Make the tensors of the cases above, of this library or of PyTorch."""
 
     def __init__(self, backward, grad, from_array) -> None:
         self.backward = backward

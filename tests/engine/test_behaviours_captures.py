@@ -1,4 +1,4 @@
-"""Which gradients a pass captures, which hooks run meanwhile and what they see: as in PyTorch."""
+"""The gradients that a pass captures, and the hooks that run meanwhile: as in PyTorch."""
 
 import pytest
 

@@ -278,7 +278,7 @@ def complex_gradient(lib):
 
 
 def not_recorded(lib, *, mark):
-    """What comes of inputs that a function returns where it leaves no node behind."""
+    """Inputs that a function returns where it makes no node."""
 
     def forward(ctx, x):
         if mark:

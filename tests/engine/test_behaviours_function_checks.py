@@ -1,4 +1,4 @@
-"""What custom functions may answer, mark and save, and what forward mode asks of their `jvp`."""
+"""Custom functions: what they may return, mark and save, and the contract of `jvp`."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""What hooks may answer and do, re-entrant passes, copies of graphs: the same in PyTorch."""
+"""Results of hooks, re-entrant passes, copies of graphs: the same in PyTorch."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""What a node saved and what became of it: the same in PyTorch."""
+"""Saved values, before and after they are freed: the same in PyTorch."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What the library holds only once and several may see: the same as in PyTorch, who has no such."""
+"""Shared arrays of constants: nothing done to one tensor shows in another, as in PyTorch."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which nodes know where they were made, and views made without gradients: as in PyTorch."""
+"""Tracebacks of nodes, and views made without gradients: as in PyTorch."""
 
 import warnings
 

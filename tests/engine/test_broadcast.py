@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import gradspec as gs
-from gradspec.dispatch.unbroadcast import reduce_to, reduce_to_differentiable
+from gradspec.dispatch.unbroadcast import reduce_to_differentiable
+from gradspec.kernels.reductions.unbroadcast import reduce_to
 
 
 def like(shape, dtype="float64"):

@@ -1,7 +1,8 @@
-"""Large gradients go block by block through a chain of nodes, and nobody can tell."""
+"""Large gradients pass chains of elementwise nodes block by block, with the same values."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
@@ -9,10 +10,13 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.fast.parallel_for import PLENTY
+from gradspec.fast import parallel_for
+from gradspec.fast.tuning import PARALLEL_ARITHMETIC_MIN
 from gradspec.graph import chains
 
-SIZE = PLENTY + 7
+from ..thresholds import set_thresholds
+
+SIZE = PARALLEL_ARITHMETIC_MIN + 7
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Function: TypeAlias = Callable[[gs.Tensor], gs.Tensor]
@@ -218,3 +222,88 @@ def test_a_profiler_sees_every_vertex_once(passed: list[list[str]]) -> None:
     counts = {average.key: average.count for average in profile.key_averages()}
     for name in ("SqrtBackward0", "ExpBackward0", "SinBackward0"):
         assert counts[name] == 1
+
+
+# ---- random graphs, with every gradient counted as large
+
+Step: TypeAlias = tuple[str, int, int]
+
+UNARY = (
+    *("sin", "cos", "neg", "abs", "square", "sigmoid", "tanh", "relu", "atan", "erf", "t"),
+    *("+ 1.5", "* 0.7", "1 -", "/ 3", "clamp", "contiguous"),
+)
+BINARY = ("add", "sub", "mul", "maximum", "where", "/")
+SHAPE = (4, 4)
+
+
+def run_step(lib: Any, name: str, x: Any, y: Any) -> Any:
+    """Run one step, of one tensor or of two."""
+    match name:
+        case "+ 1.5":
+            return x + 1.5
+        case "* 0.7":
+            return x * 0.7
+        case "1 -":
+            return 1 - x
+        case "/ 3":
+            return x / 3
+        case "t":
+            return x.t() if x.ndim == 2 else x
+        case "clamp":
+            return x.clamp(-1, 1)
+        case "where":
+            return lib.where(x > y, x, y * 2)
+        case "/":
+            return x / (y.abs() + 1)
+    return getattr(lib, name)(x, y) if name in BINARY else getattr(x, name)()
+
+
+def make_steps(rng: random.Random, leaves: int) -> list[Step]:
+    """Most steps go on from the last: so there are long chains, and places where they meet."""
+    steps = []
+    for last in range(leaves - 1, leaves + rng.randrange(4, 18)):
+        first = last if rng.random() < 0.75 else rng.randrange(last + 1)
+        name = rng.choice(UNARY if rng.random() < 0.65 else BINARY)
+        steps.append((name, first, rng.randrange(last + 1)))
+    return steps
+
+
+def gradients_of_graph(lib: Any, seed: int) -> list[Any]:
+    """Return the gradients of all leaves, or by `autograd.grad` that of the last one."""
+    rng, numbers = random.Random(seed), np.random.default_rng(seed)
+    tensors = []
+    for shape in (*rng.choices([SHAPE, SHAPE, (1, 4), ()], k=3), SHAPE):
+        asks = len(tensors) == 3 or rng.random() < 0.5
+        tensors.append(lib.tensor(numbers.standard_normal(shape), requires_grad=asks))
+    leaves = [leaf for leaf in tensors if leaf.requires_grad]
+    for name, first, second in make_steps(rng, len(tensors)):
+        tensors.append(run_step(lib, name, tensors[first], tensors[second]))
+        if rng.random() < 0.02 and tensors[-1].requires_grad:
+            tensors[-1].register_hook(lambda grad: grad * 2)
+    total = tensors[-1].sum()
+    if not total.requires_grad:
+        return []
+    if rng.random() < 0.4:
+        return list(lib.autograd.grad(total, leaves[-1:], allow_unused=True))
+    total.backward(retain_graph=True)
+    total.backward()
+    return [leaf.grad for leaf in leaves]
+
+
+@pytest.mark.oracle
+def test_random_graphs_have_the_gradients_of_pytorch(
+    torch: Any, monkeypatch: pytest.MonkeyPatch, passed: list[list[str]]
+) -> None:
+    set_thresholds(monkeypatch, CHAIN_BLOCK_BYTES=40, PARALLEL_UFUNC_MIN=2)
+    monkeypatch.setattr(parallel_for._workers, "have_met_large", True)
+    for seed in range(1_000):
+        ours, theirs = gradients_of_graph(gs, seed), gradients_of_graph(torch, seed)
+        assert len(ours) == len(theirs), seed
+        for found, expected in zip(ours, theirs, strict=True):
+            assert (found is None) == (expected is None), seed
+            if found is not None:
+                np.testing.assert_allclose(
+                    found.numpy(), expected.numpy(), rtol=1e-9, atol=1e-12, err_msg=f"seed {seed}"
+                )
+    assert len(passed) > 500
+    assert max(map(len, passed)) > 5

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.core.node import AccumulateGrad
+from gradspec.core.accumulate_grad import AccumulateGrad
 
 
 def leaf(*values: float) -> gs.Tensor:

@@ -1,4 +1,4 @@
-"""What arrays become tensors, through which door, and what they are then."""
+"""Arrays that become tensors: which are accepted, by which function, as what."""
 
 from __future__ import annotations
 

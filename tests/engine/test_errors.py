@@ -8,7 +8,7 @@ from gradspec.dispatch.op_errors import LinAlgError, describe_call, failure
 
 
 def caught(function, *args) -> Exception:
-    """What `function` raises when it is an op on these arrays."""
+    """Return what `function` raises as an op on these arrays."""
     try:
         function(*args)
     except Exception as error:

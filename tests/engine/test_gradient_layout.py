@@ -1,4 +1,4 @@
-"""How the gradients of leaves lie in memory: what PyTorch promises, and checks of the arrays."""
+"""Strides of the gradients of leaves: PyTorch's promises, and checks of the arrays."""
 
 from __future__ import annotations
 

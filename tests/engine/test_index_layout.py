@@ -1,4 +1,4 @@
-"""What an index picks lies in memory as in PyTorch, so that `view` is allowed for the same."""
+"""Strides of indexing results are PyTorch's, so that `view` is allowed for the same ones."""
 
 import numpy as np
 import pytest

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 
 import pytest
 
@@ -50,23 +51,29 @@ def raising():
 
 @pytest.fixture
 def ask_for_interrupt():
-    """Answers a function that asks for one SIGINT, a moment later."""
+    """Answers a function that asks for one SIGINT, a moment later, and answers when it is sent."""
     main = threading.main_thread().ident
     asked = queue.SimpleQueue()
     rng = random.Random(0)
 
     def interrupt():
-        while asked.get():
+        while sent := asked.get():
             time.sleep(rng.random() * 2e-4)
             signal.pthread_kill(main, signal.SIGINT)
+            sent.set()
+
+    def ask():
+        sent = threading.Event()
+        asked.put(sent)
+        return sent
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     thread = threading.Thread(target=interrupt)
     thread.start()
-    yield lambda: asked.put(True)
-    asked.put(False)
+    yield ask
+    asked.put(None)
     thread.join()
     signal.signal(signal.SIGINT, before)
     sys.setswitchinterval(interval)
@@ -74,15 +81,17 @@ def ask_for_interrupt():
 
 @pytest.mark.parametrize("block", [no_grad, nested, decorated, used_again, raising])
 def test_the_modes_are_as_before(ask_for_interrupt, block):
-    found = set()
+    found = Counter()
     for _ in range(SIGNALS):
         try:
-            ask_for_interrupt()
-            while True:
+            sent = ask_for_interrupt()
+            while not sent.is_set():
                 block()
+            block()  # Python itself drops an interrupt that meets a finalizer
         except KeyboardInterrupt:
-            found.add((gs.is_grad_enabled(), gs.is_inference_mode_enabled()))
-    assert found == {(True, False)}
+            found[gs.is_grad_enabled(), gs.is_inference_mode_enabled()] += 1
+    assert list(found) == [(True, False)]
+    assert found.total() > SIGNALS / 2
     no_grad()  # what an interrupt left prepared is forgotten
     gs.ones(1).neg()
     assert current_mode.flags == 0

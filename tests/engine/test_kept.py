@@ -1,4 +1,4 @@
-"""What nodes keep, read as users read it: `node._saved_self`, `node._saved_result`."""
+"""Saved values as users read them: `node._saved_self`, `node._saved_result`."""
 
 import pytest
 

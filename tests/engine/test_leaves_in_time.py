@@ -1,4 +1,4 @@
-"""When leaves get their gradients: as soon as these are complete, for all that anybody can see."""
+"""Leaves get their gradients as soon as these are complete, as far as a program can see."""
 
 import gc
 import tracemalloc
@@ -8,13 +8,13 @@ import pytest
 
 import gradspec as gs
 from gradspec.core.node import Node, next_sequence_nr
-from gradspec.graph.engine import _MUCH
+from gradspec.fast.tuning import DEFER_LEAF_MAX
 
 from .behaviours import assert_same, attempt, leaf
 
 
 def late_failure(lib):
-    """Of four leaves two are complete when the pass meets a node that was freed."""
+    """Two of four leaves are complete when the pass meets a node that was freed."""
     early, late, both, below = (leaf(lib, float(nr)) for nr in range(1, 5))
     freed = (below * both).exp()
     freed.sum().backward()
@@ -176,8 +176,8 @@ def test_the_failing_node_is_named_wherever_the_pass_is():
 
 
 def test_large_gradients_are_not_held_until_the_end():
-    """When gradients are accumulated, those of large leaves go one after the other."""
-    count, size = 24, 2 * _MUCH
+    """Gradients of large leaves are accumulated and freed one after the other."""
+    count, size = 24, 2 * DEFER_LEAF_MAX
     leaves = [gs.tensor(np.ones(size), requires_grad=True) for _ in range(count)]
     for x in leaves:
         x.grad = gs.tensor(np.ones(size))
@@ -196,7 +196,7 @@ def test_large_gradients_are_not_held_until_the_end():
 
 
 class NothingBackward0(Node):
-    """Of an op whose VJP is `None`: no gradient, though the result depends on the argument."""
+    """An op whose VJP is `None` has no gradient, though the result depends on the argument."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""How much freed memory stays with the process is the program's to say."""
+"""`set_allocator_cache`, and that nothing is tuned unless it is called."""
 
 import platform
 import subprocess

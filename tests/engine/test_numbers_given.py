@@ -1,4 +1,4 @@
-"""What may stand for a number among the arguments of an op."""
+"""Arguments of ops that count as numbers."""
 
 from __future__ import annotations
 

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.fast.parallel_for import ENOUGH, LINES, PLENTY, along, have_met_large, in_threads
+from gradspec.fast.parallel_for import along, have_met_large, in_threads
+from gradspec.fast.tuning import PARALLEL_ARITHMETIC_MIN, PARALLEL_SORT_MIN, PARALLEL_UFUNC_MIN
 
-SIZE = PLENTY + 7
+SIZE = PARALLEL_ARITHMETIC_MIN + 7
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -93,7 +94,7 @@ def test_several_arrays_and_numbers() -> None:
     np.testing.assert_allclose(in_threads(np.logaddexp, 0, b), np.logaddexp(0, b), rtol=1e-15)
     short = np.ones((1,))
     np.testing.assert_array_equal(in_threads(np.arctan2, a, short), np.arctan2(a, short))
-    rows = a[:ENOUGH].reshape(2, ENOUGH // 2)
+    rows = a[:PARALLEL_UFUNC_MIN].reshape(2, PARALLEL_UFUNC_MIN // 2)
     np.testing.assert_array_equal(in_threads(np.arctan2, rows[0], rows), np.arctan2(rows[0], rows))
 
 
@@ -115,7 +116,16 @@ def test_every_thread_takes_a_part() -> None:
     assert len(seen) == 3
 
 
-@pytest.mark.parametrize("shape", [(LINES,), (2, LINES), (LINES, 2), (40, 41, 42), (1, LINES, 1)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (PARALLEL_SORT_MIN,),
+        (2, PARALLEL_SORT_MIN),
+        (PARALLEL_SORT_MIN, 2),
+        (40, 41, 42),
+        (1, PARALLEL_SORT_MIN, 1),
+    ],
+)
 def test_lines_are_left_whole(shape: tuple[int, ...], threads: int) -> None:
     array = np.random.default_rng(0).standard_normal(shape)
     for dim in range(array.ndim):
@@ -133,13 +143,13 @@ def test_lines_are_shared_among_threads(threads: int) -> None:
         parts.append(part.shape)
         return part
 
-    along(function, np.ones((LINES, 2)), 1)
+    along(function, np.ones((PARALLEL_SORT_MIN, 2)), 1)
     assert len(parts) == threads
-    assert sum(lines for lines, _ in parts) == LINES
+    assert sum(lines for lines, _ in parts) == PARALLEL_SORT_MIN
     assert {length for _, length in parts} == {2}
     parts.clear()
-    along(function, np.ones((LINES, 1)), 0)
-    assert parts == [(LINES, 1)]  # a single line
+    along(function, np.ones((PARALLEL_SORT_MIN, 1)), 0)
+    assert parts == [(PARALLEL_SORT_MIN, 1)]  # a single line
 
 
 def test_what_numpy_is_told_about_errors_holds_in_every_thread(threads: int) -> None:
@@ -166,7 +176,11 @@ def test_an_error_in_a_thread_leaves_the_threads_usable(threads: int) -> None:
 
 def test_the_first_large_array_is_remembered(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gradspec.fast.parallel_for._workers.have_met_large", False)
-    for size, is_large in ((ENOUGH - 1, False), (ENOUGH, True), (SIZE, True)):
+    for size, is_large in (
+        (PARALLEL_UFUNC_MIN - 1, False),
+        (PARALLEL_UFUNC_MIN, True),
+        (SIZE, True),
+    ):
         in_threads(np.sqrt, np.ones(size))
         assert have_met_large() == is_large
 

@@ -107,7 +107,7 @@ def without_legend(root: ElementTree.Element) -> ElementTree.Element:
 
 
 def legend(svg: str) -> list[str]:
-    """What the legend of a picture says."""
+    """Return the legend of a picture."""
     lines = re.findall(r'<g class="legend">.*?>([^<>]+)</text></g>', svg)
     return [str(line) for line in lines]
 

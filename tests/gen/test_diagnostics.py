@@ -29,7 +29,7 @@ def test_a_bad_spec_gets_exactly_its_diagnostic(path: Path) -> None:
 
 
 SPEC_CODES = {code for code in CODES if "GS0" < code < "GS08"}
-"""Those from GS080 on are about files and folders: `test_out` and `test_own_packages` have them."""
+"""Codes from GS080 on are about files and folders: `test_out` and `test_own_packages` test them."""
 
 
 def test_every_code_of_a_spec_mistake_has_a_bad_spec() -> None:

@@ -241,7 +241,7 @@ def edited(draw: st.DrawFn) -> str:
 
 
 def read(path: Path) -> str:
-    """What becomes of a file: `generated`, or its mistakes as a user sees them."""
+    """Return `generated`, or the mistakes of a file as a user sees them."""
     try:
         table = load_table(path, base=own_table())
         everything = Table((*own_table().ops, *table.ops))

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import gradspec as gs
-from gradspec.fast.parallel_for import PLENTY
+from gradspec.fast.tuning import PARALLEL_ARITHMETIC_MIN
 from gradspec.graph import chains
 from gradspec_codegen.cli import main
 from gradspec_codegen.prove.report.verdict import Status
@@ -38,7 +38,7 @@ def test_a_wrong_version_for_large_arrays_is_refuted(
     (_, verdict), *_ = prove_text(BENT, tmp_path, "bends").values()
     assert verdict.status is Status.PROVED, verdict
     with monkeypatch.context() as patched:
-        patched.setitem(to_threads._OPERATORS, "+", "divide")
+        patched.setitem(to_threads._OPERATORS, "+", "np.divide")
         (_, verdict), *_ = prove_text(BENT, tmp_path, "bends").values()
     assert verdict.status is Status.REFUTED
     assert verdict.counterexample is not None
@@ -66,7 +66,10 @@ def test_an_op_of_another_table_shares_large_arrays(
     monkeypatch.setattr(
         chains, "_applied_to_blocks", lambda *args: blocks.append(args[1].size) or in_blocks(*args)
     )
-    for size, calls in ((PLENTY - 1, []), (PLENTY, [PLENTY])):
+    for size, calls in (
+        (PARALLEL_ARITHMETIC_MIN - 1, []),
+        (PARALLEL_ARITHMETIC_MIN, [PARALLEL_ARITHMETIC_MIN]),
+    ):
         data = np.linspace(-1, 1, size)
         x = gs.tensor(data, requires_grad=True)
         y = bends.bent(x, 3)

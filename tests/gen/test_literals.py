@@ -1,4 +1,4 @@
-"""What a spec says in words enters generated code as words, whatever they are."""
+"""Texts of a spec enter generated code as texts, whatever they contain."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ ENTRY = """
 
 
 def clashes(*names: str) -> bool:
-    """Whether names mean one thing in the language: `x` and `x_`, `x` and `x_t`."""
+    """Return whether names mean one thing in the language: `x` and `x_`, `x` and `x_t`."""
     plain = [name.removesuffix("_") or name for name in names]
     tangents = {f"{name}_{of}" for name in names for of in "pt"}
     gradients = {f"grad_{name}" for name in names}
@@ -204,7 +204,7 @@ def test_arguments_locals_and_outputs_may_have_any_name(start: int, tmp_path: Pa
 
 
 OF_PACKAGES = ("annotations", "extend", "namesake", "TYPE_CHECKING")
-"""What the `__init__` of a package imports, and a family: tried by themselves, as the ops of all
+"""Names that the `__init__` of a package imports, and a family: tried alone, as the ops of all
 packages of a process have different names."""
 
 TAKEN = {name for op in own_table().ops for name in (op.signature.name, *op.aliases)}

@@ -143,7 +143,7 @@ REFUSED = {
     "a/" * 3000: "",
     "\udcff": "no such characters",
 }
-"""What `--out` may be told, and a part of the answer."""
+"""Values of `--out`, and a part of the answer."""
 
 
 @pytest.mark.parametrize("out", REFUSED)
@@ -255,7 +255,7 @@ def test_schema_overwrites_schemas_only(in_folder: Path, text: bytes) -> None:
 
 @pytest.mark.parametrize("kind", ["foreign", "link", "dangling", "folder"])
 def test_a_lock_that_is_none_stays(in_folder: Path, kind: str) -> None:
-    """Of a whole table, whose lock lies beside it."""
+    """The lock of a whole table, beside it."""
     lock = in_folder / "proofs.lock"
     (in_folder / "notes.txt").write_text("precious")
     match kind:

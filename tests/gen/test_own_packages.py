@@ -16,7 +16,7 @@ WRONG_KERNEL = KERNELS.replace("return a * b", "return a * b * b")
 
 
 def python(folder: Path, text: str) -> str:
-    """What a program in a folder prints."""
+    """Return what a program in a folder prints."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", text],
         cwd=folder,

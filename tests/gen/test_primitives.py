@@ -1,4 +1,4 @@
-"""What a forward may call: functions that proofs have an exact model of, and nothing else."""
+"""Primitives of forwards: functions that proofs have an exact model of, and nothing else."""
 
 from __future__ import annotations
 
@@ -82,11 +82,11 @@ CALLS = {
     "np.linalg.solve": lambda x, m: np.linalg.solve(m, x),
 }
 BY_FACTORS = {"np.linalg.cholesky", "np.linalg.eigh"}
-"""Of matrices that an example gives by their factors: `test_prove_parametrize` has them."""
+"""Functions of matrices that examples give by factors: `test_prove_parametrize` tests them."""
 
 
 def both(call: Callable[..., Any], *operands: tuple[Any, Any]) -> tuple[list[Any], list[Any]]:
-    """What a call answers on symbols, at the point they stand for, and on floats."""
+    """Return a call's result on symbols, at the point they stand for, and on floats."""
     point = Point(dict(zip(SYMBOLS, VALUES, strict=True)))
     with tracing(point):
         exact = call(*(symbols for symbols, _ in operands))

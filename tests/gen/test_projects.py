@@ -1,4 +1,4 @@
-"""What an own spec must not do, and where there is no project, or one with mistakes."""
+"""Mistakes of own specs and projects, and folders without a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is zero is seen to be, what is not is refuted, and nothing else is claimed."""
+"""Zeros are recognised, non-zeros refuted, and nothing else is claimed."""
 
 from __future__ import annotations
 

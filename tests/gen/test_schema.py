@@ -21,7 +21,7 @@ GOOD = sorted((Path(__file__).parent / "good_specs").glob("*.yaml"))
 
 
 def mistakes(text: str) -> list[str]:
-    """What the schema has against a spec, as paths into it."""
+    """Return the schema's errors about a spec, as paths into it."""
     found = Draft202012Validator(schema()).iter_errors(yaml.safe_load(text))
     return [error.json_path for error in found]
 

@@ -56,7 +56,7 @@ def test_the_mutants_add_up() -> None:
 
 
 def _listed(text: str) -> int:
-    """How many mutants a list names: `old` → `new`, some of them in several places."""
+    """Count the mutants of a list: `old` → `new`, some of them in several places."""
     lines = re.findall(r"^- `[^`]+`, \w+ of `\w+`: (.*)$", text, re.MULTILINE)
     edits = re.findall(r"`[^`]*` → `[^`]*`(?: \((\d+) places\))?", "\n".join(lines))
     return sum(int(places or 1) for places in edits)

@@ -50,14 +50,14 @@ _ADAPTED: Mapping[str, Callable[..., Any]] = {
     "einsum": lambda tensors, equation: gs.einsum(equation, tensors),
     "linalg.lstsq.grad_oriented": lambda a, b, driver: gs.linalg.lstsq(a, b, driver=driver)[:2],
 }
-"""Where the database calls an op with its arguments in another order than users do.
+"""Ops that the database calls with arguments in another order than users do.
 
 By the label, where it is a variant that takes a part of the answer.
 """
 
 
 def public_function(name: str) -> Callable[..., Any]:
-    """What users of this library call by the name that the database gives."""
+    """Return the function of this library that has the database's name."""
     if name in _ADAPTED:
         return _ADAPTED[name]
     found: Any = getattr(Tensor, name, None)
@@ -119,7 +119,7 @@ def expanded(array: Any) -> Any:
 
 @dataclass(frozen=True)
 class Layout:
-    """How arguments and cotangents lie in memory."""
+    """The strides of arguments and cotangents."""
 
     arguments: Callable[[Any], Any] = contiguous
     cotangents: Callable[[Any], Any] = contiguous
@@ -211,7 +211,7 @@ _MOST_SAMPLES = 120
 
 
 def is_drawn(info: Any, sample: Any) -> bool:
-    """Whether chance decides what comes out."""
+    """Return whether the result is random."""
     if info.name not in DATA["drawn"] or not sample.kwargs.get("training", True):
         return False
     ((argument, default),) = DATA["drawn"][info.name].items()
@@ -219,7 +219,7 @@ def is_drawn(info: Any, sample: Any) -> bool:
 
 
 def difference(info: Any, sample: Any, layout: Layout = PLAIN) -> str | None:
-    """How the answers of the two libraries to a sample differ; None if they do not.
+    """Describe how the two libraries' answers to a sample differ; None if they do not.
 
     Raises one of `UNSUPPORTED` if this library refuses it.
     """
@@ -239,14 +239,14 @@ def difference(info: Any, sample: Any, layout: Layout = PLAIN) -> str | None:
 
 
 def results(info: Any, sample: Any, layout: Layout) -> tuple[list[Any], list[Any]]:
-    """What a call answers, in this library and in PyTorch."""
+    """Return a call's result in this library and in PyTorch."""
     function = _ADAPTED.get(label(info)) or public_function(info.name)
     ours = next(answers(OURS, function, sample, layout))
     return ours, next(answers(THEIRS, info.op, sample, layout))
 
 
 def pytorch_refuses(info: Any, sample: Any, layout: Layout) -> bool:
-    """Whether PyTorch has no answer, as to a view of what is not contiguous."""
+    """Return whether PyTorch has no answer, as to a view of what is not contiguous."""
     try:
         next(answers(THEIRS, info.op, sample, layout))
     except RuntimeError:

@@ -80,7 +80,7 @@ def _torch_leaf(array: Any, requires_grad: bool) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Library:
-    """What a comparison needs of one of the two."""
+    """The functions of one of the two libraries that a comparison needs."""
 
     leaf: Callable[[Any, bool], Any]
     call: Callable[[OpSpec, Arguments], Any]
@@ -93,7 +93,7 @@ TORCH = Library(_torch_leaf, call_torch, torch.autograd.grad)
 
 @dataclass(frozen=True)
 class Answer:
-    """What one call came to: its outputs, then first and second gradients of a combination."""
+    """The results of one call: its outputs, then first and second gradients of a combination."""
 
     results: list[Any]
     first: list[Any]

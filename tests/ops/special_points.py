@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 Function: TypeAlias = Callable[..., Any]
-"""Of a library (`torch` or `gradspec`) and its tensors."""
+"""A function of a library (`torch` or `gradspec`) and its tensors."""
 
 _OF_TENSORS = """
 abs neg sign sgn floor ceil round trunc frac exp exp2 expm1 log log1p log2 log10 sqrt rsqrt

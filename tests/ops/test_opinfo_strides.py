@@ -1,4 +1,4 @@
-"""How results lie in memory, where a later `view` can tell: as PyTorch's samples do.
+"""Strides of results, where a later `view` can tell: as those of PyTorch's samples.
 
 Each result of arguments that are turned, have gaps or are expanded has PyTorch's strides. What
 differs is listed in `opinfo.yaml`, with the reason.

@@ -53,7 +53,7 @@ SEVERAL = [
 
 @dataclass(frozen=True)
 class Library:
-    """What a comparison needs of one of the two."""
+    """The functions of one of the two libraries that a comparison needs."""
 
     tensor: Callable[[Any], Any]
     call: Callable[..., Any]
@@ -102,7 +102,7 @@ def _tangents(library: Library, case: Case, arguments: Arguments, place: Place) 
 
 @pytest.mark.parametrize("case", SEVERAL, ids=lambda case: case.label)
 def test_it_is_nan_only_where_pytorch_says_so(case: Case) -> None:
-    """Where an argument without a tangent has an infinite element. PyTorch itself has more nan: its
+    """An argument without a tangent has an infinite element. PyTorch itself has more nan: its
     products of matrices and convolutions do fill in zeros."""
     arguments = case.arguments()
     places = variables(case.op, arguments)

@@ -55,7 +55,7 @@ DIFFERENT = {
     *(("float16", name) for name in ("erfinv", "i0", "logit")),
     *(("float16", f"special_{name}") for name in ("entr", "i0e", "i1", "i1e", "ndtr")),
 }
-"""What NumPy and SciPy do otherwise: arithmetic on bools, float16 in special functions."""
+"""Differences of NumPy and SciPy: arithmetic on bools, float16 in special functions."""
 
 
 def _promoting(tensors: int) -> list[OpSpec]:

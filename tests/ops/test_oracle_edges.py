@@ -41,7 +41,7 @@ def _modified(lib: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def _tangent(lib: Any, function: Callable[[Any, Any], Any]) -> Any:
-    """Of a vector of float32 beside a float64 of no dimensions, where both have a tangent."""
+    """Return the tangent for a float32 vector and a float64 scalar that both have tangents."""
     modes = lib.autograd.forward_ad
     with modes.dual_level():
         x = modes.make_dual(lib.tensor([0.5, 1.5]), lib.tensor([1.0, 2.0]))

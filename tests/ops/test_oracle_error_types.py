@@ -1,4 +1,4 @@
-"""What PyTorch refuses, or answers in its own way, outside of the ops: the same types of errors."""
+"""Refusals of PyTorch outside of the ops: the same types of errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How results lie in memory, and what NumPy's numbers do to dtypes, against PyTorch."""
+"""Strides of results, and dtypes with NumPy's numbers, against PyTorch."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import gradspec as gs
 pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore")]
 
 Form = Callable[[Any, Any, Any], Any]
-"""Of a library, a tensor and a number."""
+"""A function of a library, a tensor and a number."""
 
 DTYPES = ("uint8", "int8", "int32", "int64", "bool", "float32")
 NUMBERS = (-3, 3, 300, -129, -256, 2**31, 2**40, 2**63 - 1, -(2**63))

@@ -17,7 +17,7 @@ Call = Callable[[Any], Any]
 
 
 def _gradient(lib: Any, function: Callable[[Any], Any], *values: float) -> Any:
-    """What a function answers, and the gradient of the sum of its squares."""
+    """Return a function's result, and the gradient of the sum of its squares."""
     x = leaf(lib, *values)
     answer = function(x)
     (answer * answer).sum().backward()

@@ -10,7 +10,7 @@ import gradspec as gs
 pytestmark = pytest.mark.oracle
 
 ARGUMENTS = {"softmax": (0,), "log_softmax": (0,), "logsumexp": (0,)}
-"""What follows the tensor."""
+"""The arguments after the tensor."""
 
 LESS_EXACT = dict.fromkeys(("digamma", "polygamma", "psi", "gammaln"), 1e-8)
 """PyTorch's series for these end early."""

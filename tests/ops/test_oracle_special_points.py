@@ -38,7 +38,7 @@ def _far(x: Array, *_: Array) -> Any:
 
 
 def _tails(x: Array, *_: Array) -> Any:
-    """Where PyTorch subtracts what is nearly equal, or multiplies zero and infinity."""
+    """Functions where PyTorch subtracts nearly equal numbers, or multiplies zero and infinity."""
     return (np.abs(x) >= 6) | np.isnan(x)
 
 
@@ -82,7 +82,7 @@ DIFFERENT: dict[str, tuple[str, Where]] = {
     "smooth_l1_loss up to 0.5": ("d", lambda x, y: np.isnan(x - y)),
     "huber_loss up to 0.5": ("d", lambda x, y: np.isnan(x - y)),
 }
-"""Which answers may differ, by the beginning of their names, and at which points."""
+"""The answers that may differ, by the beginning of their names, and at which points."""
 
 
 def _compare(name: str, function: Function, inputs: list[Array]) -> None:
@@ -126,7 +126,7 @@ SIGNED = [
 
 @pytest.mark.parametrize("name", SIGNED)
 def test_signs_of_zeros(name: str) -> None:
-    """Of single elements: of many PyTorch answers differently, as its vector instructions do."""
+    """Compute single elements: PyTorch's vector instructions answer differently for many."""
     import torch
 
     for value in (0.0, -0.0, 0.25, -0.25, 800.0, -800.0):

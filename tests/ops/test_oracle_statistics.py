@@ -15,7 +15,7 @@ nan, inf = float("nan"), float("inf")
 
 
 def _with_gradient(lib: Any, function: Callable[[Any], Any], *values: float) -> Any:
-    """What a function answers, and the gradient of the sum of its first answer."""
+    """Return a function's results, and the gradient of the sum of the first."""
     x = leaf(lib, *values)
     answer = function(x)
     (answer[0] if isinstance(answer, tuple) else answer).sum().backward()

@@ -1,4 +1,4 @@
-"""What is probably a mistake is warned of where PyTorch warns, at the user's line."""
+"""Warnings of probable mistakes where PyTorch warns, at the user's line."""
 
 from __future__ import annotations
 
