@@ -15,7 +15,7 @@ from .core.tensor import Tensor
 from .dispatch.registry import base_names, import_later
 from .functions.methods import install, lazy_methods
 
-ABI: Final = 1
+ABI: Final = 2
 """Counts up when code that was generated before cannot run with this runtime any more."""
 
 _OWNERS: Final[dict[str, str]] = {}

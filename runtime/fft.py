@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .core.missing import explaining as _explaining
 from .core.tensor import normalize_dim
-from .dispatch.registry import table_op
+from .dispatch.registry import ops
 from .functions.creation import arange
 from .kernels.elementwise.complex_numbers import complex_of
 
@@ -117,13 +117,13 @@ def ihfftn(input: Tensor, s: Dims = None, dim: Dims = None, norm: str | None = N
 def fftshift(input: Tensor, dim: Dims = None) -> Tensor:
     """The frequencies in ascending order: zero in the middle."""
     dims = _dims(input, dim)
-    return table_op("roll")(input, [input.shape[each] // 2 for each in dims], dims)
+    return ops.roll(input, [input.shape[each] // 2 for each in dims], dims)
 
 
 def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
     """The inverse of `fftshift`."""
     dims = _dims(input, dim)
-    return table_op("roll")(input, [(input.shape[each] + 1) // 2 for each in dims], dims)
+    return ops.roll(input, [(input.shape[each] + 1) // 2 for each in dims], dims)
 
 
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
@@ -155,9 +155,9 @@ def _along_one(
     given = _resized(_floating(input), dims, sizes)
     divisor = _divisor(name, norm, inverse=inverse)
     if given.is_complex():
-        return table_op("_fft_c2c")(given, dims, divisor, inverse)
-    forward = table_op("_fft_r2c")(given, dims, divisor, False)
-    return table_op("conj")(forward) if inverse else forward
+        return ops._fft_c2c(given, dims, divisor, inverse)
+    forward = ops._fft_r2c(given, dims, divisor, False)
+    return ops.conj(forward) if inverse else forward
 
 
 def _forward(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
@@ -174,18 +174,18 @@ def _along_several(
     dims, sizes = _dims_and_sizes(input, s, dim)
     given = _complex(_resized(_floating(input), dims, sizes))
     divisor = _divisor(name, norm, inverse=inverse)
-    return table_op("_fft_c2c")(given, dims, divisor, inverse) if dims else given.clone()
+    return ops._fft_c2c(given, dims, divisor, inverse) if dims else given.clone()
 
 
 def _half(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
     dims, sizes = _last_needed(name, input, s, dim)
-    return table_op("_fft_r2c")(_real(name, input, dims, sizes), dims, _divisor(name, norm), True)
+    return ops._fft_r2c(_real(name, input, dims, sizes), dims, _divisor(name, norm), True)
 
 
 def _from_half(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
     dims, sizes = _last_needed(name, input, s, dim)
     given, length = _halved(input, s, dims, sizes)
-    return table_op("_fft_c2r")(given, dims, _divisor(name, norm, inverse=True), length)
+    return ops._fft_c2r(given, dims, _divisor(name, norm, inverse=True), length)
 
 
 def _hermitian(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
@@ -193,17 +193,17 @@ def _hermitian(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -
     given, length = _halved(input, s, dims, sizes)
     divisor = _divisor(name, norm)
     if len(dims) > 1:
-        given = table_op("_fft_c2c")(given, dims[:-1], divisor, False)
-    return table_op("_fft_c2r")(table_op("conj")(given), dims[-1:], divisor, length)
+        given = ops._fft_c2c(given, dims[:-1], divisor, False)
+    return ops._fft_c2r(ops.conj(given), dims[-1:], divisor, length)
 
 
 def _inverse_hermitian(name: str, input: Tensor, s: Dims, dim: Dims, norm: str | None) -> Tensor:
     dims, sizes = _last_needed(name, input, s, dim)
     divisor = _divisor(name, norm, inverse=True)
-    half = table_op("_fft_r2c")(_real(name, input, dims, sizes), dims[-1:], divisor, True)
+    half = ops._fft_r2c(_real(name, input, dims, sizes), dims[-1:], divisor, True)
     if len(dims) == 1:
-        return table_op("conj")(half)
-    return table_op("_fft_c2c")(table_op("conj_physical")(half), dims[:-1], divisor, True)
+        return ops.conj(half)
+    return ops._fft_c2c(ops.conj_physical(half), dims[:-1], divisor, True)
 
 
 # ---- arguments
@@ -297,12 +297,12 @@ def _resized(input: Tensor, dims: list[int], sizes: list[int]) -> Tensor:
     """Padded with zeros, or cut, at the ends of dimensions."""
     for dim, size in zip(dims, sizes, strict=True):
         if size < input.shape[dim]:
-            input = table_op("slice")(input, dim, 0, size)
+            input = ops.slice(input, dim, 0, size)
     missing = {d: n - input.shape[d] for d, n in zip(dims, sizes, strict=True)}
     if not any(missing.values()):
         return input
     pads = [pad for dim in reversed(range(input.ndim)) for pad in (0, missing.get(dim, 0))]
-    return table_op("constant_pad_nd")(input, pads)
+    return ops.constant_pad_nd(input, pads)
 
 
 __getattr__ = _explaining(__name__)

@@ -9,7 +9,7 @@ from ..render.context import ModuleContext, function_name
 from ..render.resolve import kinds_of_params
 from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
-from ..render.to_threads import PointwiseRenderer, is_pointwise
+from ..render.to_threads import SharedRenderer, is_pointwise
 from ..spec.model import OpSpec, spelled
 from ..spec.vocabulary import ROWS
 from .names import forwarded, handed_on, python_signature, result_type_name
@@ -250,7 +250,7 @@ def _compute(
         ]
         function = context.function(op, prefix="array_")
         return [f"{target} = {function}({', '.join(words)})"]
-    reading = PointwiseRenderer if is_pointwise(op) else NumpyRenderer
+    reading = SharedRenderer if is_pointwise(op) else NumpyRenderer
     renderer = reading(context, op.implementation, kinds_of_params(op.signature), spelling)
     return renderer.statements(op.implementation.block, f"{target} = {{}}")
 
@@ -287,11 +287,13 @@ def _wrap(op: OpSpec) -> list[str]:
         return lines
     if len(outputs) > 1:
         return [f"{o.name} = wrap({o.name}_array)" for o in outputs]
-    lines = [
-        "out = new_tensor()",
-        "out.array = array if type(array) is ndarray else asanyarray(array)",
-        "out.grad_node = out.alias = None",
-    ]
+    lines = ["out = wrap(array)"]
+    if is_pointwise(op):  # which takes so little time that a call would show
+        lines = [
+            "out = new_tensor()",
+            "out.array = array if type(array) is ndarray else asanyarray(array)",
+            "out.grad_node = out.alias = None",
+        ]
     if op.signature.view_of is not None:
         lines.append(f"share_alias({spelled(op.signature.view_of)}, out)")
     return lines

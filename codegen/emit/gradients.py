@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby, takewhile
 from operator import itemgetter
 
@@ -21,35 +22,50 @@ from ..spec.model import Formula, NotImplementedYet, OpSpec
 from ..spec.shared_locals import leading, shared_with
 from .absent import without_absent
 from .record import differentiable_outputs, reduced_params
-from .saves import Saved, SavedFormulas
+from .saves import OPTIONS, Saved, SavedFormulas, Source
 from .scopes import as_written, slot
 from .views import NodeView
 
 
 def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext) -> NodeView:
     """The class of one op's node."""
-    slots = [saved.slot for saved in plan.saved]
-    slots += [slot("version", s.name) for s in plan.saved if s.source in ("tensor", "tensors")]
     several = has_several_outputs(op)
     plan = _for_absent(op, plan, context)
-    on_arrays = _Body(op, plan, context, on_tensors=False)
-    apply = tuple(on_arrays.lines())
-    if several:
-        slots += ["_outputs", "output_count"]
-    slots += [slot("like", name) for name in reduced_params(op)]
-    held = ("tensor", "tensors", "output", "local")
-    released = [f"node.{s.slot}" for s in plan.saved if s.source in held]
+    on_blocks = _Body(op, plan, context, on_tensors=False, on_blocks=is_pointwise(op))
+    apply = tuple(on_blocks.lines())
+    if not on_blocks.is_pointwise:
+        apply = tuple(_Body(op, plan, context, on_tensors=False).lines())
     return NodeView(
         name=name,
         op=op.name,
-        slots=tuple(sorted(slots)),
-        release=" = ".join([*released, "FREED"]) if released else "",
-        is_pointwise=on_arrays.is_pointwise,
+        saved_fields=tuple(_saved_fields(op, plan)),
+        is_pointwise=on_blocks.is_pointwise,
+        runs_in_blocks=on_blocks.is_pointwise and on_blocks.has_steps,
         has_several_outputs=several,
         output_nrs=tuple(_output_nrs(op, plan)),
         apply=apply,
         apply_differentiable=tuple(_Body(op, plan, context, on_tensors=True).lines()),
     )
+
+
+_KINDS: dict[Source, str] = {
+    "tensor": "tensors",
+    "tensors": "tensors",
+    "output": "results",
+    "local": "computed",
+    "value": OPTIONS,
+    "attribute": OPTIONS,
+}
+"""What the runtime calls each kind of what is saved: see `saves` in `core/node.py`."""
+
+
+def _saved_fields(op: OpSpec, plan: SavedFormulas) -> Iterator[tuple[str, str]]:
+    """What the node saves: for each kind the names, in a row."""
+    names: dict[str, list[str]] = {kind: [] for kind in _KINDS.values()}
+    for saved in plan.saved:
+        names[_KINDS[saved.source]].append(as_written(saved.name))
+    names["shapes"] = list(map(as_written, reduced_params(op)))
+    yield from ((kind, " ".join(found)) for kind, found in names.items() if found)
 
 
 def _output_nrs(op: OpSpec, plan: SavedFormulas) -> Iterator[tuple[str, int | None]]:
@@ -99,19 +115,51 @@ def kinds_in_vjp(op: OpSpec) -> dict[str, Kind]:
     return derived | kinds
 
 
+_LOADS = "= node.options"
+"""Behind the names of options, one for each and `_` for those that are not read."""
+
+
+def _load_options(names: list[str]) -> str:
+    """The line that gets options back; empty where none is read."""
+    read = [name for name in names if name != "_"]
+    if len(read) > 1:
+        return f"{', '.join(names)} = node.{OPTIONS}"
+    return f"{read[0]} = node.{OPTIONS}[{names.index(read[0])}]" if read else ""
+
+
+def _count_steps(lines: list[str]) -> int:
+    """How many times NumPy is called, roughly: the conjugate of real numbers takes no time."""
+    code = "\n".join(["def formula():", *("    " + line for line in lines)])
+    called = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call | ast.BinOp)]
+    return sum(isinstance(node, ast.BinOp) or _is_function(node.func) for node in called)
+
+
+def _is_function(called: ast.expr) -> bool:
+    return not (isinstance(called, ast.Attribute) and called.attr == "conjugate")
+
+
 class _Body:
     """The lines of `apply` or of `apply_differentiable`."""
 
     def __init__(
-        self, op: OpSpec, plan: SavedFormulas, context: ModuleContext, *, on_tensors: bool
+        self,
+        op: OpSpec,
+        plan: SavedFormulas,
+        context: ModuleContext,
+        *,
+        on_tensors: bool,
+        on_blocks: bool = False,
     ) -> None:
         self.op = op
         self.plan = plan
         self.context = context
         self.on_tensors = on_tensors
         self.wanted = op.recorded_params
-        self.is_pointwise = is_pointwise(op) and all(s.source != "attribute" for s in plan.saved)
+        self.on_blocks = on_blocks and all(s.source != "attribute" for s in plan.saved)
+        self.is_pointwise = self.on_blocks
         """Whether all lines so far treat every element by itself."""
+        self.has_steps = False
+        """Whether one of the gradients goes over memory more than once."""
 
     def lines(self) -> list[str]:
         """All of them."""
@@ -119,20 +167,20 @@ class _Body:
 
     def _without_idle_loads(self, lines: list[str]) -> list[str]:
         """Less what one of the two paths only loads: kernels take fewer arguments than ops do."""
-        for saved in self.plan.saved:
-            load = f"{saved.name} = node.{saved.slot}"
-            word = re.compile(rf"\b{saved.name}\b")
-            others = [line for line in lines if line.strip() != load]
-            if saved.source == "value" and not any(map(word.search, others)):
-                lines = others
-        return lines
+        read = set(re.findall(r"\w+", "\n".join(x for x in lines if not x.endswith(_LOADS))))
+        kept = []
+        for line in lines:
+            if line.endswith(_LOADS):
+                start, names = len(line) - len(line.lstrip()), line.strip().split(", ")[:-1]
+                line = " " * start + _load_options([n if n in read else "_" for n in names])
+            if line.strip():
+                kept.append(line)
+        return kept
 
     def _all_lines(self) -> list[str]:
         op, wanted = self.op, self.wanted
         lines = [*self._unimplemented(), *self._open()]
-        for saved in self.plan.saved:
-            if set(wanted) <= set(saved.wanted_by):
-                lines += self._load(saved)
+        lines += self._load_all(s for s in self.plan.saved if set(wanted) <= set(s.wanted_by))
         is_list = any(p.type.is_list for p in op.signature.params if p.name in wanted)
         if is_list:
             return lines + self._render(*self.plan.formulas[0], "return tuple({})")
@@ -165,18 +213,15 @@ class _Body:
         elif any(items_of(rule.block, "grads") is None for _, rule in self.plan.formulas):
             # Whole lists are put together, and not multiplied.
             fill = "materialize_tensors" if self.on_tensors else "materialize"
-            yield f"grads = {fill}(grad, node._outputs)"
+            yield f"grads = {fill}(grad, node.output_shapes)"
         else:
             yield "grads = grad"
 
     def _gradient(self, names: tuple[str, ...], formula: Formula) -> Iterator[str]:
         """One formula, under the condition that somebody asked for what it gives."""
         needs = " or ".join(f"needs[{self.wanted.index(name)}]" for name in names)
-        body: list[str] = []
-        for saved in self.plan.saved:
-            partial = not set(self.wanted) <= set(saved.wanted_by)
-            if partial and set(names) & set(saved.wanted_by):
-                body += self._load(saved)
+        partial = (s for s in self.plan.saved if not set(self.wanted) <= set(s.wanted_by))
+        body = self._load_all(s for s in partial if set(names) & set(s.wanted_by))
         body += self._render(names, formula, ", ".join(f"grad_{name}" for name in names) + " = {}")
         for name in names:
             body += self._reduce(name, is_joint=len(names) > 1)
@@ -190,16 +235,16 @@ class _Body:
         """Bring a gradient to its argument's shape and dtype, if it was asked for and is there."""
         if name not in reduced_params(self.op):
             return
-        like = f"node.{slot('like', name)}"
-        test = f"{like} is not None"
+        shape = f"node.{slot('shape', name)}"
+        test = shape
         if has_several_outputs(self.op):
-            test = f"grad_{name} is not None and {test}"
+            test = f"grad_{name} is not None and {shape}"
         if is_joint:  # computed also where nobody asked for it, and so nothing was kept
             yield f"if not needs[{self.wanted.index(name)}]:"
             yield f"    grad_{name} = None"
         reduce = "reduce_to_differentiable" if self.on_tensors else "reduce_to"
         yield f"{'elif' if is_joint else 'if'} {test}:"
-        yield f"    grad_{name} = {reduce}(grad_{name}, {like})"
+        yield f"    grad_{name} = {reduce}(grad_{name}, {shape})"
 
     def _render(self, names: tuple[str, ...], formula: Formula, result: str) -> list[str]:
         kinds = kinds_in_vjp(self.op)
@@ -207,13 +252,14 @@ class _Body:
             on_tensors = TensorRenderer(self.context, formula, kinds)
             return self._statements(names, formula, on_tensors, {}, result)
         kept = {s.name for s in self.plan.saved if s.source == "local" and names[0] in s.wanted_by}
-        reading = PointwiseRenderer if is_pointwise(self.op) else NumpyRenderer
+        reading = PointwiseRenderer if self.on_blocks else NumpyRenderer
         renderer = reading(self.context, formula, kinds | dict.fromkeys(kept, "tensor"))
         first = leading(formula.block)
         known = list(takewhile(lambda made: kept.issuperset(made.targets), first))
         unless = {made.targets: f"{made.targets[0]} is None" for made in known}
         lines = self._statements(names, formula, renderer, unless, result)
         self.is_pointwise &= isinstance(renderer, PointwiseRenderer) and renderer.is_pointwise
+        self.has_steps |= _count_steps(lines) > 1
         return lines
 
     def _statements(
@@ -239,6 +285,13 @@ class _Body:
         before = shared_with(self.plan.formulas, names, made)
         return " and ".join(f"not needs[{self.wanted.index(name)}]" for name in before)
 
+    def _load_all(self, wanted: Iterable[Saved]) -> list[str]:
+        """The lines that get saved things back."""
+        wanted = list(wanted)
+        lines = [line for saved in wanted if not saved.is_option for line in self._load(saved)]
+        options = [s.name if s in wanted else "_" for s in self.plan.options]
+        return [*lines, ", ".join([*options, _LOADS])] if set(options) - {"_"} else lines
+
     def _load(self, saved: Saved) -> list[str]:
         """The lines that get one saved thing back, or raise if it is gone or was changed."""
         name, kept = saved.name, f"node.{saved.slot}"
@@ -261,8 +314,6 @@ class _Body:
                 return []  # computed anew, to be differentiated
             case "output" if self.on_tensors:
                 return [f"{name} = output_of({self._grad_node_of(name)}, {kept})"]
-            case "output" | "local":
-                return [f"{name} = {kept}", f"if {name} is FREED:", "    raise freed_graph()"]
             case _:
                 return [f"{name} = {kept}"]
 

@@ -21,7 +21,7 @@ from .methods import methods, name_view
 from .names import aten_signature, node_names
 from .saves import plan_saves
 from .scopes import renamed_params, scoped
-from .tangents import jvp_view
+from .tangents import jvp_view, linear_in
 from .views import (
     ArrayFunctionView,
     FunctionView,
@@ -40,6 +40,10 @@ _OUR_ORIGIN = OriginView("make codegen", "the table in specs/")
 _METHODS_HEADER = """The ops that are methods and operators of `Tensor`, as type checkers read them.
 
 At run time each is made when it is first used, as the table `METHODS` of the package says."""
+
+_OPS_HEADER = """The ops that the runtime calls as `ops.cat`, as type checkers read them.
+
+At run time `ops` of `gradspec.dispatch.registry` finds each when it is first used."""
 
 
 @dataclass(slots=True)
@@ -124,6 +128,9 @@ class PackageBuilder:
                 families=sorted({name.module for name in names}),
                 header=self._header(_METHODS_HEADER),
             )
+            result.files["ops.pyi"] = template("ops.pyi.j2").render(
+                names=self._base_names(), header=self._header(_OPS_HEADER)
+            )
         for namespace in self._namespaces():
             path = "__init__.py" if namespace == "torch" else f"{namespace}_names.py"
             result.files[path] = self._namespace(namespace)
@@ -203,15 +210,21 @@ class PackageBuilder:
             template("array_function.py.j2").render(function=view).strip("\n")
             for view in self.borrowed[family]
         ]
+        registrations = []
         for draft in self.drafts.values():
             if draft.op.family != family:
                 continue
             view = OpView(result_type(draft.op), draft.array_function, draft.function, draft.jvp)
             source = template("op.py.j2").render(op=view).strip("\n")
-            ops[draft.op.name] = GeneratedOp(
-                source, frozenset(draft.calls), frozenset(draft.kernels)
-            )
             blocks.append(source)
+            registration = _registration(draft)
+            registrations.append(registration)
+            registered = template("registration.py.j2").render(op=registration)
+            ops[draft.op.name] = GeneratedOp(
+                f"{source}\n\n\n{registered}\n",
+                frozenset(draft.calls),
+                frozenset(draft.kernels),
+            )
         overloaded = tuple(self._overloaded(family))
         words = ["Op register mute", *(["LazyModule TYPE_CHECKING"] if context.families else [])]
         body = "\n".join([*blocks, *words, *(f"overloaded {n}" for n, *_ in overloaded)])
@@ -228,7 +241,7 @@ class PackageBuilder:
             ),
             tuple(sorted(context.constants.items())),
             overloaded,
-            tuple(self._registrations(family)),
+            tuple(registrations),
         )
         header = self._header(f"The ops of the family `{family}`.")
         return template("module.py.j2").render(module=module, blocks=blocks, header=header)
@@ -258,24 +271,6 @@ class PackageBuilder:
             used = [name for name in runtime_names if name in read]
             if used:
                 yield f"from {module} import {', '.join(used)}"
-
-    def _registrations(self, family: str) -> Iterable[RegistrationView]:
-        for draft in self.drafts.values():
-            op = draft.op
-            if op.family == family:
-                public = {p.name: p.public for p in op.signature.params}
-                promotes = tuple(public[name] for name in op.promotes)
-                smooth = op.composite is not None or bool(op.recorded_params)
-                jvp = draft.jvp.name if draft.jvp else ""
-                yield RegistrationView(
-                    op.name,
-                    draft.function.name,
-                    aten_signature(op),
-                    promotes,
-                    op.int_to_float,
-                    jvp,
-                    smooth,
-                )
 
     def _header(self, about: str) -> str:
         """The docstring of a generated file."""
@@ -314,6 +309,11 @@ class PackageBuilder:
         doc = f"The ops of the table in the namespace {namespace}."
         return template("namespace.py.j2").render(names=ordered, header=self._header(doc))
 
+    def _base_names(self) -> list[NameView]:
+        """Every op, also those that users do not see, by its base name."""
+        names = {op.signature.name: op for op in reversed(self.table.ops)}
+        return [name_view(op, name, self.resolver) for name, op in sorted(names.items())]
+
     def _ops_of(self, families: Iterable[str]) -> dict[str, list[str]]:
         """The base names of the ops of each family."""
         return {
@@ -322,6 +322,22 @@ class PackageBuilder:
             )
             for family in families
         }
+
+
+def _registration(draft: _Draft) -> RegistrationView:
+    """What the runtime is told of an op."""
+    op = draft.op
+    public = {p.name: p.public for p in op.signature.params}
+    return RegistrationView(
+        op=op.name,
+        function=draft.function.name,
+        signature=aten_signature(op),
+        promotes=tuple(public[name] for name in op.promotes),
+        int_to_float=op.int_to_float,
+        linear_in=tuple(public[name] for name in linear_in(op)),
+        jvp=draft.jvp.name if draft.jvp else "",
+        differentiable=op.composite is not None or bool(op.recorded_params),
+    )
 
 
 def _standard_imports(read: set[str]) -> Iterable[str]:

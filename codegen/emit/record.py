@@ -4,11 +4,11 @@ what the gradients read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..render.to_threads import is_pointwise
 from ..spec.model import AutoElementwise, Constant, OpSpec, Param, spelled
-from .saves import Saved, SavedFormulas
+from .saves import OPTIONS, Saved, SavedFormulas
 from .scopes import slot
 from .views import RecordView
 
@@ -69,12 +69,20 @@ def complex_tests(op: OpSpec, wanted: list[Param]) -> Iterator[str]:
 def _saves(op: OpSpec, plan: SavedFormulas, wanted: list[Param]) -> list[str]:
     """What is kept, each thing under the condition that a gradient which needs it is asked for."""
     by_condition: dict[str, list[str]] = {}
+
+    def save(wanted_by: Iterable[str], lines: list[str]) -> None:
+        asked = [p for p in wanted if p.name in wanted_by]
+        by_condition.setdefault(_condition(asked, wanted), []).extend(lines)
+
     for saved in plan.saved:
-        asked = [p for p in wanted if p.name in saved.wanted_by]
-        by_condition.setdefault(_condition(asked, wanted), []).extend(_save(op, saved))
+        if not saved.is_option:
+            save(saved.wanted_by, _save(op, saved))
+    if plan.options:
+        values = "".join(f"{_option(op, saved)}, " for saved in plan.options)
+        read_by = {name for saved in plan.options for name in saved.wanted_by}
+        save(read_by, [f"node.{OPTIONS} = ({values})"])
     for name in reduced_params(op):
-        asked = [p for p in wanted if p.name == name]
-        by_condition.setdefault(_condition(asked, wanted), []).append(_save_like(op, name))
+        save((name,), [_save_shape(op, name)])
     lines = by_condition.pop("", [])
     for condition, saves in by_condition.items():
         lines += [f"if {condition}:", *("    " + line for line in saves)]
@@ -135,45 +143,52 @@ def _save(op: OpSpec, saved: Saved) -> list[str]:
                 f"node.{saved.slot} = tuple({name})",  # the list may change
                 f"node.{slot('version', saved.name)} = versions({name})",
             ]
-        case "value":
-            param = next(p for p in op.signature.params if p.name == saved.name)
-            # A list may change before the gradient is computed; users see a tuple, as in PyTorch.
-            own = f"tuple({name}) if type({name}) is list else {name}"
-            return [f"node.{saved.slot} = {own if param.type.is_list else name}"]
         case "local":
             return [f"node.{saved.slot} = {saved.name}_array"]
         case "output":
             single = len(op.signature.outputs) == 1
             return [f"node.{saved.slot} = {'out' if single else name}.array"]
-        case "attribute":
-            of = next(p for p in op.signature.params if p.name == saved.of)
-            value = f"{spelled(of.name)}.array.{saved.attribute}"
-            if saved.attribute == "meta":
-                value = f"meta_tensors({spelled(of.name)})"
-            elif of.type.is_list:
-                value = f"[t.array.{saved.attribute} for t in {spelled(of.name)}]"
-            elif of.type.is_optional:
-                value = f"None if {spelled(of.name)} is None else {value}"
-            return [f"node.{saved.slot} = {value}"]
+        case _:
+            raise AssertionError(f"{saved.source} is saved among the options")
 
 
-def _save_like(op: OpSpec, name: str) -> str:
-    """Whether a gradient must be summed down or cast: decided here, once, in the forward.
+def _option(op: OpSpec, saved: Saved) -> str:
+    """The value of one item of the tuple of options."""
+    params = {p.name: p for p in op.signature.params}
+    if saved.source == "value":
+        name = spelled(saved.name)
+        # A list may change before the gradient is computed; users see a tuple, as in PyTorch.
+        own = f"tuple({name}) if type({name}) is list else {name}"
+        return own if params[saved.name].type.is_list else name
+    of = params[saved.of]
+    name = spelled(of.name)
+    value = f"{name}.array.{saved.attribute}"
+    if saved.attribute == "meta":
+        return f"meta_tensors({name})"
+    if of.type.is_list:
+        return f"[t.array.{saved.attribute} for t in {name}]"
+    return f"None if {name} is None else {value}" if of.type.is_optional else value
+
+
+def _save_shape(op: OpSpec, name: str) -> str:
+    """The line that saves the shape of an argument whose gradient must be summed down or cast.
+
+    It is decided here, once, in the forward; False stands for a gradient that fits as it is.
 
     What is kept of any argument is not what it was cast to, and gradients that it takes part in
     are of its dtype, so all of them have to be as they came.
     """
     promoted = [p for p in op.signature.tensor_params if p.name in op.promotes]
     others = [p for p in promoted if p.name != name]
-    tests = [f"{spelled(name)}_array.shape == array.shape"]
+    tests = [f"{spelled(name)}_array.shape != array.shape"]
     if others and not _is_as_broadcast(op):
-        tests = [_has_shape_of(name, other) for other in others]
+        tests = [_differs_in_shape(name, other) for other in others]
     if any(p.type.is_optional for p in promoted):
-        tests += map(_is_uncast, promoted)
+        tests += map(_is_cast, promoted)
     elif len(promoted) > 1 or op.int_to_float:
-        tests.insert(0, "not is_cast")
-    like = f"None if {' and '.join(tests)} else shape_dtype({spelled(name)})"
-    return f"node.{slot('like', name)} = {like}"
+        tests.insert(0, "is_cast")
+    condition = f"({' or '.join(tests)})" if len(tests) > 1 else tests[0]
+    return f"node.{slot('shape', name)} = {condition} and shape_dtype({spelled(name)})"
 
 
 def _is_as_broadcast(op: OpSpec) -> bool:
@@ -183,18 +198,18 @@ def _is_as_broadcast(op: OpSpec) -> bool:
     return len(op.signature.outputs) == 1 and (elementwise or is_pointwise(op))
 
 
-def _has_shape_of(name: str, other: Param) -> str:
-    """Whether an argument has the shape of another one, which may be absent."""
+def _differs_in_shape(name: str, other: Param) -> str:
+    """The test whether an argument has not the shape of another one, which may be absent."""
     array = f"{spelled(other.name)}_array"
-    same = f"{spelled(name)}_array.shape == {array}.shape"
-    return f"({array} is None or {same})" if other.type.is_optional else same
+    differs = f"{spelled(name)}_array.shape != {array}.shape"
+    return f"({array} is not None and {differs})" if other.type.is_optional else differs
 
 
-def _is_uncast(param: Param) -> str:
-    """Whether an op computes with the array of an argument itself."""
+def _is_cast(param: Param) -> str:
+    """The test whether an op computes with a cast copy of an argument."""
     tensor = spelled(param.name)
-    same = f"{tensor}_array is {tensor}.array"
-    return f"({tensor} is None or {same})" if param.type.is_optional else same
+    is_copy = f"{tensor}_array is not {tensor}.array"
+    return f"({tensor} is not None and {is_copy})" if param.type.is_optional else is_copy
 
 
 def reduced_params(op: OpSpec) -> tuple[str, ...]:

@@ -16,9 +16,12 @@ from ..ir import nodes as ir
 from ..ir.walk import assigned_names, free_names
 from ..spec.model import Formula, OpSpec
 from ..spec.shared_locals import shared_assignments
-from .scopes import as_written
+from .scopes import slot
 
 Source: TypeAlias = Literal["tensor", "tensors", "value", "output", "attribute", "local"]
+
+OPTIONS = "options"
+"""The slot with everything saved that is no tensor and no array: one tuple."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,11 @@ class Saved:
     """The argument whose attribute it is."""
     is_optional: bool = False
 
+    @property
+    def is_option(self) -> bool:
+        """Whether it is an item of the tuple in `OPTIONS`."""
+        return self.slot == OPTIONS
+
 
 @dataclass(frozen=True, slots=True)
 class SavedFormulas:
@@ -43,6 +51,11 @@ class SavedFormulas:
 
     formulas: tuple[tuple[tuple[str, ...], Formula], ...]
     saved: tuple[Saved, ...]
+
+    @property
+    def options(self) -> tuple[Saved, ...]:
+        """The items of the tuple in `OPTIONS`, in order."""
+        return tuple(saved for saved in self.saved if saved.is_option)
 
 
 def plan_saves(op: OpSpec) -> SavedFormulas:
@@ -70,7 +83,7 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
         if _is_kept(op, name, attributes)
     ]
     saved += [
-        Saved(name, "local", f"_computed_{as_written(name)}", tuple(names))
+        Saved(name, "local", slot("computed", name), tuple(names))
         for name, names in local_readers.items()
     ]
     return SavedFormulas(tuple(formulas), tuple(saved))
@@ -86,18 +99,16 @@ def _saved(
 ) -> Saved:
     if name in attributes:
         of, attribute = attributes[name]
-        return Saved(name, "attribute", f"_saved_{as_written(name)}", wanted_by, attribute, of)
-    # Users read `_saved_<name>`, which for tensors is computed from what the slot holds.
-    slot = f"saved_{as_written(name)}"
+        return Saved(name, "attribute", OPTIONS, wanted_by, attribute, of)
     param = next((p for p in op.signature.params if p.name == name), None)
     if param is None:
         # Of one that carries no gradient the tensor can be kept: it does not lead back to the node.
         carries = name in {output for output, _ in op.jvps}
-        return Saved(name, "output" if carries else "tensor", slot, wanted_by)
+        return Saved(name, "output" if carries else "tensor", slot("saved", name), wanted_by)
     if param.type.base != "Tensor":
-        return Saved(name, "value", f"_saved_{as_written(name)}", wanted_by)
+        return Saved(name, "value", OPTIONS, wanted_by)
     source: Source = "tensors" if param.type.is_list else "tensor"
-    return Saved(name, source, slot, wanted_by, is_optional=param.type.is_optional)
+    return Saved(name, source, slot("saved", name), wanted_by, is_optional=param.type.is_optional)
 
 
 def _name_attributes(

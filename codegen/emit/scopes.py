@@ -24,8 +24,8 @@ _MARK = re.compile(r"__\d+")
 
 
 def slot(kind: str, name: str) -> str:
-    """The attribute of a node for something of a name: what users read has the spec's name."""
-    return f"_{kind}_{as_written(name)}"
+    """Name the slot of a node for something that the spec calls `name`."""
+    return f"{kind}_{as_written(name)}"
 
 
 def as_written(name: str) -> str:

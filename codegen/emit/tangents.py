@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from ..ir import nodes as ir
 from ..ir.parts import items_of
 from ..ir.walk import calls, free_names, substitute
-from ..render.context import ModuleContext, function_name
-from ..render.resolve import kinds_of_params
+from ..render.context import ModuleContext, function_name, is_constant
+from ..render.resolve import Resolver, kinds_of_params
 from ..render.to_tensor import TensorRenderer
 from ..spec.model import (
     AutoElementwise,
@@ -30,7 +30,7 @@ from .views import BodyView, JvpView
 
 def jvp_view(op: OpSpec, context: ModuleContext) -> JvpView | None:
     """The rule of an op; None where it has none, or nothing to differentiate by."""
-    if op.composite is not None or not op.jvps or not op.differentiable_params:
+    if op.composite is not None or not op.jvps or not op.differentiable_params or linear_in(op):
         return None
     lines = _Body(op, context).lines()
     parameters = dict(_parameters(op, lines))
@@ -39,6 +39,14 @@ def jvp_view(op: OpSpec, context: ModuleContext) -> JvpView | None:
     if any(inner != handed for inner, handed in parameters.items()):
         body = BodyView(f"{name}__body", _typed(parameters), ", ".join(parameters.values()))
     return JvpView(name, op.name, _typed(parameters.values()), body, tuple(lines))
+
+
+def linear_in(op: OpSpec) -> tuple[str, ...]:
+    """The arguments of an op whose JVP is the op itself, of their tangents: no rule is emitted."""
+    is_linear = all(isinstance(rule, AutoLinear) for _, rule in op.jvps)
+    if not is_linear or len(op.jvps) < len(op.signature.outputs) or _is_taken_apart(op):
+        return ()
+    return op.differentiable_params
 
 
 def _parameters(op: OpSpec, lines: list[str]) -> Iterable[tuple[str, str]]:
@@ -75,16 +83,12 @@ class _Body:
     def __init__(self, op: OpSpec, context: ModuleContext) -> None:
         self._op = op
         self._context = context
-        self._formulas = {name: _formulas(op, rule) for name, rule in op.jvps}
+        self._formulas = {name: _formulas(op, rule, context.resolver) for name, rule in op.jvps}
         every = [formula for found in self._formulas.values() for _, formula in found]
         self._free = set().union(*(free_names(formula.block) for formula in every))
         """What the formulas read."""
-        is_linear = any(isinstance(rule, AutoLinear) for _, rule in op.jvps)
-        is_linear &= not _is_taken_apart(op)
         self._tangents = {
-            f"{p.name}_t": p
-            for p in op.signature.tensor_params
-            if f"{p.name}_t" in self._free or (is_linear and p.name in op.differentiable_params)
+            f"{p.name}_t": p for p in op.signature.tensor_params if f"{p.name}_t" in self._free
         }
         """The tangents that are read, and the arguments they belong to."""
         self._kinds = kinds_of_params(op.signature)
@@ -102,8 +106,6 @@ class _Body:
                     answers.append("None")
                 case NotImplementedYet(reason):
                     return [*lines, f"raise no_forward_mode({_public(op)!r}, {reason!r})"]
-                case AutoLinear() if not _is_taken_apart(op):
-                    answers.append(self._linear())
                 case _:
                     lines += self._sum(output.name)
                     answers.append(f"{output.name}_t")
@@ -127,18 +129,6 @@ class _Body:
         if self._free & set(outputs) and outputs != ["result"]:
             names = [name if name in self._free else "_" for name in outputs]
             yield f"{', '.join(names)} = result"
-
-    def _linear(self) -> str:
-        """The op itself, of the tangents; zeros for those that are absent."""
-        words = []
-        for param in self._op.signature.params:
-            text = _in_rule(param.name)
-            if param.name in self._op.differentiable_params:
-                is_alone = len(self._tangents) == 1 and not param.type.is_list
-                tangent = f"{param.name}_t"
-                text = tangent if is_alone else f"zeros_if_absent({tangent}, {text})"
-            words.append(f"{param.public}={text}" if param.keyword_only else text)
-        return f"{self._context.function(self._op)}({', '.join(words)})"
 
     def _sum(self, output: str) -> list[str]:
         """The tangent of one output."""
@@ -177,13 +167,13 @@ def _public(op: OpSpec) -> str:
     return op.signature.name.lstrip("_")
 
 
-def _formulas(op: OpSpec, rule: TangentRule) -> list[tuple[str, Formula]]:
+def _formulas(op: OpSpec, rule: TangentRule, resolver: Resolver) -> list[tuple[str, Formula]]:
     """What the tangent of an output is the sum of; if several, each with the tangent it is of.
 
     Primals go by the names of the arguments.
     """
     if isinstance(rule, AutoElementwise):
-        return _elementwise(op)
+        return _elementwise(op, resolver)
     if isinstance(rule, AutoLinear) and _is_taken_apart(op):
         assert op.forward is not None
         tangents: dict[str, ir.Expr] = {n: ir.Name(f"{n}_t") for n in op.differentiable_params}
@@ -206,7 +196,7 @@ def _is_taken_apart(op: OpSpec) -> bool:
     return not any("." in call.function for call in calls(op.forward.block))
 
 
-def _elementwise(op: OpSpec) -> list[tuple[str, Formula]]:
+def _elementwise(op: OpSpec, resolver: Resolver) -> list[tuple[str, Formula]]:
     """The VJP of each argument, with its tangent for `grad`."""
     found = []
     for names, rule in op.vjps:
@@ -219,7 +209,7 @@ def _elementwise(op: OpSpec) -> list[tuple[str, Formula]]:
                 tangent = ir.Call("conj", (tangent,))
             of_one = rule if len(names) == 1 else _item(rule, position)
             formula = _with(of_one, {"grad": tangent})
-            found.append((f"{name}_t", _conjugated(formula) if op.complex else formula))
+            found.append((f"{name}_t", _conjugated(formula, resolver) if op.complex else formula))
     terms = [f.block.expression for _, f in found if f.block.expression is not None]
     if len(terms) < len(found) or not found:
         return found
@@ -244,8 +234,32 @@ def _item(formula: Formula, position: int) -> Formula:
     return _returning(formula, item)
 
 
-def _conjugated(formula: Formula) -> Formula:
-    return _returning(formula, lambda value: ir.Call("conj", (value,), span=value.span))
+def _conjugated(formula: Formula, resolver: Resolver) -> Formula:
+    """The formula with the conjugate of what it returns, in which those of factors cancel."""
+
+    def conjugate(value: ir.Expr) -> ir.Expr:
+        around = ir.Call("conj", (value,), span=value.span)
+        return min(around, inside(value), key=_count_conjugates)
+
+    def inside(value: ir.Expr) -> ir.Expr:
+        match value:
+            case ir.Call("conj", (operand,)):
+                return operand
+            case ir.Binary("+" | "-" | "*" | "/", left, right):
+                return dataclasses.replace(value, left=inside(left), right=inside(right))
+            case ir.Unary("-", operand):
+                return dataclasses.replace(value, operand=inside(operand))
+            case ir.Conditional(_, then, otherwise):
+                then, otherwise = inside(then), inside(otherwise)
+                return dataclasses.replace(value, then=then, otherwise=otherwise)
+        is_real = is_constant(value, resolver) or value == ir.Const(None)
+        return value if is_real else ir.Call("conj", (value,), span=value.span)
+
+    return _returning(formula, conjugate)
+
+
+def _count_conjugates(value: ir.Expr) -> int:
+    return sum(call.function == "conj" for call in calls(value))
 
 
 def _returning(formula: Formula, change: Callable[[ir.Expr], ir.Expr]) -> Formula:

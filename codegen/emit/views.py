@@ -14,11 +14,12 @@ class NodeView:
 
     name: str
     op: str
-    slots: tuple[str, ...]
-    release: str
-    """The line that lets go of saved arrays and tensors; empty if there are none."""
+    saved_fields: tuple[tuple[str, str], ...]
+    """For each kind of what is saved the names, in a row."""
     is_pointwise: bool
     """Whether its gradients treat every element by itself."""
+    runs_in_blocks: bool
+    """Whether they take several steps, so that blocks of large arrays stay in the cache."""
     has_several_outputs: bool
     output_nrs: tuple[tuple[str, int | None], ...]
     """The slots that keep outputs, and which, where that is not plain."""
@@ -138,6 +139,7 @@ class RegistrationView:
     signature: str
     promotes: tuple[str, ...]
     int_to_float: bool
+    linear_in: tuple[str, ...]
     jvp: str
     differentiable: bool
 

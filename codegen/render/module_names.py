@@ -33,7 +33,7 @@ RUNTIME_NAMES = {
     "gradspec.fast.log_sums": ("log_of_sum",),
     "gradspec.core.apply_modes": ("apply_modes",),
     "gradspec.core.modes": ("current_mode", "is_recording"),
-    "gradspec.core.node": ("FREED", "Node", "OutputNode", "freed_graph", "next_sequence_nr"),
+    "gradspec.core.node": ("Node", "OutputNode", "next_sequence_nr", "saves"),
     "gradspec.core.numpy_warnings": ("mute",),
     "gradspec.dispatch.overloads": ("overloaded",),
     "gradspec.fast.powers": ("power",),

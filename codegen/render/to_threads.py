@@ -1,13 +1,13 @@
-"""The NumPy reading of ops that treat every element by itself: threads share large arrays.
+"""Render formulas that treat every element by itself as code on arrays, which threads can share.
 
-Arithmetic is written twice, for small arrays as it stands, and for large ones as what threads do
-with a block at a time, so that a formula of several steps goes over memory once. Both are proved.
+A gradient is written once, as it stands: `graph/chains.py` runs a node on blocks of large arrays.
+A forward says what it does with large arrays: one function of NumPy runs in several threads, and a
+formula of several steps is a function that gets a block at a time, so that it goes over memory
+once.
 
-    grad * (1 + result * result)
-    if grad.size < PARALLEL_ARITHMETIC_MIN
-    else in_threads(
-        lambda grad, result, out=None: np_multiply(grad, 1 + result * result, out), grad, result
-    )
+    self + value * tensor1 * tensor2
+    array_addcmul(self, tensor1, tensor2, value) if self.size < PARALLEL_ARITHMETIC_MIN
+    else in_threads(array_addcmul, self, tensor1, tensor2, value)
 """
 
 from __future__ import annotations
@@ -47,14 +47,38 @@ def _looks_further(node: ir.Node) -> bool:
 
 
 class PointwiseRenderer(NumpyRenderer):
+    """Code on arrays of any size, a block of large ones."""
+
+    is_pointwise = True
+    """Whether all that was rendered treats every element by itself."""
+
+    def read(self, node: ir.Expr | ir.Slice) -> tuple[str, int]:
+        is_op = isinstance(node, ir.Call) and "." not in node.function
+        if not is_op and _looks_further(node):  # an op is looked at where it is written out
+            self.note_further()
+        return super().read(node)
+
+    def note_further(self) -> None:
+        """Something was rendered that may read more than one element."""
+        self.is_pointwise = False
+
+    def function(self, node: ir.Call, call: str) -> tuple[str, int]:
+        if node.function in code_facts().faster:
+            return super().function(node, call)
+        return call, ATOM
+
+    def array_call(self, target: Target) -> str:
+        self.note_further()
+        return super().array_call(target)
+
+
+class SharedRenderer(PointwiseRenderer):
     """Code on arrays, of which large ones are shared among threads."""
 
     _size = ""
     """The size of arrays that a branch is for: `small`; or `large`, a block of a large one."""
-    is_pointwise = True
-    """Is all that was rendered elementwise?"""
     _is_part_pointwise = True
-    """The same of what was rendered since this was set."""
+    """Whether what was rendered since this was set treats every element by itself."""
     _has_functions = False
     """Was that more than arithmetic?"""
 
@@ -112,14 +136,9 @@ class PointwiseRenderer(NumpyRenderer):
         limit = "PARALLEL_UFUNC_MIN" if self._has_functions else "PARALLEL_ARITHMETIC_MIN"
         return f"{self.render(tensors[0])}.size < {limit} else in_threads({call})"
 
-    def read(self, node: ir.Expr | ir.Slice) -> tuple[str, int]:
-        is_op = isinstance(node, ir.Call) and "." not in node.function
-        if not is_op and _looks_further(node):  # an op is looked at where it is written out
-            self._note_further()
-        return super().read(node)
-
-    def _note_further(self) -> None:
-        self.is_pointwise = self._is_part_pointwise = False
+    def note_further(self) -> None:
+        super().note_further()
+        self._is_part_pointwise = False
 
     def function(self, node: ir.Call, call: str) -> tuple[str, int]:
         faster = code_facts().faster.get(node.function)
@@ -127,13 +146,9 @@ class PointwiseRenderer(NumpyRenderer):
             self._has_functions = True
             name, _, arguments = call.partition("(")
             return f"{faster or name}({arguments}", ATOM
-        if self._size == "small" and not faster:
-            return call, ATOM
-        return super().function(node, call)
-
-    def array_call(self, target: Target) -> str:
-        self._note_further()
-        return super().array_call(target)
+        if self._size == "small":
+            return super().function(node, call)
+        return NumpyRenderer.function(self, node, call)
 
 
 def _last_step(value: ir.Expr) -> tuple[str, tuple[ir.Expr, ...]]:

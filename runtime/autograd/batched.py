@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from ..core.tensor import Tensor
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 
 Run: TypeAlias = Callable[[Any, bool], tuple[Tensor | None, ...]]
 """`run(cotangents, keep_graph)` returns the gradients of one pass."""
@@ -35,4 +35,4 @@ def grad_of_each(
 
 def _stacked(grads: tuple[Tensor | None, ...]) -> Tensor | None:
     present = [grad for grad in grads if grad is not None]
-    return table_op("stack")(present) if present else None
+    return ops.stack(present) if present else None

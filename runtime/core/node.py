@@ -8,10 +8,12 @@ in `Tensor.grad_node`, so recording an op costs one tuple.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from weakref import WeakSet, ref
+
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .hooks import Hooks, RemovableHandle
 
@@ -28,6 +30,34 @@ visits each after all that depend on it, and the most recent op first, as PyTorc
 """
 
 
+def saves(
+    *,
+    tensors: str = "",
+    results: str = "",
+    computed: str = "",
+    options: str = "",
+    shapes: str = "",
+    several_outputs: bool = False,
+) -> dict[str, str]:
+    """Declare what nodes of a class save, by names of the table: their slots, and what each holds.
+
+    - `saved_<name>`: a tensor or a tuple of them, and in `version_<name>` its version at that time
+    - `saved_<name>`: a result of the op, as an array, because the tensor would hold the node
+    - `computed_<name>`: an array that was computed on the way, and can be once more
+    - `options`: a tuple of everything that is no tensor
+    - `shape_<name>`: the shape and dtype to which a gradient must be brought, False if it fits
+    - `output_shapes`, `output_count`: of a node with several outputs
+    """
+    fields: dict[str, str] = {}
+    for name in tensors.split():
+        fields |= {f"saved_{name}": "tensor", f"version_{name}": "version"}
+    fields |= {f"saved_{name}": "result" for name in results.split()}
+    fields |= {f"computed_{name}": "computed" for name in computed.split()}
+    fields |= {"options": options} if options else {}
+    fields |= {f"shape_{name}": "shape" for name in shapes.split()}
+    return fields | ({"output_shapes": "shape", "output_count": ""} if several_outputs else {})
+
+
 renumbered: Final[WeakSet[Node]] = WeakSet()
 """The nodes whose number was set by hand: edges at them may lead to larger numbers."""
 
@@ -37,9 +67,8 @@ class Node(NodeMethods):
 
     Generated subclasses keep what their gradient needs in slots and define
 
-    - `apply(grad, needs)`: the VJP on NumPy arrays,
-    - `apply_differentiable(grad, needs)`: the same formula on tensors, for `create_graph=True`,
-    - `release()`: lets go of what was saved.
+    - `apply(grad, needs)`: the VJP on NumPy arrays, and
+    - `apply_differentiable(grad, needs)`: the same formula on tensors, for `create_graph=True`.
 
     Calling a node and reading what it saved are installed from `graph.node_methods`.
 
@@ -48,6 +77,15 @@ class Node(NodeMethods):
     """
 
     __slots__ = ("__weakref__", "hooks", "next_nodes", "sequence_nr")
+
+    saved_fields: ClassVar[Mapping[str, str]] = {}
+    """The slots of a generated class, and what each holds: see `saves`."""
+
+    saved_slots: ClassVar[tuple[str, ...]] = ()
+    """Those of them that hold tensors and results, which hooks may replace."""
+
+    held_slots: ClassVar[tuple[str, ...]] = ()
+    """Those and the computed ones: what memory is held by until the graph is freed."""
 
     op: ClassVar[str] = ""
     """The entry of the table that the node was generated from."""
@@ -63,6 +101,9 @@ class Node(NodeMethods):
     is_pointwise: ClassVar[bool] = False
     """True if `apply` treats every element by itself, where no gradient is summed."""
 
+    runs_in_blocks: ClassVar[bool] = False
+    """Whether it does so in several steps, which pays for blocks of large arrays."""
+
     is_leaf: ClassVar[bool] = False
     """True if this is the node of a leaf (`AccumulateGrad`)."""
 
@@ -77,6 +118,14 @@ class Node(NodeMethods):
     sequence_nr: int
     output_count: int
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, slot: str) -> Any:
+            """Any of the slots of a generated class."""
+
+        def __setattr__(self, slot: str, value: Any) -> None:
+            """Any of the slots of a generated class."""
+
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
         raise NotImplementedError(f"{self.name()} has no gradient on arrays")
@@ -86,7 +135,9 @@ class Node(NodeMethods):
         raise NotImplementedError(f"{self.name()} is not differentiable twice")
 
     def release(self) -> None:
-        """Let go of saved values; a node that saves nothing can run again, as in PyTorch."""
+        """Let go of saved arrays; a node that saves none can run again, as in PyTorch."""
+        for slot in self.held_slots:
+            setattr(self, slot, FREED)
 
     def name(self) -> str:
         """The name of the node, e.g. `MulBackward0`."""
@@ -222,13 +273,18 @@ class GraphRoot(Node):
     apply_differentiable = apply
 
 
-class Freed:
+class Freed(NDArrayOperatorsMixin):
     """Placeholder of a saved value after the graph has been freed; any use of it raises."""
 
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
         raise freed_graph()
+
+    def __array_ufunc__(self, *args: Any, **options: Any) -> Any:
+        raise freed_graph()
+
+    __array__ = __array_function__ = __array_ufunc__
 
 
 FREED: Final[Any] = Freed()

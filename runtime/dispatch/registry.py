@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..core.numpy_warnings import import_quietly
 
@@ -35,6 +35,8 @@ class Op(NamedTuple):
     """True if the outputs depend on the inputs smoothly anywhere; a comparison's do not."""
     int_to_float: bool = False
     """True if integers are computed in the default float dtype."""
+    linear_in: tuple[str, ...] = ()
+    """Tensor parameters of an op whose JVP is the op itself, of their tangents."""
 
     @property
     def params(self) -> tuple[Param, ...]:
@@ -118,3 +120,24 @@ def table_op(name: str) -> Callable[..., Any]:
         if name in (full_name, full_name.partition(".")[0]):
             return op.function
     raise LookupError(f"the runtime needs the op {name!r}, which the table does not have")
+
+
+class TableOps:
+    """The ops of the table as attributes, by base name: `ops.cat(tensors, 1)`.
+
+    Each is looked up, and its family imported, when it is first used.
+    """
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        try:
+            function = table_op(name)
+        except LookupError as error:
+            raise AttributeError(str(error)) from None
+        setattr(self, name, function)
+        return function
+
+
+if TYPE_CHECKING:
+    from ..generated import ops as ops
+else:
+    ops = TableOps()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.tensor import Tensor
 from ..kernels.reductions.unbroadcast import ShapeDtype, broadcast_dims, must_cast
-from .registry import table_op
+from .registry import ops, table_op
 
 
 def reduce_to_differentiable(grad: Tensor, like: ShapeDtype) -> Tensor:
@@ -17,5 +17,5 @@ def reduce_to_differentiable(grad: Tensor, like: ShapeDtype) -> Tensor:
         if grad.array.shape != shape:
             grad = grad.reshape(shape)
     if must_cast(grad.array.dtype, dtype):
-        grad = table_op("_to_copy")(grad, dtype=dtype)  # `to` would warn of imaginary parts
+        grad = ops._to_copy(grad, dtype=dtype)  # `to` would warn of imaginary parts
     return grad

@@ -19,8 +19,9 @@ from ..core.dtype_kinds import is_symbolic
 from ..core.node import Node
 from ..core.storage import base_of
 from ..core.tensor import Tensor
+from ..dispatch.absent import zeros_if_absent
 from ..dispatch.dispatch import call, lift
-from ..dispatch.registry import Op, table_op
+from ..dispatch.registry import Op, ops
 from .saved_duals import keep_duals
 from .tangent_layout import lying_as
 
@@ -208,25 +209,40 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
     level = innermost_level(values.values())
     if level is None:
         return call(op, lift(op, values))
-    if op.jvp is None and op.differentiable:
+    has_rule = op.jvp is not None or bool(op.linear_in)
+    if not has_rule and op.differentiable:
         raise NotImplementedError(
             f"Trying to use forward AD with {op.name} that does not support it: its entry in the "
             "table has no JVP. Use reverse mode instead."
         )
     lifted = lift(op, {name: _primal(value, level) for name, value in values.items()})
     result = call(op, lifted)
-    if op.jvp is None:
+    if not has_rule:
         return result
     tangents = {
         f"{_in_table(param.name)}_t": _tangent(values[param.name], level)
         for param in op.params
         if param.type.startswith("Tensor")
     }
-    given = _given(op.jvp, tangents, lifted, result)
-    if given is not None:
-        result = _attach(result, op.jvp(**given), level, _arrays_of(tangents))
+    tangent = _tangent_of_result(op, tangents, lifted, result)
+    if tangent is not None:
+        result = _attach(result, tangent, level, _arrays_of(tangents))
     keep_duals(result, [(values[name], lifted[name]) for name in lifted])
     return result
+
+
+def _tangent_of_result(
+    op: Op, tangents: dict[str, Any], lifted: dict[str, Any], result: Any
+) -> Any:
+    """Apply the JVP of an op; None if none of the tangents that it asks for is there."""
+    if op.jvp is not None:
+        given = _given(op.jvp, tangents, lifted, result)
+        return None if given is None else op.jvp(**given)
+    asked = {name: tangents[f"{_in_table(name)}_t"] for name in op.linear_in}
+    if all(tangent is None for tangent in asked.values()):
+        return None
+    filled = {name: zeros_if_absent(tangent, lifted[name]) for name, tangent in asked.items()}
+    return call(op, lifted | filled)
 
 
 def _given(
@@ -297,7 +313,7 @@ def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
     tangent = _like(tangent, result)
     if base_of(result) is None:
         if any(np.may_share_memory(tangent.array, array) for array in given):
-            tangent = table_op("clone")(tangent)
+            tangent = ops.clone(tangent)
         tangent = lying_as(tangent, result)
     return with_tangent(result, tangent, level)
 
@@ -306,7 +322,7 @@ def _like(tangent: Tensor, result: Tensor) -> Tensor:
     """A tangent of the result's shape and dtype: that of one operand may be narrower."""
     mine, other = tangent.array, result.array
     if mine.shape != other.shape:
-        tangent = table_op("expand")(tangent, other.shape)
+        tangent = ops.expand(tangent, other.shape)
     if mine.dtype != other.dtype and not (is_symbolic(mine.dtype) or is_symbolic(other.dtype)):
-        tangent = table_op("_to_copy")(tangent, dtype=other.dtype)
+        tangent = ops._to_copy(tangent, dtype=other.dtype)
     return tangent

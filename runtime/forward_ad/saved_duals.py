@@ -31,8 +31,8 @@ def keep_duals(result: Any, arguments: Iterable[tuple[Any, Any]]) -> None:
     for given, called_with in arguments:
         items = zip(given, called_with, strict=True) if _is_list(given) else [(given, called_with)]
         duals |= {id(primal): dual for dual, primal in items if hasattr(dual, "_dual_parts")}
-    for slot in type(node).__slots__:
-        if slot.startswith("saved_") and hasattr(node, slot):
+    for slot in node.saved_slots:
+        if hasattr(node, slot):
             packed = None if node.hooks is None else node.hooks.packed
             if packed is not None and slot in packed.values:
                 packed.values[slot] = _keep_packed(node, slot, packed.values[slot], duals, results)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 
 
 class ComplexParts:
@@ -16,9 +16,9 @@ class ComplexParts:
     @property
     def real(self: Any) -> Tensor:
         """A view of the real parts; a real tensor itself."""
-        return table_op("real")(self)
+        return ops.real(self)
 
     @property
     def imag(self: Any) -> Tensor:
         """A view of the imaginary parts; RuntimeError for a real tensor, which has none."""
-        return table_op("imag")(self)
+        return ops.imag(self)

@@ -14,7 +14,7 @@ from ..core.memory_format import contiguous_format, outermost_first, preserve_fo
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.tensor import Tensor, normalize_dim
 from ..core.user_warnings import warn_once
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 from ..forward_ad.tangent_layout import lay_out
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     length = input.shape[normalize_dim(dim, input.ndim)]
     if not length:
-        return table_op("split_with_sizes")(input, [0] * chunks, dim)
-    return table_op("split")(input, -(-length // chunks), dim)
+        return ops.split_with_sizes(input, [0] * chunks, dim)
+    return ops.split(input, -(-length // chunks), dim)
 
 
 def tensor_split(
@@ -55,7 +55,7 @@ def tensor_split(
         ends = [short * n + min(n, longer) for n in range(1, given)]
     else:
         ends = list(given)
-    part = table_op("slice")
+    part = ops.slice
     return tuple(
         part(input, dim, start, max(_cut(start, length), _cut(end, length)))
         for start, end in zip([0, *ends], [*ends, length], strict=True)
@@ -82,7 +82,7 @@ def contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -
         raise wrong_rank(memory_format)
     if array.transpose(order).flags.c_contiguous:
         return input
-    copied: Tensor = table_op("clone")(input)
+    copied: Tensor = ops.clone(input)
     lay_out(copied, order)
     return copied
 
@@ -110,10 +110,10 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
     if len(moved) < len(sources) or len(set(moved.values())) < len(sources):
         raise RuntimeError(f"movedim: repeated dim in {sources} or in {destinations}")
     if not input.ndim:
-        return table_op("alias")(input)
+        return ops.alias(input)
     rest = (dim for dim in range(input.ndim) if dim not in moved.values())
     order = [moved[dim] if dim in moved else next(rest) for dim in range(input.ndim)]
-    return table_op("permute")(input, order)
+    return ops.permute(input, order)
 
 
 moveaxis = movedim
@@ -122,9 +122,9 @@ moveaxis = movedim
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """The positions of the elements that are not zero: a row each, or a tensor a dimension."""
     if not as_tuple:
-        return table_op("_nonzero")(input)
-    whole = input if input.ndim else table_op("unsqueeze")(input, 0)
-    return table_op("unbind")(table_op("_nonzero")(whole), 1)
+        return ops._nonzero(input)
+    whole = input if input.ndim else ops.unsqueeze(input, 0)
+    return ops.unbind(ops._nonzero(whole), 1)
 
 
 def norm(
@@ -143,8 +143,8 @@ def norm(
         return linalg.matrix_norm(input, "nuc", dims, keepdim, dtype=dtype)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"norm: `p` is a number, 'fro' or 'nuc', not {p!r}")
-    order = 2 if p is None or p == "fro" else p
-    return table_op("linalg_vector_norm")(input, order, dim, keepdim, dtype=dtype)
+    order = 2 if p is None or isinstance(p, str) else p
+    return ops.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
 
 
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
@@ -156,14 +156,14 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         if 3 not in input.shape:
             raise RuntimeError("no dimension of size 3 in input")
         dim = tuple(input.shape).index(3)
-    return table_op("linalg_cross")(input, other, dim=dim)
+    return ops.linalg_cross(input, other, dim=dim)
 
 
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product: every element of `input` times the whole of `other`, side by side."""
     ndim = max(input.ndim, other.ndim)
     first, second = ([1] * (ndim - a.ndim) + list(a.shape) for a in (input, other))
-    view = table_op("_unsafe_view")
+    view = ops._unsafe_view
     product = view(input, [n for length in first for n in (length, 1)]) * view(
         other, [n for length in second for n in (1, length)]
     )
@@ -215,12 +215,12 @@ def _each(function: Any, tensors: tuple[Any, ...]) -> Any:
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors joined along the second dimension; vectors along their only one."""
     parts = atleast_1d(list(tensors))
-    return table_op("cat")(parts, 0 if parts and parts[0].ndim == 1 else 1)
+    return ops.cat(parts, 0 if parts and parts[0].ndim == 1 else 1)
 
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors joined along the first dimension; vectors are rows."""
-    return table_op("cat")(atleast_2d(list(tensors)), 0)
+    return ops.cat(atleast_2d(list(tensors)), 0)
 
 
 row_stack = vstack
@@ -228,13 +228,13 @@ row_stack = vstack
 
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors joined along the third dimension."""
-    return table_op("cat")(atleast_3d(list(tensors)), 2)
+    return ops.cat(atleast_3d(list(tensors)), 2)
 
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Tensors joined along the second dimension; vectors are columns."""
     columns = [x if x.ndim > 1 else x.reshape(-1, 1) for x in tensors]
-    return table_op("cat")(columns, 1)
+    return ops.cat(columns, 1)
 
 
 class CompositeMethods:
@@ -274,7 +274,7 @@ class CompositeMethods:
                 "The use of `x.T` on tensors of dimension other than 2 reverses all dimensions: "
                 "use `x.mT` to transpose matrices, or `x.permute(*range(x.ndim)[::-1])`."
             )
-        return table_op("permute")(self, tuple(reversed(range(self.ndim))))
+        return ops.permute(self, tuple(reversed(range(self.ndim))))
 
     @property
     def mT(self: Any) -> Tensor:  # PyTorch's name
@@ -284,7 +284,7 @@ class CompositeMethods:
     @property
     def mH(self: Any) -> Tensor:  # PyTorch's name
         """Transposed and conjugated matrices; of real ones a view."""
-        return table_op("conj")(_transposed(self, "mH"))
+        return ops.conj(_transposed(self, "mH"))
 
     @property
     def H(self: Any) -> Tensor:  # PyTorch's name
@@ -295,7 +295,7 @@ class CompositeMethods:
             )
         if self.ndim == 0:
             _say_it_is_itself("H")
-        return table_op("conj")(table_op("transpose")(self, 0, -1) if self.ndim else self)
+        return ops.conj(ops.transpose(self, 0, -1) if self.ndim else self)
 
 
 def _say_it_is_itself(name: str) -> None:
@@ -311,4 +311,4 @@ def _transposed(tensor: Any, name: str) -> Any:
             f"tensor.{name} is only supported on matrices or batches of matrices. Got "
             f"{tensor.ndim}-D tensor."
         )
-    return table_op("transpose")(tensor, -2, -1)
+    return ops.transpose(tensor, -2, -1)

@@ -15,7 +15,7 @@ from ..core.memory_format import wanted_order
 from ..core.tensor import Tensor
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn_of_imaginary_part
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 
 
 def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
@@ -34,7 +34,7 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
         warn_of_imaginary_part()
     if dtype is not None and dtype.kind not in "fc":
         self = self.detach()  # no gradient comes back through integers
-    return table_op("_to_copy")(self, dtype=dtype, memory_format=order)
+    return ops._to_copy(self, dtype=dtype, memory_format=order)
 
 
 def wanted(

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..core.tensor import Tensor, normalize_dim
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 """The letters in PyTorch's order; the module `string` would take long to import."""
@@ -73,7 +73,7 @@ def _alone(term: _Term, kept: list[Label]) -> Tensor:
     """A single tensor in the order of the result, then summed over what is left."""
     summed = [label for label in term.labels if label not in kept]
     order = [term.labels.index(label) for label in (*kept, *summed)]
-    permuted: Tensor = table_op("permute")(term.tensor, order)
+    permuted: Tensor = ops.permute(term.tensor, order)
     return permuted.sum(list(range(len(kept), len(order)))) if summed else permuted
 
 
@@ -127,7 +127,7 @@ def _diagonals(term: _Term) -> _Term:
                     f"einsum(): subscript {label} is repeated for an operand but the sizes don't "
                     f"match, {tensor.shape[second]} != {tensor.shape[first]}"
                 )
-            tensor = table_op("diagonal")(tensor, 0, first, second)
+            tensor = ops.diagonal(tensor, 0, first, second)
             labels = [x for n, x in enumerate(labels) if n not in (first, second)] + [label]
     return _Term(tensor, labels)
 
@@ -196,7 +196,7 @@ def _contract(a: _Term, b: _Term, needed: set[Label], kept: list[Label]) -> _Ter
     first = _permuted(a, [*batch, *left, *summed]).reshape(lengths)
     second = _permuted(b, [*batch, *summed, *right])
     second = second.reshape([lengths[0], lengths[2], prod(right_sizes)])
-    product = table_op("bmm")(first, second)
+    product = ops.bmm(first, second)
     shape = [*sizes[0], *sizes[1], *right_sizes]
     return _Term(product.reshape(shape), [*batch, *left, *right])
 
@@ -218,7 +218,7 @@ def _expanded(term: _Term, other: _Term, shared: list[Label]) -> _Term:
     ]
     if all(length in (-1, 1) for length in wanted):
         return term
-    return _Term(table_op("expand")(term.tensor, wanted), term.labels)
+    return _Term(ops.expand(term.tensor, wanted), term.labels)
 
 
 def _spread(term: _Term, labels: list[Label]) -> Tensor:
@@ -234,7 +234,7 @@ def _permuted(term: _Term, labels: list[Label]) -> Tensor:
     order = [term.labels.index(label) for label in labels]
     if order == list(range(len(order))):
         return term.tensor
-    return table_op("permute")(term.tensor, order)
+    return ops.permute(term.tensor, order)
 
 
 def tensordot(
@@ -277,4 +277,4 @@ def _product(terms: list[_Term], kept: list[Label], summed: set[Label]) -> Tenso
     length = prod(a.size(x) for x in common)
     first = _permuted(a, [*left, *common]).reshape([prod(shape[: len(left)]), length])
     second = _permuted(b, [*common, *right]).reshape([length, prod(shape[len(left) :])])
-    return table_op("mm")(first, second).reshape(shape)
+    return ops.mm(first, second).reshape(shape)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.tensor import Tensor, normalize_dim
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops, table_op
 
 
 def diff(
@@ -32,9 +32,9 @@ def diff(
     for part in parts:
         _check_joinable(part, input, axis)
     if not n:
-        copied: Any = table_op("_zero")(input)
+        copied: Any = ops._zero(input)
         return copied.copy_(input)
-    joined: Tensor = input if len(parts) == 1 else table_op("cat")(parts, axis)
+    joined: Tensor = input if len(parts) == 1 else ops.cat(parts, axis)
     differ = table_op("logical_xor" if joined.array.dtype.kind == "b" else "sub")
     for _ in range(min(n, joined.shape[axis])):
         length = joined.shape[axis] - 1
@@ -54,7 +54,7 @@ def _check_joinable(part: Tensor, input: Tensor, axis: int) -> None:
 
 
 def _part(tensor: Tensor, axis: int, start: int, length: int) -> Tensor:
-    return table_op("narrow")(tensor, axis, start, length)
+    return ops.narrow(tensor, axis, start, length)
 
 
 def gradient(
@@ -98,8 +98,8 @@ def _slopes(input: Tensor, axis: int, step: Any, edge_order: int) -> Tensor:
     if isinstance(step, int | float):
         inner = _part(input, axis, 2, length - 2) - _part(input, axis, 0, length - 2)
         first, last = _even_edges(input, axis, edge_order)
-        parts = [table_op("_divided")(first, step), inner / step / 2]
-        return table_op("cat")([*parts, table_op("_divided")(last, step)], axis)
+        parts = [ops._divided(first, step), inner / step / 2]
+        return ops.cat([*parts, ops._divided(last, step)], axis)
     if step.ndim != 1 or step.shape[0] != length:
         raise RuntimeError(
             f"torch.gradient expected {length} coordinates along dimension {axis}, but got the "
@@ -111,11 +111,11 @@ def _slopes(input: Tensor, axis: int, step: Any, edge_order: int) -> Tensor:
     if edge_order == 1:
         first = (_part(input, axis, 1, 1) - _part(input, axis, 0, 1)) / widths[0]
         last = _part(input, axis, length - 1, 1) - _part(input, axis, length - 2, 1)
-        return table_op("cat")([first, inner, last / widths[-1]], axis)
+        return ops.cat([first, inner, last / widths[-1]], axis)
     first = _weighed(input, axis, _first_weights(before[:1], after[:1]), 0)
     weights = [-weight for weight in _first_weights(after[-1:], before[-1:])]
     last = _weighed(input, axis, weights[::-1], length - 3)
-    return table_op("cat")([first, inner, last], axis)
+    return ops.cat([first, inner, last], axis)
 
 
 def _even_edges(input: Tensor, axis: int, edge_order: int) -> tuple[Tensor, Tensor]:

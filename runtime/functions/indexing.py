@@ -22,7 +22,7 @@ from ..core.torch_function import handle_torch_function, has_torch_function_unar
 from ..core.type_promotion import type_name
 from ..core.user_warnings import warn, warn_of_imaginary_part
 from ..dispatch.op_errors import failure
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops, table_op
 from ..forward_ad.dual import Dual
 from ..inplace.fill_copy import copy_, fill_, put
 from ..inplace.ops import is_recorded, mark_written, refuse_any_overlap, refuse_part, values_first
@@ -56,19 +56,19 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
         return handle_torch_function(Tensor.__getitem__, (tensor,), tensor, index)
     if type(index) is int and tensor.array.ndim:
         _check_bounds(index, 0, tensor.array.shape[0])
-        return table_op("select")(tensor, 0, index)
+        return ops.select(tensor, 0, index)
     if type(index) is slice and index.step is None and tensor.array.ndim:
         start, stop = index.start, index.stop
         if type(start) in _BOUNDS and type(stop) in _BOUNDS:
-            return table_op("slice")(tensor, 0, start, stop, 1)
+            return ops.slice(tensor, 0, start, stop, 1)
     plan = plan_index(index, tensor.array.shape)
     result = tensor
     for step in plan.steps:
         result = table_op(step.op)(result, *step.args)
     if plan.gather:
         indices = [None if array is None else wrap(array) for array in plan.gather]
-        return table_op("index")(result, indices)
-    return result if plan.steps else table_op("alias")(tensor)
+        return ops.index(result, indices)
+    return result if plan.steps else ops.alias(tensor)
 
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
@@ -149,9 +149,9 @@ def _broadcast_as_pytorch(source: Tensor, view: Tensor) -> Tensor:
     shape = source.array.shape
     surplus = len(shape) - view.array.ndim
     if surplus > 0 and all(length == 1 for length in shape[:surplus]):
-        source = table_op("view")(source, shape[surplus:])
+        source = ops.view(source, shape[surplus:])
     if source.array.ndim and source.array.shape != view.array.shape:
-        source = table_op("expand")(source, view.array.shape)
+        source = ops.expand(source, view.array.shape)
     return source
 
 

@@ -8,7 +8,7 @@ from math import inf, prod
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 from .creation import eye
 
 
@@ -27,7 +27,7 @@ def matrix_norm(
     and -inf of a row. Raises RuntimeError for any other `ord`.
     """
     rows, columns = _two_dims(A, dim)
-    vector_norm = table_op("linalg_vector_norm")
+    vector_norm = ops.linalg_vector_norm
     if ord == "fro":
         return vector_norm(A, 2, (rows, columns), keepdim, dtype=dtype)
     if ord in ("nuc", 2, -2):
@@ -58,12 +58,12 @@ def _two_dims(A: Tensor, dim: Sequence[int]) -> tuple[int, int]:
 
 def _singular_values(A: Tensor, rows: int, columns: int) -> Tensor:
     batch = [dim for dim in range(A.ndim) if dim not in (rows, columns)]
-    return table_op("linalg_svdvals")(table_op("permute")(A, [*batch, rows, columns]))
+    return ops.linalg_svdvals(ops.permute(A, [*batch, rows, columns]))
 
 
 def _with_ones(tensor: Tensor, *dims: int) -> Tensor:
     for dim in sorted(dims):
-        tensor = table_op("unsqueeze")(tensor, dim)
+        tensor = ops.unsqueeze(tensor, dim)
     return tensor
 
 
@@ -79,7 +79,7 @@ def norm(
 
     Raises RuntimeError where `ord` is given without `dim` for a tensor that is neither.
     """
-    vector_norm = table_op("linalg_vector_norm")
+    vector_norm = ops.linalg_vector_norm
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
     if dim is None:
@@ -102,9 +102,9 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     if A.ndim < 2 or A.shape[-2] != A.shape[-1]:
         raise RuntimeError("linalg.matrix_power: A must be batches of square matrices")
     if n == 0:
-        ones: Any = table_op("clone")(A)  # which has a gradient: zero
+        ones: Any = ops.clone(A)  # which has a gradient: zero
         return ones.copy_(eye(A.shape[-1], dtype=A.dtype))
-    power = table_op("linalg_inv")(A) if n < 0 else A
+    power = ops.linalg_inv(A) if n < 0 else A
     result: Tensor | None = None
     n = abs(n)
     while n:
@@ -127,9 +127,9 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     matrices = list(tensors)
     first, last = matrices[0].ndim == 1, matrices[-1].ndim == 1
     if first:
-        matrices[0] = table_op("unsqueeze")(matrices[0], 0)
+        matrices[0] = ops.unsqueeze(matrices[0], 0)
     if last:
-        matrices[-1] = table_op("unsqueeze")(matrices[-1], 1)
+        matrices[-1] = ops.unsqueeze(matrices[-1], 1)
     sizes = [matrices[0].shape[0], *(matrix.shape[1] for matrix in matrices)]
 
     @cache
@@ -146,11 +146,11 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
         if end - start == 1:
             return matrices[start]
         cut = cost(start, end)[1]
-        return table_op("mm")(product(start, cut), product(cut, end))
+        return ops.mm(product(start, cut), product(cut, end))
 
     result = product(0, len(matrices))
     shape = zip(result.shape, (first, last), strict=True)
-    return table_op("view")(result, [length for length, added in shape if not added])
+    return ops.view(result, [length for length, added in shape if not added])
 
 
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
@@ -163,8 +163,8 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
             f"prod(self.shape[:ind]), but got {prod(last)} != {prod(first)}"
         )
-    inverse = table_op("linalg_inv")(A.reshape([prod(last), prod(first)]))
-    return table_op("reshape")(inverse, [*last, *first])
+    inverse = ops.linalg_inv(A.reshape([prod(last), prod(first)]))
+    return ops.reshape(inverse, [*last, *first])
 
 
 def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
@@ -178,7 +178,7 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tens
             f"prod(self.shape[:other.ndim]), but got {prod(last)} != {prod(first)}"
         )
     rows = A.reshape([prod(first), prod(last)])
-    return table_op("reshape")(table_op("linalg_solve")(rows, B.reshape([-1])), last)
+    return ops.reshape(ops.linalg_solve(rows, B.reshape([-1])), last)
 
 
 def vander(x: Tensor, N: int | None = None) -> Tensor:
@@ -191,6 +191,6 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
     count = x.shape[-1] if N is None else N
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")
-    repeated = table_op("expand")(table_op("unsqueeze")(x, -1), [*x.shape, count - 1])
-    powers = table_op("cumprod")(repeated, -1)
-    return table_op("cat")([table_op("_zero")(powers[..., :1]) + 1, powers], -1)
+    repeated = ops.expand(ops.unsqueeze(x, -1), [*x.shape, count - 1])
+    powers = ops.cumprod(repeated, -1)
+    return ops.cat([ops._zero(powers[..., :1]) + 1, powers], -1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, wrap
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 from .linalg import matrix_norm
 
 
@@ -25,7 +25,7 @@ def cond(A: Tensor, p: float | str | None = None) -> Tensor:
     if not A.array.size:
         return A.sum((-2, -1))
     if p in (None, 2, -2):
-        values = table_op("linalg_svdvals")(A)
+        values = ops.linalg_svdvals(A)
         largest, smallest = values[..., 0], values[..., -1]
         return smallest / largest if p == -2 else largest / smallest
     if A.shape[-1] != A.shape[-2]:
@@ -34,9 +34,9 @@ def cond(A: Tensor, p: float | str | None = None) -> Tensor:
             f"{A.shape[-2]} by {A.shape[-1]} matrices"
         )
     if p == "nuc":
-        values = table_op("linalg_svdvals")(A)
+        values = ops.linalg_svdvals(A)
         return values.sum(-1) * (1 / values).sum(-1)
-    inverse, info = table_op("linalg_inv_ex")(A)
+    inverse, info = ops.linalg_inv_ex(A)
     inverse = inverse.masked_fill((info != 0)[..., None, None], inf)
     return matrix_norm(A, p) * matrix_norm(inverse, p)
 
@@ -61,7 +61,7 @@ def matrix_rank(
     A = A.detach()
     if not A.array.size:
         return wrap(np.zeros(A.array.shape[:-2], np.int64))
-    values = abs(table_op("linalg_eigvalsh")(A)) if hermitian else table_op("linalg_svdvals")(A)
+    values = abs(ops.linalg_eigvalsh(A)) if hermitian else ops.linalg_svdvals(A)
     absolute, relative = _numbers(atol if tol is None else tol), _numbers(rtol)
     if tol is not None:
         relative = 0.0

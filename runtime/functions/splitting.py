@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.tensor import Size, Tensor, normalize_dim, wrap
 from ..core.type_promotion import LAST_INTEGER, type_name
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 from ..dispatch.unbroadcast import reduce_to_differentiable
 from .composites import tensor_split
 from .creation import size_of
@@ -40,7 +40,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
                 f"{type(tensor).__name__}"
             )
     shape = broadcast_shapes(*(tensor.shape for tensor in tensors))
-    return tuple(x if x.shape == shape else table_op("expand")(x, shape) for x in tensors)
+    return tuple(x if x.shape == shape else ops.expand(x, shape) for x in tensors)
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
@@ -69,8 +69,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     shape = [given[dim].numel() for dim in dims]
     lines = ([-1 if axis == dim else 1 for axis in range(len(given))] for dim in dims)
     return tuple(
-        table_op("expand")(tensor.view(line), shape)
-        for tensor, line in zip(given, lines, strict=True)
+        ops.expand(tensor.view(line), shape) for tensor, line in zip(given, lines, strict=True)
     )
 
 
@@ -84,8 +83,8 @@ def cartesian_prod(*tensors: Any) -> Tensor:
         _vector(tensor)
     if len(given) == 1:
         return given[0]
-    columns = [table_op("_unsafe_view")(grid.clone(), [-1]) for grid in meshgrid(*given)]
-    return table_op("stack")(columns, 1)
+    columns = [ops._unsafe_view(grid.clone(), [-1]) for grid in meshgrid(*given)]
+    return ops.stack(columns, 1)
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
@@ -101,7 +100,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         chosen &= follows(after, before)
     mask = wrap(chosen)
     grids = meshgrid(*[input] * r)
-    return table_op("stack")([table_op("masked_select")(grid, mask) for grid in grids], 1)
+    return ops.stack([ops.masked_select(grid, mask) for grid in grids], 1)
 
 
 def _listed(tensors: tuple[Any, ...]) -> Sequence[Tensor]:
@@ -118,7 +117,7 @@ def _vector(tensor: Tensor) -> None:
 
 def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix of zeros with the given matrices along its diagonal; vectors are rows."""
-    return table_op("_block_diag")(list(tensors) or [wrap(np.empty((1, 0), np.float32))])
+    return ops._block_diag(list(tensors) or [wrap(np.empty((1, 0), np.float32))])
 
 
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
@@ -171,7 +170,7 @@ def repeat_interleave(
     `[2, 1]` is answered by `[0, 0, 1]`.
     """
     if repeats is None:
-        return table_op("_repeat_index")(input, None, output_size)
+        return ops._repeat_index(input, None, output_size)
     if dim is None:
         input, dim = input.reshape(-1), 0
     dim = normalize_dim(dim, input.ndim)
@@ -179,8 +178,8 @@ def repeat_interleave(
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     length = input.shape[dim]
     if isinstance(repeats, Tensor):
-        index = table_op("_repeat_index")(repeats, length, output_size)
-        return table_op("index_select")(input, dim, index)
+        index = ops._repeat_index(repeats, length, output_size)
+        return ops.index_select(input, dim, index)
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
     if output_size not in (None, length * repeats):
@@ -204,7 +203,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
             f"{type_name(indices.array.dtype)}"
         )
     if dim is None:
-        return table_op("gather")(input.reshape(-1), 0, indices.reshape(-1))
+        return ops.gather(input.reshape(-1), 0, indices.reshape(-1))
     if input.ndim != indices.ndim:
         raise RuntimeError(
             "take_along_dim(): input and indices should have the same number of dimensions, but "
@@ -217,9 +216,9 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     positions = np.where(indices.array < 0, indices.array + length, indices.array)
     before = broadcast_shapes(input.shape[:dim], indices.shape[:dim])
     after = broadcast_shapes(input.shape[dim + 1 :], indices.shape[dim + 1 :])
-    source = table_op("expand")(input, (*before, length, *after))
+    source = ops.expand(input, (*before, length, *after))
     everywhere = np.broadcast_to(positions, (*before, indices.shape[dim], *after))
-    return table_op("gather")(source, dim, wrap(everywhere))
+    return ops.gather(source, dim, wrap(everywhere))
 
 
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
@@ -235,7 +234,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     if not is_expandable:
         raise RuntimeError(f"size {list(wanted)} is not expandable to size {list(self.shape)}.")
     if not wanted:
-        return table_op("sum")(self)
+        return ops.sum(self)
     dtype = self.array.dtype
     if dtype.num <= LAST_INTEGER and wanted != self.shape:
         dtype = np.dtype(np.int64)  # in which integers are summed

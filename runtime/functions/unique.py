@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 
 
 def unique(
@@ -20,8 +20,8 @@ def unique(
     Also, if asked for, where each of the input's own is among them, and how often each occurs.
     """
     if dim is None:
-        return _chosen(table_op("_unique2")(input), return_inverse, return_counts)
-    return _chosen(table_op("_unique_dim")(input, dim), return_inverse, return_counts)
+        return _chosen(ops._unique2(input), return_inverse, return_counts)
+    return _chosen(ops._unique_dim(input, dim), return_inverse, return_counts)
 
 
 def unique_consecutive(
@@ -34,7 +34,7 @@ def unique_consecutive(
 
     Also, if asked for, where each of the input's own is among them, and how often each occurs.
     """
-    return _chosen(table_op("_unique_consecutive")(input, dim), return_inverse, return_counts)
+    return _chosen(ops._unique_consecutive(input, dim), return_inverse, return_counts)
 
 
 def _chosen(found: Any, return_inverse: bool, return_counts: bool) -> Any:

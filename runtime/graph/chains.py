@@ -16,7 +16,7 @@ import numpy as np
 from ..core.node import Node
 from ..core.tensor import Tensor, new_tensor
 from ..fast.parallel_for import share
-from ..fast.tuning import CHAIN_BLOCK_BYTES
+from ..fast.tuning import CHAIN_BLOCK_BYTES, PARALLEL_ARITHMETIC_MIN
 from .graph_task import Gradient, GraphTask
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -31,12 +31,12 @@ class _Link(NamedTuple):
     node: Node
     position: int
     """The position of its only edge."""
-    kept: list[tuple[str, Any, Array | None]]
+    saved: list[tuple[str, Any, Array | None]]
     """Its slots, what they hold, and the elements of that in a row where each block has its own."""
 
     def has_work(self) -> bool:
         """Return whether it computes with arrays: a sum hands its gradient on."""
-        return any(flat is not None for _, _, flat in self.kept)
+        return any(flat is not None for _, _, flat in self.saved)
 
 
 class _Part:
@@ -49,21 +49,27 @@ class _Part:
         self.next_nodes = link.node.next_nodes
         self.position = link.position
         self.blocks: list[tuple[object, str, Array]] = []
-        for slot, value, flat in link.kept:
-            kept = value
+        for slot, value, flat in link.saved:
+            held = value
             if flat is not None and type(value) is Tensor:
-                kept = new_tensor()
-                kept.grad_node, kept.alias = None, value.alias
-                self.blocks.append((kept, "array", flat))
+                held = new_tensor()
+                held.grad_node, held.alias = None, value.alias
+                self.blocks.append((held, "array", flat))
             elif flat is not None:
                 self.blocks.append((self.node, slot, flat))
-            setattr(self.node, slot, kept)
+            setattr(self.node, slot, held)
 
-    def apply(self, grad: Array, start: int, stop: int) -> Array:
+    def apply(
+        self, grad: Array, needs: Sequence[object], start: int, stop: int
+    ) -> Sequence[Array | None]:
         """The VJP of one block."""
         for holder, name, flat in self.blocks:
             setattr(holder, name, flat[start:stop])
-        answer: Array = self.node.apply(grad, self.next_nodes)[self.position]
+        return self.node.apply(grad, needs)
+
+    def pass_on(self, grad: Array, start: int, stop: int) -> Array:
+        """The gradient of one block of the only input that has one."""
+        answer: Any = self.apply(grad, self.next_nodes, start, stop)[self.position]
         return answer
 
 
@@ -99,7 +105,46 @@ def apply_chain(
             next_nodes,
             [None if n is None else array for n in next_nodes],
         )
-    return node, node.next_nodes, node.apply(grad, needs)
+    return node, node.next_nodes, apply_in_blocks(node, grad, needs)
+
+
+def apply_in_blocks(node: Node, grad: Array, needs: Sequence[object]) -> Sequence[Array | None]:
+    """Apply the VJP of one node that treats every element by itself to blocks of a large gradient.
+
+    Every core takes a part of them. What cannot be divided is left to the node as it is.
+    """
+    flat = _flat(grad) if node.runs_in_blocks and grad.size >= PARALLEL_ARITHMETIC_MIN else None
+    saved = None if flat is None else _saved(node, grad.shape)
+    if flat is None or saved is None or all(array is None for _, _, array in saved):
+        return node.apply(grad, needs)
+    try:
+        found = _applied_to_blocks(_Link(node, 0, saved), flat, needs)
+    except Exception:
+        return node.apply(grad, needs)  # raises it again, of the whole
+    return [None if array is None else array.reshape(grad.shape) for array in found]
+
+
+def _applied_to_blocks(link: _Link, grad: Array, needs: Sequence[object]) -> Sequence[Array | None]:
+    """Return the gradients of all inputs of a node; all of them flat."""
+    nothing = grad[:0]
+    kinds = _Part(link).apply(nothing, needs, 0, 0)
+    outs = [
+        grad if kind is nothing else kind if kind is None else np.empty(grad.size, kind.dtype)
+        for kind in kinds
+    ]
+    length = max(1, CHAIN_BLOCK_BYTES // grad.itemsize)
+
+    def work(start: int, stop: int) -> None:
+        part = _Part(link)  # this thread's
+        for begin in range(start, stop, length):
+            end = min(begin + length, stop)
+            answers = part.apply(grad[begin:end], needs, begin, end)
+            for out, answer in zip(outs, answers, strict=True):
+                if out is not None and out is not grad:
+                    out[begin:end] = answer
+
+    share(work, grad.size)
+    return outs
 
 
 def _links(
@@ -134,17 +179,30 @@ def _link(node: Node, shape: tuple[int, ...], task: GraphTask) -> _Link | None:
     ]
     if len(positions) != 1 or not any(needs):
         return None
-    kept: list[tuple[str, Any, Array | None]] = []
+    saved = _saved(node, shape)
+    return None if saved is None else _Link(node, positions[0], saved)
+
+
+def _saved(node: Node, shape: tuple[int, ...]) -> list[tuple[str, Any, Array | None]] | None:
+    """The slots of a node as a `_Link` has them; None if something in them cannot be divided."""
+    saved: list[tuple[str, Any, Array | None]] = []
     for slot in type(node).__slots__:
         value = getattr(node, slot, None)  # some are set only where the gradient is asked for
         array = value.array if type(value) is Tensor else value
         flat: Array | None = None
-        if not isinstance(value, _SAME_FOR_ALL_BLOCKS) and getattr(array, "ndim", None) != 0:
+        if not _is_plain(value) and getattr(array, "ndim", None) != 0:
             flat = _flat(array, shape)
             if flat is None:
                 return None
-        kept.append((slot, value, flat))
-    return _Link(node, positions[0], kept)
+        saved.append((slot, value, flat))
+    return saved
+
+
+def _is_plain(value: object) -> bool:
+    """Return whether a value is no array: a number, or a tuple of such options."""
+    if type(value) is tuple:
+        return all(map(_is_plain, value))
+    return isinstance(value, _SAME_FOR_ALL_BLOCKS)
 
 
 def _flat(array: Any, shape: tuple[int, ...] | None = None) -> Array | None:
@@ -164,7 +222,7 @@ def _passed_through(links: Sequence[_Link], grad: Array) -> Array:
     def pass_through(parts: list[_Part], start: int, stop: int) -> Array:
         block = grad[start:stop]
         for part in parts:
-            block = part.apply(block, start, stop)
+            block = part.pass_on(block, start, stop)
         return block
 
     out = np.empty(grad.size, pass_through([_Part(link) for link in links], 0, 0).dtype)

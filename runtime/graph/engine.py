@@ -25,7 +25,7 @@ from ..core.tensor import Tensor
 from ..fast.parallel_for import have_met_large
 from ..fast.tuning import DEFER_LEAF_MAX, PARALLEL_UFUNC_MIN
 from .anomaly import explain, is_anomaly_enabled
-from .chains import apply_chain
+from .chains import apply_chain, apply_in_blocks
 from .graph_task import Gradient, GraphTask, running
 from .reentrant import LEVELS_PER_THREAD, run_in_fresh_thread
 from .run_hooks import as_tensor, call_node_hooks, call_tensor_hooks, run_with_saved
@@ -217,10 +217,12 @@ def run_counted(task: GraphTask, keep_graph: bool) -> None:
                 grad = buffers.pop(node, None)
                 if node.hooks is not None or grad is None:
                     grads = run_hooked(node, grad, task)
-                elif is_plain:
-                    grads = node.apply(grad, node.next_nodes)
-                else:
+                elif not is_plain:
                     grads = evaluate_function(node, grad, task)
+                elif node.runs_in_blocks:
+                    grads = apply_in_blocks(node, grad, node.next_nodes)
+                else:
+                    grads = node.apply(grad, node.next_nodes)
             if not keep_graph and (runs is None or node in runs):
                 node.release()
             task.propagate(node.next_nodes, grads)

@@ -10,7 +10,7 @@ import numpy as np
 from ..core.storage import INFERENCE_ALIAS, own_alias
 from ..core.strides import copy_in_order_of, is_dense
 from ..core.tensor import Tensor, wrap
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 from ..forward_ad.tangent_layout import lay_out
 
 _adding: Final = threading.RLock()
@@ -45,7 +45,7 @@ def _copy_for(leaf: Tensor, grad: Tensor) -> Tensor:
     if is_dense(leaf.array):
         copied: Any = wrap(np.zeros_like(leaf.array))
         return copied.copy_(grad)
-    copied = table_op("clone")(grad)
+    copied = ops.clone(grad)
     lay_out(copied, tuple(range(grad.ndim)))
     return copied
 

@@ -28,6 +28,18 @@ class SavedValue:
         return saved_value(node, self.slot)
 
 
+class SavedOption:
+    """Descriptor that answers an item of the tuple in which a node keeps what is no tensor."""
+
+    __slots__ = ("position",)
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+    def __get__(self, node: Node | None, _: type[Node]) -> Any:
+        return self if node is None else node.options[self.position]
+
+
 class RawSaved:
     """Descriptor that answers a saved value as an object to which hooks can be given."""
 
@@ -50,11 +62,20 @@ class NodeMethods:
     __slots__ = ()
 
     def __init_subclass__(cls) -> None:
-        """Let what a slot `saved_<name>` holds be read as `_saved_<name>`, as in PyTorch."""
-        for slot in cls.__dict__.get("__slots__", ()):
-            if slot.startswith("saved_"):
-                setattr(cls, slot.replace("saved_", "_saved_", 1), SavedValue(slot))
-                setattr(cls, slot.replace("saved_", "_raw_saved_", 1), RawSaved(slot))
+        """Let what is saved as `name` be read as `_saved_<name>`, as in PyTorch."""
+        fields = cls.__dict__.get("saved_fields")
+        if fields is None:
+            return
+        kind: Any = cls
+        kind.saved_slots = tuple(s for s, what in fields.items() if what in ("tensor", "result"))
+        computed = (slot for slot, what in fields.items() if what == "computed")
+        kind.held_slots = (*kind.saved_slots, *computed)
+        kind.has_several_outputs = "output_count" in fields
+        for slot in kind.saved_slots:
+            setattr(cls, f"_{slot}", SavedValue(slot))
+            setattr(cls, f"_raw_{slot}", RawSaved(slot))
+        for position, name in enumerate(fields.get("options", "").split()):
+            setattr(cls, f"_saved_{name}", SavedOption(position))
 
     def __call__(self: Any, *grads: Any) -> Any:
         """Run this one link: the gradients of its inputs, given those of its outputs.

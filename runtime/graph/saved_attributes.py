@@ -28,7 +28,7 @@ def saved_value(node: Node, slot: str) -> Any:
             hooks.guard(node)
         return output_of(edge_of_output(node, slot), value)
     name = slot.removeprefix("saved_")
-    version = getattr(node, f"_version_{name}", None)
+    version = getattr(node, f"version_{name}", None)
     if isinstance(value, Tensor):
         if is_number(value):
             value = wrap(value.array.copy())  # from now on this node's own

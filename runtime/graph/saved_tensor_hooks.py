@@ -99,8 +99,8 @@ class Packed:
 
     def __init__(self, values: dict[str, Any], node: Any) -> None:
         self.values = values
-        for slot in type(node).__slots__:
-            if slot.startswith("_computed_"):  # from what the hooks may replace
+        for slot, kind in node.saved_fields.items():
+            if kind == "computed":  # from what the hooks may replace
                 setattr(node, slot, None)
 
     def restore(self, slot: str) -> Any:
@@ -197,9 +197,8 @@ def _pack_results(results: tuple[Tensor, ...]) -> None:
     if own.packed is not None:
         return
     values: dict[str, Any] = {}
-    for slot in type(node).__slots__:
-        value = getattr(node, slot, None) if slot.startswith("saved_") else None
-        packed = pack_slot(slot, value, node, *hooks)
+    for slot in node.saved_slots:
+        packed = pack_slot(slot, getattr(node, slot, None), node, *hooks)
         if packed is not None:
             values[slot] = packed
             setattr(node, slot, PACKED)

@@ -50,10 +50,7 @@ def modified_in_place(
 
 def saved_output_slot(node: Node, array: Any) -> str | None:
     """The slot in which `node` keeps `array`, an output of its op; None if it does not."""
-    for slot in type(node).__slots__:
-        if slot.startswith("saved_") and getattr(node, slot, None) is array:
-            return slot
-    return None
+    return next((s for s in node.saved_slots if getattr(node, s, None) is array), None)
 
 
 def guard_saved_output(node: Node, slot: str, alias: Alias, expected: int) -> None:
@@ -126,7 +123,7 @@ def output_of(grad_node: Node | None, array: Any) -> Tensor:
 def attach_outputs(node: Any, outputs: Sequence[Tensor]) -> None:
     """Make `outputs` the differentiable outputs of a node that has several."""
     node.output_count = len(outputs)
-    node._outputs = [shape_dtype(output) for output in outputs]
+    node.output_shapes = [shape_dtype(output) for output in outputs]
     for output_nr, output in enumerate(outputs):
         output.grad_node = OutputNode(node, output_nr)
 

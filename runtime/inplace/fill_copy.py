@@ -16,7 +16,7 @@ from ..core.number_conversion import converted
 from ..core.random_generator import generator
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn_of_imaginary_part
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 from ..dispatch.unbroadcast import reduce_to_differentiable
 from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import WriteTangent, copy_or_zero, follow_source
@@ -144,7 +144,7 @@ class IndexPutBackward0(OverwriteNode):
         if not needs[1]:
             return (before, None)
         indices = [None if isinstance(i, slice) else wrap(i) for i in where]
-        return (before, reduce_to_differentiable(table_op("index")(grad, indices), self._like))
+        return (before, reduce_to_differentiable(ops.index(grad, indices), self._like))
 
     def release(self) -> None:
         """Let go of the indices."""

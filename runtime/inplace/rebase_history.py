@@ -12,7 +12,7 @@ from ..core.node import Node, freed_graph, next_sequence_nr
 from ..core.storage import base_of, view_kind
 from ..core.tensor import Tensor, wrap
 from ..core.view_errors import MODIFIED, view_refusal
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 from ..graph.anomaly import remember_call
 from ..graph.run_hooks import run_with_saved
 from ..kernels.shape.strided_region import Region
@@ -86,21 +86,21 @@ class CopySlices(Node):
 
 def _take(region: Region, tensor: Tensor) -> Tensor:
     if region.splits_base:
-        tensor = table_op("view_as_real")(tensor)
-    flat = table_op("view")(tensor, (-1,), copy=True)
-    found = table_op("index")(flat, [wrap(region.positions)])
-    return table_op("view_as_complex")(found) if region.splits_view else found
+        tensor = ops.view_as_real(tensor)
+    flat = ops.view(tensor, (-1,), copy=True)
+    found = ops.index(flat, [wrap(region.positions)])
+    return ops.view_as_complex(found) if region.splits_view else found
 
 
 def _scatter(region: Region, values: Tensor) -> Tensor:
     if region.splits_view:
-        values = table_op("view_as_real")(values)
+        values = ops.view_as_real(values)
     size = 1
     for length in region.base_shape:
         size *= length
-    flat = table_op("_index_backward")(values, (size,), [wrap(region.positions)])
-    whole = table_op("view")(flat, region.base_shape)
-    return table_op("view_as_complex")(whole) if region.splits_base else whole
+    flat = ops._index_backward(values, (size,), [wrap(region.positions)])
+    whole = ops.view(flat, region.base_shape)
+    return ops.view_as_complex(whole) if region.splits_base else whole
 
 
 def rebase(view: Tensor, base: Tensor, fn: Node) -> None:

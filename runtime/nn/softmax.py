@@ -9,7 +9,7 @@ import numpy as np
 from ..core.random_generator import generator
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
-from ..dispatch.registry import table_op
+from ..dispatch.registry import ops
 from ..functions.creation import zeros_like
 
 
@@ -23,7 +23,7 @@ def softmax(
     """
     if dim is None:
         dim = _implicit_dim("softmax", input)
-    return table_op("softmax")(input, dim, dtype)
+    return ops.softmax(input, dim, dtype)
 
 
 def log_softmax(
@@ -32,7 +32,7 @@ def log_softmax(
     """Take the logarithm of `softmax`, which see for `dim`."""
     if dim is None:
         dim = _implicit_dim("log_softmax", input)
-    return table_op("log_softmax")(input, dim, dtype)
+    return ops.log_softmax(input, dim, dtype)
 
 
 def softmin(
@@ -41,7 +41,7 @@ def softmin(
     """Take the softmax of the negated elements; see `softmax` for `dim`."""
     if dim is None:
         dim = _implicit_dim("softmin", input)
-    return table_op("softmax")(-input, dim, dtype)
+    return ops.softmax(-input, dim, dtype)
 
 
 def gumbel_softmax(
@@ -54,7 +54,7 @@ def gumbel_softmax(
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
     noise = np.asarray(generator().gumbel(size=logits.shape), logits.dtype)
-    soft: Tensor = table_op("softmax")((logits + wrap(noise)) / tau, dim)
+    soft: Tensor = ops.softmax((logits + wrap(noise)) / tau, dim)
     if not hard:
         return soft
     drawn = soft.detach().argmax(dim, keepdim=True)

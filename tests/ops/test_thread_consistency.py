@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import gradspec as gs
+from gradspec.core.node import Node
 from gradspec.dispatch.registry import import_all
 from gradspec.fast import parallel_for as threads
+from gradspec.graph import chains
 from gradspec_codegen.render.module_names import THRESHOLDS
 from tests.thresholds import set_thresholds
 
@@ -31,7 +33,16 @@ def count_as_large(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     for module in generated:
         if hasattr(module, "in_threads"):
             monkeypatch.setattr(module, "in_threads", in_threads)
-    set_thresholds(monkeypatch, **dict.fromkeys(THRESHOLDS, 3), CHUNK=2)
+    set_thresholds(monkeypatch, **dict.fromkeys(THRESHOLDS, 3), CHUNK=2, CHAIN_BLOCK_BYTES=16)
+    monkeypatch.setattr(threads._workers, "have_met_large", True)
+    in_blocks = chains._applied_to_blocks
+
+    def applied_to_blocks(link: Any, *args: Any) -> Any:
+        found = in_blocks(link, *args)
+        asked.append(link.node)
+        return found
+
+    monkeypatch.setattr(chains, "_applied_to_blocks", applied_to_blocks)
     return asked
 
 
@@ -74,11 +85,12 @@ def weighted_sum(a: Any, b: Any, c: Any) -> Any:
 
 
 def test_arrays_of_one_shape(monkeypatch: pytest.MonkeyPatch) -> None:
-    count_as_large(monkeypatch)
+    asked = count_as_large(monkeypatch)
     a, b, c = arrays = [np.linspace(start, 2, 7) for start in (0.5, 1.0, 1.5)]
     x, y, z = (gs.tensor(array, requires_grad=True) for array in arrays)
     result = weighted_sum(x, y, z)
     result.backward(gs.ones(7, dtype=gs.float64))
+    assert "AddcmulBackward0" in {type(node).__name__ for node in asked}
     expected = (a + 3 * b) + (b - 0.5 * a) + (c - 2 * a) + (a + 5 * b * c) + a * a * b + np.cos(c)
     np.testing.assert_allclose(result.detach().numpy(), expected, rtol=1e-14)
     slopes = (1 - 0.5 - 2 + 1 + 2 * a * b, 3 + 1 + 5 * c + a * a, 1 + 5 * b - np.sin(c))
@@ -95,6 +107,24 @@ def test_dropout(monkeypatch: pytest.MonkeyPatch) -> None:
     assert x.grad is not None
     assert set(y.detach().numpy()) == {0.0, 4.0}
     np.testing.assert_array_equal(x.grad.numpy(), y.detach().numpy())
+
+
+def test_all_gradients_of_several_steps_go_that_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = count_as_large(monkeypatch)
+    for case in CASES:
+        derivatives(case)
+    used = {type(node).__name__ for node in asked if isinstance(node, Node)}
+    modules = [module for name, module in sys.modules.items() if ".generated." in name]
+    values = [value for module in modules for value in vars(module).values()]
+    public = {value.__name__ for value in values if _is_public_node_of_one_input(value)}
+    assert len(public) > 30
+    assert public <= used
+
+
+def _is_public_node_of_one_input(value: Any) -> bool:
+    if not (isinstance(value, type) and issubclass(value, Node) and value.runs_in_blocks):
+        return False
+    return value.op[0] != "_" and "shape" not in value.saved_fields.values()
 
 
 def test_many_formulas_go_that_way(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,10 +133,10 @@ def test_a_local_that_some_way_through_the_forward_does_not_assign(mistakes: Mis
     assert [code for code, _ in mistakes(text)] == ["GS034"]
 
 
-def test_the_node_keeps_what_the_forward_computed_until_it_is_freed() -> None:
+def test_the_node_keeps_what_the_forwardcomputed_until_it_is_freed() -> None:
     x = gs.tensor([0.5, -1.0], requires_grad=True)
     y = gs.nn.functional.silu(x)
-    kept = y.grad_fn._computed_share
+    kept = y.grad_fn.computed_share
     np.testing.assert_allclose(kept, 1 / (1 + np.exp([-0.5, 1.0])), rtol=1e-6)
     kept[:] = 1  # so that the gradient shows where it looks
     y.sum().backward()
@@ -162,7 +162,7 @@ def test_gelu_refuses_an_unknown_form() -> None:
 
 
 @pytest.mark.parametrize("asked", ["both", "self", "other"])
-def test_what_two_gradients_begin_with_is_computed_once(asked: str) -> None:
+def test_what_two_gradients_begin_with_iscomputed_once(asked: str) -> None:
     x, y = (
         gs.tensor(values, requires_grad=asked in ("both", name))
         for name, values in (("self", [1.0, -2.0]), ("other", [0.5, 0.25]))
