@@ -1,4 +1,4 @@
-"""What is not there is not computed with: no zeros stand for an absent tangent or cotangent.
+"""Leave absent tangents and cotangents out of formulas: no zeros stand for an absent one.
 
 A JVP is linear in the tangents, a VJP in the cotangents of the outputs. Where there are several of
 them some may be absent, and then `inf * 0` must not make `nan` of a derivative that exists. So a
@@ -50,7 +50,7 @@ class _Part:
     needs: frozenset[str] = frozenset()
     """It is there if any of these is."""
     is_safe: bool = True
-    """Whether `expr` is None where the part is absent; otherwise it must not be computed then."""
+    """True if `expr` is None where the part is absent; otherwise it must not be computed then."""
 
 
 def without_absent(
@@ -248,7 +248,7 @@ class _Rewriting:
         return _Part(made, unsure[0].absent, unsure[0].needs, is_safe=False)
 
     def _call(self, call: ir.Call, unsure: dict[str, _Part]) -> _Part:
-        """Of one part: linear in it, as the proof shows. Of several: they are put in places."""
+        """Rewrite a call: linear in one part, as the proof shows; a placement of several."""
         first, *others = unsure.values()
         if not others:
             return self._around(call, {place: part.expr for place, part in unsure.items()}, first)
@@ -331,7 +331,7 @@ def _asking_primals(node: _Node, primals: Mapping[str, ir.Expr]) -> _Node:
 
 
 def is_placement(op: OpSpec, given: Iterable[str]) -> bool:
-    """Whether an op puts the elements of these arguments in places: it is its own JVP in them."""
+    """Return whether an op only places elements of these arguments: it is its own JVP in them."""
     if len(op.jvps) != 1 or not set(op.differentiable_params) <= set(given):
         return False
     rule = op.jvps[0][1]

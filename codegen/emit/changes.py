@@ -1,4 +1,4 @@
-"""How a generated package differs from what would be generated: by file, and by definition."""
+"""Compare a generated package with what would be generated: by file, and by definition."""
 
 from __future__ import annotations
 

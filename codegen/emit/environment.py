@@ -12,7 +12,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 _NOT_PRINTED = re.compile(r"[^\n -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
-"""What is spelled as an escape: controls, separators of lines and halves of characters."""
+"""The characters spelled as escapes: controls, separators of lines and halves of characters."""
 
 
 @cache

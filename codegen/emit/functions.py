@@ -57,7 +57,7 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
 
 
 def _body(op: OpSpec) -> BodyView | None:
-    """What computes, behind a public function whose arguments have names that its code needs."""
+    """Name the inner function of an op whose public arguments have names that its code needs."""
     if not renamed_params(op):
         return None
     name = f"{op.signature.full_name.replace('.', '_')}__body"
@@ -65,7 +65,7 @@ def _body(op: OpSpec) -> BodyView | None:
 
 
 def _documented(op: OpSpec) -> str:
-    """What the op does, and which gradient it has where there is none by itself."""
+    """Return the docstring: what the op does, and its gradients at kinks, which are conventions."""
     if not op.kinks:
         return op.doc
     kinks = []
@@ -123,7 +123,7 @@ def array_function(op: OpSpec, context: ModuleContext) -> ArrayFunctionView:
 
 
 def needs_array_function(op: OpSpec) -> bool:
-    """Whether the forward is too long to stand in the function itself."""
+    """Return whether the forward is too long to stand in the function itself."""
     return op.implementation is not None and op.implementation.block.expression is None
 
 

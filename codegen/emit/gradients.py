@@ -56,11 +56,11 @@ _KINDS: dict[Source, str] = {
     "value": OPTIONS,
     "attribute": OPTIONS,
 }
-"""What the runtime calls each kind of what is saved: see `saves` in `core/node.py`."""
+"""The runtime's word for each source of a saved value: see `saves` in `core/node.py`."""
 
 
 def _saved_fields(op: OpSpec, plan: SavedFormulas) -> Iterator[tuple[str, str]]:
-    """What the node saves: for each kind the names, in a row."""
+    """List what the node saves: for each kind the names, in a row."""
     names: dict[str, list[str]] = {kind: [] for kind in _KINDS.values()}
     for saved in plan.saved:
         names[_KINDS[saved.source]].append(as_written(saved.name))
@@ -98,7 +98,7 @@ def _for_absent(op: OpSpec, plan: SavedFormulas, context: ModuleContext) -> Save
 
 
 def has_several_outputs(op: OpSpec) -> bool:
-    """Whether the node is handed a list of gradients."""
+    """Return whether the node is handed a list of gradients."""
     return op.signature.outputs[0].type.is_list or len(differentiable_outputs(op)) > 1
 
 
@@ -128,7 +128,7 @@ def _load_options(names: list[str]) -> str:
 
 
 def _count_steps(lines: list[str]) -> int:
-    """How many times NumPy is called, roughly: the conjugate of real numbers takes no time."""
+    """Count the calls of NumPy, roughly: the conjugate of real numbers takes no time."""
     code = "\n".join(["def formula():", *("    " + line for line in lines)])
     called = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call | ast.BinOp)]
     return sum(isinstance(node, ast.BinOp) or _is_function(node.func) for node in called)
@@ -157,12 +157,12 @@ class _Body:
         self.wanted = op.recorded_params
         self.on_blocks = on_blocks and all(s.source != "attribute" for s in plan.saved)
         self.is_pointwise = self.on_blocks
-        """Whether all lines so far treat every element by itself."""
+        """True if all lines so far are elementwise."""
         self.has_steps = False
-        """Whether one of the gradients goes over memory more than once."""
+        """True if one of the gradients goes over memory more than once."""
 
     def lines(self) -> list[str]:
-        """All of them."""
+        """Return all lines."""
         return self._without_idle_loads(self._all_lines())
 
     def _without_idle_loads(self, lines: list[str]) -> list[str]:

@@ -61,13 +61,13 @@ def _methods_of(op: OpSpec, resolver: Resolver) -> Iterable[NameView]:
 
 
 def _answers_alone(op: OpSpec, operator: str, resolver: Resolver) -> bool:
-    """Whether no other overload takes this operator, so that none has to be chosen."""
+    """Return whether no other overload takes this operator, so that none has to be chosen."""
     siblings = resolver.table.overloads(op.signature.name)
     return all(operator not in each.operators for each in siblings if each is not op)
 
 
 def _is_variadic(op: OpSpec) -> bool:
-    """Whether `x.view(2, 3)` may be written for `x.view((2, 3))`."""
+    """Return whether `x.view(2, 3)` may be written for `x.view((2, 3))`."""
     positional = [p for p in op.signature.params if not p.keyword_only]
     if len(positional) != 2:
         return False

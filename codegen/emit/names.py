@@ -1,4 +1,4 @@
-"""How things of the table are spelled in Python, after PyTorch."""
+"""Spell names, types and defaults of the table in Python, after PyTorch."""
 
 from __future__ import annotations
 

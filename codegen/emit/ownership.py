@@ -88,7 +88,7 @@ def remove_generated(
 
 
 def _entries(folder: Path) -> Iterator[tuple[os.DirEntry[str], tuple[str, bool] | None]]:
-    """What a folder holds, each with what it was generated from and whether it is as generated.
+    """List what a folder holds, what each was generated from and whether it is as generated.
 
     None for what the generator did not make. A cache of compiled modules counts as generated.
     """

@@ -1,6 +1,4 @@
-"""What a function leaves behind where something is to be differentiated: its node, with edges and
-what the gradients read.
-"""
+"""Record a node, with its edges and what the gradients read, where a gradient is asked for."""
 
 from __future__ import annotations
 
@@ -67,7 +65,7 @@ def complex_tests(op: OpSpec, wanted: list[Param]) -> Iterator[str]:
 
 
 def _saves(op: OpSpec, plan: SavedFormulas, wanted: list[Param]) -> list[str]:
-    """What is kept, each thing under the condition that a gradient which needs it is asked for."""
+    """Save values, each under the condition that a gradient which reads it is asked for."""
     by_condition: dict[str, list[str]] = {}
 
     def save(wanted_by: Iterable[str], lines: list[str]) -> None:
@@ -90,7 +88,7 @@ def _saves(op: OpSpec, plan: SavedFormulas, wanted: list[Param]) -> list[str]:
 
 
 def _condition(asked: list[Param], wanted: list[Param]) -> str:
-    """Whether one of `asked` needs a gradient, where one of `wanted` is known to."""
+    """The test whether one of `asked` needs a gradient, where one of `wanted` is known to."""
     return "" if len(asked) == len(wanted) else " or ".join(has_grad_node(p) for p in asked)
 
 
@@ -192,8 +190,10 @@ def _save_shape(op: OpSpec, name: str) -> str:
 
 
 def _is_as_broadcast(op: OpSpec) -> bool:
-    """Whether the result has the shape that the promoted arguments broadcast to: a reduction's is
-    another one, and of several results there is not one shape."""
+    """Return whether the result has the shape that the promoted arguments broadcast to.
+
+    That of a reduction is another one, and several results have no shape in common.
+    """
     elementwise = any(isinstance(rule, AutoElementwise) for _, rule in op.jvps)
     return len(op.signature.outputs) == 1 and (elementwise or is_pointwise(op))
 

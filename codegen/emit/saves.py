@@ -1,4 +1,4 @@
-"""What a node keeps for its gradients: computed from the formulas, never declared.
+"""Plan what a node saves for its gradients: computed from the formulas, never declared.
 
 Only what a needed gradient reads is kept; where a formula reads nothing but the shape of an
 argument, the shape is kept and not the array. What the forward has computed already, because a
@@ -41,7 +41,7 @@ class Saved:
 
     @property
     def is_option(self) -> bool:
-        """Whether it is an item of the tuple in `OPTIONS`."""
+        """True if it is an item of the tuple in `OPTIONS`."""
         return self.slot == OPTIONS
 
 
@@ -59,7 +59,7 @@ class SavedFormulas:
 
 
 def plan_saves(op: OpSpec) -> SavedFormulas:
-    """What the node of `op` keeps."""
+    """Plan what the node of `op` saves."""
     tensors = {p.name for p in op.signature.tensor_params}
     own = {thing.name for thing in op.signature.named}
     formulas = []

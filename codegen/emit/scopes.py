@@ -20,7 +20,7 @@ from ..spec.vocabulary import ROWS
 _Named = TypeVar("_Named", Param, Output)
 
 _MARK = re.compile(r"__\d+")
-"""What stands behind a name that code of an op has instead of one of the spec's."""
+"""The suffix of a name that code of an op has instead of one of the spec's."""
 
 
 def slot(kind: str, name: str) -> str:
@@ -29,7 +29,7 @@ def slot(kind: str, name: str) -> str:
 
 
 def as_written(name: str) -> str:
-    """What the author calls what generated code calls `name`."""
+    """Return the spec's name for what generated code calls `name`."""
     return _MARK.sub("", name)
 
 

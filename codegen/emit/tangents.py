@@ -50,8 +50,8 @@ def linear_in(op: OpSpec) -> tuple[str, ...]:
 
 
 def _parameters(op: OpSpec, lines: list[str]) -> Iterable[tuple[str, str]]:
-    """What the lines read, arguments, tangents and the result, and what the runtime calls each: it
-    hands them over by these names."""
+    """Return the arguments, tangents and results that the lines read, and the runtime's names of
+    them, by which it hands them over."""
     tree = ast.parse(textwrap.dedent("\n".join(["def rule():", *("    " + x for x in lines)])))
     read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     params = op.signature.params
@@ -69,7 +69,7 @@ def _in_rule(param: str) -> str:
 
 
 def _handed(param: Param) -> str:
-    """What the runtime calls an argument."""
+    """Return the runtime's name of an argument."""
     return "self" if param.name == "self" else param.public
 
 
@@ -86,7 +86,7 @@ class _Body:
         self._formulas = {name: _formulas(op, rule, context.resolver) for name, rule in op.jvps}
         every = [formula for found in self._formulas.values() for _, formula in found]
         self._free = set().union(*(free_names(formula.block) for formula in every))
-        """What the formulas read."""
+        """The names that the formulas read."""
         self._tangents = {
             f"{p.name}_t": p for p in op.signature.tensor_params if f"{p.name}_t" in self._free
         }
@@ -95,7 +95,7 @@ class _Body:
         self._kinds |= {t: self._kinds[p.name] for t, p in self._tangents.items()}
 
     def lines(self) -> list[str]:
-        """All of them."""
+        """Return all lines."""
         op = self._op
         lines = [*self._refusals(), *self._outputs()]
         answers: list[str] = []
@@ -168,7 +168,7 @@ def _public(op: OpSpec) -> str:
 
 
 def _formulas(op: OpSpec, rule: TangentRule, resolver: Resolver) -> list[tuple[str, Formula]]:
-    """What the tangent of an output is the sum of; if several, each with the tangent it is of.
+    """Return the terms of the tangent of an output; if several, each with the tangent it is of.
 
     Primals go by the names of the arguments.
     """
@@ -185,7 +185,7 @@ def _formulas(op: OpSpec, rule: TangentRule, resolver: Resolver) -> list[tuple[s
 
 
 def _is_taken_apart(op: OpSpec) -> bool:
-    """Whether the forward of an op that is linear in several tensors is a formula of other ops.
+    """Return whether the forward of an op linear in several tensors is a formula of other ops.
 
     Then its JVP is that formula of the tangents, without those that are absent. A primitive is
     handed zeros for them.

@@ -1,4 +1,4 @@
-"""What every Python-like reading shares: dispatch by node type, precedence, statements.
+"""Base of every Python-like renderer: dispatch by node type, precedence, statements.
 
 There are no parenthesis nodes: a renderer asks for an operand at the precedence that its place
 allows, and the operand puts parentheses around itself if it binds more loosely.
@@ -66,11 +66,11 @@ class PythonRenderer:
         raise NotImplementedError
 
     def local(self, name: str) -> str:
-        """What a local is called in the code."""
+        """Return the name of a local in the code."""
         return name
 
     def whole(self, value: ir.Expr) -> str:
-        """What a statement assigns or returns."""
+        """Render the value that a statement assigns or returns."""
         return self.render(value)
 
     def note_assignment(self, targets: tuple[str, ...], value: ir.Expr) -> None:
@@ -165,7 +165,7 @@ class PythonRenderer:
 
 
 def _returns(statements: tuple[ir.Stmt, ...]) -> bool:
-    """Whether every way through the statements ends in a return."""
+    """Return whether every way through the statements ends in a return."""
     if not statements:
         return False
     last = statements[-1]

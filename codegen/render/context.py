@@ -1,4 +1,4 @@
-"""What a module of generated code turns out to need while its formulas are rendered."""
+"""Collect what a module of generated code needs while its formulas are rendered."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class ModuleContext:
     """The generated package that each op lives in, by full name."""
     resolver: Resolver
     inner_names: dict[str, dict[str, str]] = field(default_factory=dict)
-    """What the code of an op calls its arguments, where that is not their name in the spec."""
+    """The names of arguments in the code of an op, where they differ from the spec's."""
     own_kernels: frozenset[str] = frozenset()
     """The kernels that the package brings itself: `kernels.name` in a formula means these first."""
     numpy: set[str] = field(default_factory=set)
     modules: set[str] = field(default_factory=set)
-    """Of `kernels`, `sp`, `constants`."""
+    """The modules among `kernels`, `sp` and `constants` that are used."""
     families: set[tuple[str, str]] = field(default_factory=set)
     """`(package, family)` of other generated modules that are called."""
     kernels: set[str] = field(default_factory=set)
@@ -46,7 +46,7 @@ class ModuleContext:
     """Full names of the ops that the formulas rendered so far mean."""
 
     def function(self, op: OpSpec, prefix: str = "") -> str:
-        """How code of this module spells the function of an op."""
+        """Spell the function of an op in code of this module."""
         name = prefix + function_name(op, self.resolver)
         package = self.home[op.name]
         if (package, op.family) == (self.package, self.family):
@@ -57,7 +57,7 @@ class ModuleContext:
         return f"{self.sibling_name(package, op.family)}.{name}"
 
     def sibling_name(self, package: str, family: str) -> str:
-        """What another generated module is called here: two packages may have namesakes."""
+        """Name another generated module in this one: two packages may have namesakes."""
         is_extension = self.package != GENERATED_PACKAGE and GENERATED_PACKAGE in self.home.values()
         return f"own_{family}_ops" if is_extension and package == self.package else f"{family}_ops"
 
@@ -80,7 +80,7 @@ class ModuleContext:
 
 
 def numpy_name(function: str) -> str:
-    """What generated code calls a function of NumPy: `linalg.inv` is `np_linalg_inv`."""
+    """Name a function of NumPy in generated code: `linalg.inv` is `np_linalg_inv`."""
     return "np_" + function.replace(".", "_")
 
 
@@ -94,14 +94,14 @@ def function_name(op: OpSpec, resolver: Resolver) -> str:
 
 
 def public_name(name: str, resolver: Resolver) -> str:
-    """What a module calls the public function of a base name: that name, if it is free there."""
+    """Name the public function of a base name in its module: by that name, if it is free there."""
     stem = name.removesuffix("_jvp")
     is_rule = stem != name and (resolver.is_op(stem) or resolver.is_op(stem.rpartition("_")[0]))
     return f"{name}__{TAKEN}" if is_rule or is_taken(name) else name
 
 
 def is_constant(expr: ir.Expr, resolver: Resolver) -> bool:
-    """Whether an expression has no argument in it: a number once and for all."""
+    """Return whether an expression has no argument in it: a number once and for all."""
     match expr:
         case ir.Const(value):
             return isinstance(value, int | float) and not isinstance(value, bool)
@@ -123,7 +123,7 @@ def is_constant(expr: ir.Expr, resolver: Resolver) -> bool:
 
 
 def needs_folding(expr: ir.Expr) -> bool:
-    """Whether a constant expression is more than plain arithmetic on literals."""
+    """Return whether a constant expression is more than plain arithmetic on literals."""
     match expr:
         case ir.Name() | ir.Call():
             return True

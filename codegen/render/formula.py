@@ -1,4 +1,4 @@
-"""What the two readings that become generated code share: names, constants and locals."""
+"""Base of the two renderers that become generated code: names, constants and locals."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def kind_of_type(type_: Type) -> Kind:
 
 
 def _accepts(type_: Type, kind: Kind) -> bool:
-    """Whether a parameter of this type takes a value of this kind."""
+    """Return whether a parameter of this type takes a value of this kind."""
     if kind == "any":
         return True
     if kind == "none":
@@ -89,7 +89,7 @@ class Resolver:
                 self._overloads.setdefault(name, []).append(op)
 
     def is_op(self, name: str) -> bool:
-        """Whether the table has an op of this base name."""
+        """Return whether the table has an op of this base name."""
         return name in self._overloads
 
     def target(self, call: ir.Call, kinds: Mapping[str, Kind], where: Span) -> Target:
@@ -190,7 +190,7 @@ def _combined(left: Kind, right: Kind) -> Kind:
 def _binds(
     signature: Signature, given: list[Kind], named: dict[str, Kind], lifts_numbers: bool
 ) -> bool:
-    """Whether the parameters can take the arguments."""
+    """Return whether the parameters can take the arguments."""
     positional = [p for p in signature.params if not p.keyword_only]
     if len(given) > len(positional):
         return False

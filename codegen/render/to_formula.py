@@ -184,7 +184,7 @@ def times_grad(derivative: Expr, grad: sympy.Symbol) -> Expr:
 
 
 def cost(expr: Expr) -> int:
-    """How long a formula is to read and to compute; a function takes as long as several sums."""
+    """Estimate the length of a formula; a function counts as several sums."""
     parts = list(sympy.preorder_traversal(expr))
     functions = sum(8 for part in parts if isinstance(part, sympy.Function) or _is_root(part))
     return len(parts) + functions + sum(1 for part in parts if isinstance(part, Add | Mul | Pow))

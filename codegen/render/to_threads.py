@@ -1,13 +1,17 @@
-"""Render formulas that treat every element by itself as code on arrays, which threads can share.
+"""Render elementwise formulas as code on arrays, of which large ones are shared among threads.
 
 A gradient is written once, as it stands: `graph/chains.py` runs a node on blocks of large arrays.
-A forward says what it does with large arrays: one function of NumPy runs in several threads, and a
-formula of several steps is a function that gets a block at a time, so that it goes over memory
-once.
+A forward states what it does with them: one function of NumPy runs in several threads, and several
+steps are a function of a block, so that the whole array goes through memory once. Both versions of
+a forward are proved.
 
-    self + value * tensor1 * tensor2
-    array_addcmul(self, tensor1, tensor2, value) if self.size < PARALLEL_ARITHMETIC_MIN
-    else in_threads(array_addcmul, self, tensor1, tensor2, value)
+    self + value * tensor1 * tensor2 if self.size < PARALLEL_ARITHMETIC_MIN
+    else in_threads(
+        lambda self, value, tensor1, tensor2, out=None: np_add(
+            self, value * tensor1 * tensor2, out
+        ),
+        self, value, tensor1, tensor2,
+    )
 """
 
 from __future__ import annotations
@@ -50,7 +54,7 @@ class PointwiseRenderer(NumpyRenderer):
     """Code on arrays of any size, a block of large ones."""
 
     is_pointwise = True
-    """Whether all that was rendered treats every element by itself."""
+    """True if all that was rendered is elementwise."""
 
     def read(self, node: ir.Expr | ir.Slice) -> tuple[str, int]:
         is_op = isinstance(node, ir.Call) and "." not in node.function
@@ -78,7 +82,7 @@ class SharedRenderer(PointwiseRenderer):
     _size = ""
     """The size of arrays that a branch is for: `small`; or `large`, a block of a large one."""
     _is_part_pointwise = True
-    """Whether what was rendered since this was set treats every element by itself."""
+    """True if what was rendered since this was set is elementwise."""
     _has_functions = False
     """Was that more than arithmetic?"""
 
