@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from ..core.dtype_kinds import is_symbolic
 from .tuning import CHUNK, PARALLEL_SORT_MIN, PARALLEL_UFUNC_MIN
 
 if TYPE_CHECKING:
@@ -171,7 +170,7 @@ def along(function: Callable[[Array], Any], array: Array, dim: int) -> Any:
     count = _workers.count
     others = [0 if axis == dim else length for axis, length in enumerate(array.shape)]
     longest = max(others, default=0)
-    if array.size < PARALLEL_SORT_MIN or longest < count or count == 1 or is_symbolic(array.dtype):
+    if array.size < PARALLEL_SORT_MIN or longest < count or count == 1 or array.dtype.hasobject:
         return function(array)
     axis = others.index(longest)
     found: dict[int, Any] = {}
@@ -211,7 +210,7 @@ def share(work: Callable[[int, int], None], size: int, count: int | None = None)
 def _divisible(arrays: list[Array]) -> bool:
     shape = arrays[0].shape
     return all(
-        array.shape == shape and array.flags.c_contiguous and not is_symbolic(array.dtype)
+        array.shape == shape and array.flags.c_contiguous and not array.dtype.hasobject
         for array in arrays
     )
 
