@@ -85,7 +85,7 @@ def derive(
 
 
 def _proved(op: OpSpec, known: Known, target: Target) -> str:
-    """What the proof came to. Raises SpecError if the formula is refuted."""
+    """Prove the op. Raises SpecError if the formula is refuted."""
     (verdict,) = prove_beside(
         [op], known.table, target.staged_as, base=known.base, kernels=known.kernels
     )

@@ -122,7 +122,7 @@ def _run(target: Target, jobs: int, *, prove_all: bool, discard_edits: bool, as_
 
 
 def _texts(target: Target) -> dict[str, str]:
-    """What mistakes in options are shown in."""
+    """Collect the texts that mistakes in options are shown in."""
     return {"--out": target.named}
 
 

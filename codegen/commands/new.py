@@ -60,7 +60,7 @@ def new(op: str, to: Path | None, composite: bool, spec: Path | None) -> None:
 
 
 def _text_of(path: Path) -> str:
-    """What a spec file holds, empty if there is none. Raises SpecError for what is no spec."""
+    """Read a spec file, empty if there is none. Raises SpecError for what is no spec."""
     if path.suffix not in (".yaml", ".yml") or not path.parent.is_dir():
         message = (
             f"{path} is no spec file: a list of ops, called `....yaml`, in a folder that exists"

@@ -1,4 +1,4 @@
-"""What the commands share: their options, and how they fail."""
+"""Options of the commands, and their way to fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a command reads and writes: what it was told, and what the project says otherwise."""
+"""Find where a command reads and writes, by its options or by the project's settings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def target_of(
     writes: bool = False,
     as_json: bool = False,
 ) -> Target:
-    """What a run is about; leaves the program, with a message, where that does not fit together.
+    """Read a run's target; leaves the program, with a message, where that does not fit together.
 
     Without a spec it is the project's, or gradspec's own for a command that only reads.
     """
@@ -195,7 +195,7 @@ def _command(
     project: Project | None,
     named: str,
 ) -> str:
-    """How the package is generated again: the same text wherever one stands and works."""
+    """Spell the command that generates the package again, the same wherever one stands."""
     if named == GENERATED_PACKAGE:
         return "make codegen"
     if project is not None:

@@ -54,7 +54,7 @@ def schema(path: Path | None, check: bool) -> None:
 
 
 def _is_schema(text: str) -> bool:
-    """Whether a file is what this command has written, perhaps by another version."""
+    """Return whether a file is what this command has written, perhaps by another version."""
     try:
         found = json.loads(text)
     except ValueError:
