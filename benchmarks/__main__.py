@@ -21,7 +21,7 @@ from .workloads import WORKLOADS
 RESULTS = Path(__file__).parent / "results"
 README = Path(__file__).parents[1] / "README.md"
 AGAIN = 2
-"""How often --check measures what seems slower once more: other programs disturb single cases."""
+"""The number of times --check measures a slower case again: other programs disturb single ones."""
 BEGIN, END = "<!-- measured: make bench -->", "<!-- end of what was measured -->"
 
 

@@ -48,7 +48,7 @@ def ratios(rows: Sequence[Row]) -> Ratios:
 
 
 def regressions(measured: Ratios, baseline: Ratios) -> list[Regression]:
-    """What got worse, among the ratios that both have."""
+    """List what got worse, among the ratios that both have."""
     return [
         Regression(case, reference, ratio, baseline[case][reference])
         for case, values in measured.items()
@@ -58,13 +58,13 @@ def regressions(measured: Ratios, baseline: Ratios) -> list[Regression]:
 
 
 def in_both(before: Sequence[Regression], anew: Sequence[Regression]) -> list[Regression]:
-    """Those found anew, as far as they were found before."""
+    """Return the new findings that were findings before."""
     known = {(regression.case, regression.reference) for regression in before}
     return [regression for regression in anew if (regression.case, regression.reference) in known]
 
 
 def compared(measured: Ratios, baseline: Ratios) -> int:
-    """How many ratios both have."""
+    """Count the ratios that both have."""
     return sum(len(values.keys() & baseline.get(case, {})) for case, values in measured.items())
 
 

@@ -1,4 +1,4 @@
-"""How fast gradspec has to be: `bounds.yaml`, read and applied."""
+"""The bounds on gradspec's times: `bounds.yaml`, read and applied."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Verdict:
 
     @property
     def is_met(self) -> bool:
-        """Whether gradspec is fast enough."""
+        """Return whether gradspec is fast enough."""
         return self.ratio <= self.bound
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ def load(workloads: Iterable[str], path: Path = FILE) -> Bounds:
 
 
 def verdicts(row: Row, bounds: Bounds) -> dict[str, Verdict]:
-    """Whether a row meets its bounds, by library, as far as the library was measured."""
+    """Tell by library whether a row meets its bounds, for the libraries measured."""
     ratios = row.ratios()
     return {
         library: Verdict(ratios[library], bound)

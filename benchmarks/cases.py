@@ -23,12 +23,12 @@ ONE_IS_ENOUGH = ("torch-1",)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What `--case` names."""
+    """The names that `--case` takes."""
 
     name: str
     doc: str
     libraries: tuple[str, ...]
-    """Those that can take part, installed or not; none but gradspec if there is no ratio."""
+    """Return the libraries that can take part, installed or not; gradspec alone without a ratio."""
     measure: Callable[[Sequence[Library], Effort, Report], list[Row]]
     slow: bool = False
     """Left out of quick runs unless it is asked for by name."""

@@ -1,4 +1,4 @@
-"""What only a fresh process can tell: import time, memory, and the generator's times."""
+"""Measurements that need a fresh process: import time, memory, and the generator's times."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def interleaved(
 
 
 def output(*arguments: str, environment: dict[str, str] | None = None) -> str:
-    """What Python prints with these arguments; RuntimeError with its complaint if it fails."""
+    """Return the output of Python with these arguments; RuntimeError with its errors."""
     done = subprocess.run(
         [sys.executable, *arguments],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""What is measured: gradspec, its peers as far as they are installed, and NumPy by hand."""
+"""The libraries measured: gradspec, its peers where installed, and NumPy by hand."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Library:
     color: str
     """In the plot."""
     prepare: Callable[[Workload], Run]
-    """What its process does before the clock runs."""
+    """Prepare the process before the clock runs."""
 
     @property
     def is_installed(self) -> bool:
-        """Whether its module can be found; nothing is imported."""
+        """Return whether its module can be found; nothing is imported."""
         return importlib.util.find_spec(self.module) is not None
 
 

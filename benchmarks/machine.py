@@ -1,4 +1,4 @@
-"""Where and with what the figures were measured."""
+"""The machine and the versions with which the figures were measured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def describe() -> dict[str, str]:
-    """What a reader needs to know to judge the figures."""
+    """Describe the machine, so that a reader can judge the figures."""
     facts = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "cpu": _cpu(),
@@ -30,7 +30,7 @@ def describe() -> dict[str, str]:
 
 
 def is_busy() -> bool:
-    """Whether other programs are at work, so that the figures will say little."""
+    """Return whether other programs are at work, so that the figures will say little."""
     return hasattr(os, "getloadavg") and os.getloadavg()[0] > 0.75
 
 

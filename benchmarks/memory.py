@@ -1,4 +1,4 @@
-"""What a training step needs: `python -m benchmarks.memory LIBRARY NAME` prints bytes.
+"""Memory of a training step: `python -m benchmarks.memory LIBRARY NAME` prints bytes.
 
 The peak of the process's memory, beyond what it was after steps of the same kind at a small size:
 then the library's code is loaded, and what comes is parameters, data, gradients and temporaries.

@@ -1,4 +1,4 @@
-"""What was measured, as a picture: every figure relative to PyTorch's (or NumPy's)."""
+"""A picture of the measurements: every figure relative to PyTorch's (or NumPy's)."""
 
 from __future__ import annotations
 

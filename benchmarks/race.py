@@ -25,14 +25,14 @@ and would take a core from whoever is next."""
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long to measure."""
+    """The time to measure."""
 
     name: str
     rounds: int
     fewest_rounds: int
     turn_seconds: float
     seconds: float
-    """Of a whole case: a slow one gets fewer rounds, though never less than `fewest_rounds`."""
+    """Seconds for a case: a slow one gets fewer rounds, though at least `fewest_rounds`."""
     processes: int
     """Fresh processes for each library's import time."""
 

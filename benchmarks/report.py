@@ -1,4 +1,4 @@
-"""What was measured: a row of figures, and how it is shown in text, Markdown and JSON."""
+"""Measurements: a row of figures, and its text, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Row:
     figures: dict[str, float]
 
     def ratios(self) -> dict[str, float]:
-        """How many times each other library's figure gradspec's is."""
+        """Return the ratio of gradspec's figure to that of each other library."""
         return {
             name: self.figures[GRADSPEC.name] / figure
             for name, figure in self.figures.items()

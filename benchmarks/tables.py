@@ -1,4 +1,4 @@
-"""What was measured, on the terminal: the figures, and the ratios with their bounds."""
+"""Measurements on the terminal: the figures, and the ratios with their bounds."""
 
 from __future__ import annotations
 

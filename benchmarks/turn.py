@@ -19,7 +19,7 @@ from .workload import Run
 from .workloads import with_data
 
 BATCH_SECONDS = 0.002
-"""What is timed at once: long beside a reading of the clock, short beside most interruptions."""
+"""Seconds timed at once: long beside a reading of the clock, short beside most interruptions."""
 WARM_UP_SECONDS = 0.3
 SLOW_SECONDS = 2
 """A first call that takes longer is warm-up enough, whether it compiled or computed."""

@@ -1,4 +1,4 @@
-"""What a workload is: the same computation, written as each library's users would write it.
+"""A workload: the same computation, written as each library's users would write it.
 
 A call computes gradients from nothing, forward and backward, and returns them, so that the
 libraries' results can be compared before they are timed. Each file in `workloads/` has one kind.
@@ -31,7 +31,7 @@ class Workload(ABC):
     doc: str
     """In documents: what is computed, of which size and dtype."""
     params: list[Array]
-    """What is differentiated."""
+    """Return the function that is differentiated."""
     learning_rate: float | None = None
     """If set, a call ends with a step of gradient descent, and returns the parameters too."""
     tolerance: float = 1e-9
@@ -40,7 +40,7 @@ class Workload(ABC):
     """Libraries that cannot run this, and why."""
 
     slow: bool = False
-    """Whether a call takes seconds: left out of quick runs."""
+    """Does a call take seconds? Quick runs leave it out."""
 
     @abstractmethod
     def create_data(self) -> None:

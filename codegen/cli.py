@@ -13,7 +13,7 @@ from .commands.schema import schema
 
 
 @click.group(
-    epilog="Every command says its exit status in its own --help; 130 means Ctrl-C.",
+    epilog="Exit statuses are in the --help of each command; 130 means Ctrl-C.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(package_name="gradspec")

@@ -44,7 +44,7 @@ print("1 / (1 + |x|)**2:  ", 1 / (1 + x.detach().abs()) ** 2)
 
 
 def main() -> int:
-    """Copy, append, generate, use; 0 if all of it worked."""
+    """Copy, append, generate, use; return 0 if all of it worked."""
     console = Console()
     if not console.is_terminal:
         console = Console(width=100)
@@ -59,13 +59,13 @@ def main() -> int:
         show(console, class_source(source, "SoftsignBackward0"), "python")
         console.print("\nUse it:")
         show(console, USE, "python")
-        # A copy of the library with the new ops in it, ahead of the installed one.
+        # The copy of the library, with the new op, comes before the installed one.
         environment = os.environ | {"PYTHONPATH": str(scratch)}
         return subprocess.run([sys.executable, "-c", USE], env=environment, check=False).returncode
 
 
 def add_to_copy(scratch: Path, console: Console) -> Path | None:
-    """A copy of the tree with the new entry, proved and generated; the module it is in."""
+    """Copy the tree with the new entry, prove and generate it; return the new module."""
     shutil.copytree(ROOT / "specs", scratch / "specs")
     shutil.copytree(ROOT / "runtime", scratch / "gradspec")
     spec = scratch / "specs" / "derivatives.yaml"
@@ -82,13 +82,13 @@ def add_to_copy(scratch: Path, console: Console) -> Path | None:
 
 
 def class_source(module: str, name: str) -> str:
-    """The text of one class of a module, as it was generated."""
+    """Return the text of one class of a module, as it was generated."""
     start = module.index(f"class {name}(")
     return module[start:].split("\n\n\n")[0]
 
 
 def show(console: Console, text: str, language: str) -> None:
-    """Source with colours."""
+    """Print source with colours."""
     source = Syntax(text.rstrip(), language, background_color="default", word_wrap=True)
     console.print(Padding(source, (0, 0, 0, 2)))
 

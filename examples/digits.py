@@ -42,14 +42,14 @@ class Data:
 
 @dataclass(frozen=True)
 class Scores:
-    """How good the model is on one part of the data."""
+    """Loss and accuracy of the model on one part of the data."""
 
     loss: float
     accuracy: float
 
 
 def load() -> Data:
-    """Three quarters to learn from, one to test on, with every digit in the same proportion."""
+    """Load images: three quarters for training, one for testing, digits in equal proportions."""
     digits: Any = load_digits()
     train_x, test_x, train_y, test_y = train_test_split(
         digits.data, digits.target, test_size=0.25, stratify=digits.target, random_state=0
@@ -60,12 +60,12 @@ def load() -> Data:
 
 
 def build() -> gs.nn.Module:
-    """One hidden layer, and a score for each of the ten digits."""
+    """Build a model of one hidden layer, with a score for each of the ten digits."""
     return gs.nn.Sequential(gs.nn.Linear(64, 256), gs.nn.ReLU(), gs.nn.Linear(256, 10))
 
 
 def train(model: gs.nn.Module, data: Data, epochs: int) -> Iterator[tuple[Scores, Scores]]:
-    """Learn, and tell after every epoch how good the model is in training and on the test part."""
+    """Train, and yield after every epoch the scores in training and on the test part."""
     optimizer = gs.optim.AdamW(model.parameters(), lr=2e-3)
     for _ in range(epochs):
         order = gs.randperm(len(data.train_y))
@@ -83,7 +83,7 @@ def train(model: gs.nn.Module, data: Data, epochs: int) -> Iterator[tuple[Scores
 
 
 def score(model: gs.nn.Module, x: gs.Tensor, y: gs.Tensor) -> Scores:
-    """Loss and accuracy, without recording a graph."""
+    """Compute loss and accuracy, without recording a graph."""
     with gs.no_grad():
         logits = model(x)
         loss = gs.nn.functional.cross_entropy(logits, y)
@@ -91,7 +91,7 @@ def score(model: gs.nn.Module, x: gs.Tensor, y: gs.Tensor) -> Scores:
 
 
 def train_with_progress(model: gs.nn.Module, data: Data, console: Console) -> list[Any]:
-    """`train`, under a progress bar."""
+    """Train, under a progress bar."""
     columns = (
         TextColumn("training"),
         BarColumn(),
@@ -111,7 +111,7 @@ def train_with_progress(model: gs.nn.Module, data: Data, console: Console) -> li
 
 
 def plot(history: list[tuple[Scores, Scores]], path: Path) -> None:
-    """Loss and accuracy over the epochs, in training and on the held-out images."""
+    """Plot loss and accuracy over the epochs, in training and on the held-out images."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -137,14 +137,14 @@ def plot(history: list[tuple[Scores, Scores]], path: Path) -> None:
 
 
 def draw_graph(model: gs.nn.Module, data: Data) -> list[Path]:
-    """The backward graph of the loss, as DOT and as pictures."""
+    """Draw the backward graph of the loss, as DOT and as pictures."""
     loss = gs.nn.functional.cross_entropy(model(data.test_x), data.test_y)
     graph = gs.viz.make_dot(loss, params={"loss": loss} | dict(model.named_parameters()))
     return [graph.save(OUTPUT / "graph.dot"), graph.render(OUTPUT / "graph.svg")]
 
 
 def main() -> int:
-    """Train, test, draw; 1 if the model is worse than it should be."""
+    """Train, test, draw; return 1 if the model is worse than it should be."""
     console = Console()
     started = time.perf_counter()
     gs.manual_seed(0)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import autograd as autograd
 from . import overrides as overrides
-from .autograd.backward import BackwardMethods as _BackwardMethods
 from .core.dtypes import bool as bool
 from .core.dtypes import cdouble as cdouble
 from .core.dtypes import cfloat as cfloat
@@ -56,7 +55,6 @@ from .core.modes import set_grad_enabled as set_grad_enabled
 from .core.numpy_warnings import mute_package as _mute_package
 from .core.tensor import Size as Size
 from .core.tensor import Tensor as Tensor
-from .core.tensor import install as _install
 from .core.type_promotion import get_default_dtype as get_default_dtype
 from .core.type_promotion import set_default_dtype as set_default_dtype
 from .fast.allocator import set_allocator_cache as set_allocator_cache
@@ -81,7 +79,6 @@ from .functions.composites import positive as positive
 from .functions.composites import row_stack as row_stack
 from .functions.composites import tensor_split as tensor_split
 from .functions.composites import vstack as vstack
-from .functions.constructor import construct as _construct
 from .functions.creation import arange as arange
 from .functions.creation import as_tensor as as_tensor
 from .functions.creation import empty as empty
@@ -97,24 +94,17 @@ from .functions.creation import ones_like as ones_like
 from .functions.creation import tensor as tensor
 from .functions.creation import zeros as zeros
 from .functions.creation import zeros_like as zeros_like
-from .functions.finite_differences import DifferenceMethods as _DifferenceMethods
 from .functions.finite_differences import diff as diff
 from .functions.finite_differences import gradient as gradient
-from .functions.indexing import getitem as _getitem
-from .functions.indexing import setitem as _setitem
-from .functions.methods import install_ops as _install_ops
-from .functions.new_tensors import NewTensorMethods as _NewTensorMethods
 from .functions.new_tensors import tril_indices as tril_indices
 from .functions.new_tensors import triu_indices as triu_indices
 from .functions.pickling import leaf_parts as _leaf_parts
-from .functions.predicates import QueryMethods as _QueryMethods
 from .functions.predicates import allclose as allclose
 from .functions.predicates import equal as equal
 from .functions.predicates import is_complex as is_complex
 from .functions.predicates import is_floating_point as is_floating_point
 from .functions.predicates import is_tensor as is_tensor
 from .functions.predicates import numel as numel
-from .functions.splitting import ArrangementMethods as _ArrangementMethods
 from .functions.splitting import block_diag as block_diag
 from .functions.splitting import broadcast_shapes as broadcast_shapes
 from .functions.splitting import broadcast_tensors as broadcast_tensors
@@ -126,16 +116,11 @@ from .functions.splitting import meshgrid as meshgrid
 from .functions.splitting import repeat_interleave as repeat_interleave
 from .functions.splitting import take_along_dim as take_along_dim
 from .functions.splitting import vsplit as vsplit
-from .functions.unique import DistinctMethods as _DistinctMethods
 from .functions.unique import unique as unique
 from .functions.unique import unique_consecutive as unique_consecutive
 from .generated import FUNCTIONS as _OPS
-from .generated import METHODS as _METHODS
 from .graph.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .graph.anomaly import is_anomaly_enabled as is_anomaly_enabled
-from .inplace.fill_copy import OverwriteMethods as _OverwriteMethods
-from .inplace.inplace_views import ViewInPlaceMethods as _ViewInPlaceMethods
-from .overrides import OverrideMethods as _OverrideMethods
 from .random import bernoulli as bernoulli
 from .random import manual_seed as manual_seed
 from .random import multinomial as multinomial
@@ -147,6 +132,7 @@ from .random import randint_like as randint_like
 from .random import randn as randn
 from .random import randn_like as randn_like
 from .random import randperm as randperm
+from .tensor_methods import install_all as _install_methods
 
 if _TYPE_CHECKING:
     from . import fft as fft
@@ -164,24 +150,12 @@ if _TYPE_CHECKING:
     from .nn.composed import native_layer_norm as native_layer_norm
     from .nn.normalization_functions import rms_norm as rms_norm
 
-_install(_BackwardMethods)
-_install_ops(f"{__name__}.generated", _METHODS)
-_install(_OverwriteMethods)
-_install(_ViewInPlaceMethods)
-_install(_OverrideMethods)
-_install(_QueryMethods)
-_install(_ArrangementMethods)
-_install(_NewTensorMethods)
-_install(_DifferenceMethods)
-_install(_DistinctMethods)
-Tensor.__init__ = _construct  # type: ignore[method-assign, assignment]
-Tensor.__getitem__ = _getitem  # type: ignore[method-assign]
-Tensor.__setitem__ = _setitem  # type: ignore[method-assign]
+_install_methods()
 _name_missing_methods(Tensor)
 _copyreg.pickle(Tensor, _leaf_parts)
 
 # Not every program trains, prints or draws: that is imported when it is first asked for.
-_LATER = {
+_LAZY = {
     **{name: (".generated", name) for name in _OPS},
     **{name: (f".{name}", "") for name in ("fft", "linalg", "nn", "optim", "special", "viz")},
     **{name: (".functions.einsum", name) for name in ("einsum", "tensordot")},
@@ -191,9 +165,9 @@ _LATER = {
     "rms_norm": (".nn.normalization_functions", "rms_norm"),
     "set_printoptions": (".functions.printing", "set_printoptions"),
 }
-__getattr__, __dir__ = _lazy_attributes(globals(), _LATER)
+__getattr__, __dir__ = _lazy_attributes(globals(), _LAZY)
 __all__ = [
-    *_LATER,
+    *_LAZY,
     *("autograd", "overrides"),
     *(n for n, v in globals().items() if n[0] != "_" and not isinstance(v, type(_copyreg))),
 ]

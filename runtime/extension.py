@@ -13,7 +13,7 @@ from .core.lazy import lazy_attributes
 from .core.numpy_warnings import import_quietly
 from .core.tensor import Tensor
 from .dispatch.registry import base_names, import_later
-from .functions.methods import install_ops
+from .functions.methods import install, lazy_methods
 
 ABI: Final = 1
 """Counts up when code that was generated before cannot run with this runtime any more."""
@@ -51,7 +51,7 @@ def _add(
     _check_ops(package, families)
     _check_methods(package, methods)
     import_later(package, families)
-    install_ops(package, methods)
+    install(Tensor, lazy_methods(package, methods))
     _OWNERS.update(dict.fromkeys(methods, package))
     for family in families.keys() & functions.keys():
         import_quietly(f".{family}", package)  # now, or it would take the op's name when imported

@@ -215,7 +215,7 @@ def _one(n: int | None, dim: int) -> tuple[Dims, Dims]:
 
 
 def _divisor(name: str, norm: str | None, *, inverse: bool = False) -> int:
-    """What the ops call `normalization`."""
+    """Return the `normalization` of the ops."""
     if norm == "ortho":
         return 1
     if norm not in (None, "backward", "forward"):

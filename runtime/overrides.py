@@ -1,111 +1,17 @@
-"""`__torch_function__`: classes that take part in ops, and say themselves what an op does to them.
-
-An op meets such a class on its slow path only. The method gets the op as the public function, the
-types that have overrides, and the arguments; NotImplemented leaves the op to the next type.
-"""
+"""Overriding ops by `__torch_function__`: PyTorch's public names, and what subclasses inherit."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
-from types import TracebackType
-from typing import Any, Final
+from typing import Any
 
-from .core.node import AccumulateGrad
+from .core.accumulate_grad import AccumulateGrad
 from .core.tensor import Tensor
-
-
-class _Disabled(threading.local):
-    """Whether subclasses count as plain tensors, in one thread."""
-
-    depth = 0
-
-
-_disabled: Final = _Disabled()
-
-
-class DisableTorchFunctionSubclass:
-    """Inside the block ops treat tensor subclasses as plain tensors."""
-
-    def __enter__(self) -> None:
-        _disabled.depth += 1
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        _disabled.depth -= 1
-
-
-def has_torch_function(relevant_args: Iterable[object]) -> bool:
-    """Whether one of the arguments has an override."""
-    return any(map(_is_overridden, relevant_args))
-
-
-def has_torch_function_unary(tensor: object) -> bool:
-    """Whether the only argument has an override."""
-    return _is_overridden(tensor)
-
-
-def has_torch_function_variadic(*args: object) -> bool:
-    """Whether one of the arguments has an override."""
-    return has_torch_function(args)
-
-
-def _is_overridden(value: object) -> bool:
-    kind = type(value)
-    if kind is Tensor or not hasattr(kind, "__torch_function__"):
-        return False
-    if getattr(kind, "_is_internal", False):
-        return False
-    return not (_disabled.depth and isinstance(value, Tensor))
-
-
-def flattened(values: Iterable[object]) -> list[object]:
-    """The arguments, and what lists among them hold."""
-    found: list[object] = []
-    for value in values:
-        found.extend(value if isinstance(value, list | tuple) else (value,))
-    return found
-
-
-def handle_torch_function(
-    public_api: Callable[..., Any], relevant_args: Iterable[object], *args: Any, **kwargs: Any
-) -> Any:
-    """Let the overrides of the arguments do what `public_api(*args, **kwargs)` would.
-
-    Subclasses come before their bases, otherwise it goes from left to right. TypeError if all of
-    them answer NotImplemented.
-    """
-    overridden = _in_order(relevant_args)
-    types = tuple(type(value) for value in overridden)
-    for value in overridden:
-        method: Any = type(value).__torch_function__  # type: ignore[attr-defined]
-        result = method(public_api, types, args, kwargs)
-        if result is not NotImplemented:
-            return result
-    raise TypeError(
-        f"no implementation found for '{public_api.__name__}': Multiple dispatch failed, all "
-        "__torch_function__ handlers returned NotImplemented: "
-        + ", ".join(kind.__name__ for kind in types)
-    )
-
-
-def _in_order(relevant_args: Iterable[object]) -> list[object]:
-    """One argument of each type that has overrides, in the order in which they are asked."""
-    ordered: list[object] = []
-    for value in relevant_args:
-        if not _is_overridden(value) or any(type(value) is type(other) for other in ordered):
-            continue
-        place = len(ordered)
-        for position, other in enumerate(ordered):
-            if issubclass(type(value), type(other)):
-                place = position
-                break
-        ordered.insert(place, value)
-    return ordered
+from .core.torch_function import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from .core.torch_function import handle_torch_function as handle_torch_function
+from .core.torch_function import has_torch_function as has_torch_function
+from .core.torch_function import has_torch_function_unary as has_torch_function_unary
+from .core.torch_function import has_torch_function_variadic as has_torch_function_variadic
 
 
 def default_torch_function(
@@ -115,7 +21,7 @@ def default_torch_function(
     args: tuple[Any, ...] = (),
     kwargs: dict[str, Any] | None = None,
 ) -> Any:
-    """What subclasses inherit: run the op on plain tensors, and give its results their class."""
+    """Run an op on plain tensors, and give its results the class: subclasses inherit this."""
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
     with DisableTorchFunctionSubclass():
@@ -132,7 +38,7 @@ def _converted(result: Any, cls: type[Tensor]) -> Any:
 
 
 def with_class(tensor: Tensor, cls: type[Tensor]) -> Tensor:
-    """The same tensor, of another class."""
+    """Return the same tensor, of another class."""
     made = Tensor.__new__(cls)
     made.array, made.alias = tensor.array, tensor.alias
     is_leaf = isinstance(tensor.grad_node, AccumulateGrad)
@@ -154,7 +60,9 @@ def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
 
 
 class OverrideMethods:
-    """Copied onto `Tensor` when the package is imported."""
+    """Methods of `Tensor` that its subclasses inherit or are made by."""
+
+    __slots__ = ()
 
     __torch_function__: Any = classmethod(default_torch_function)
     as_subclass = as_subclass

@@ -5,43 +5,18 @@ The numbers are not PyTorch's for the same seed; the distributions are.
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from .core.random_generator import generator
+from .core.random_generator import manual_seed as manual_seed
 from .core.strides import in_order_of
 from .core.tensor import Tensor, wrap
 from .functions.creation import array_like, float_dtype, leaf, size_of
 
 Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]
-
-
-class _Source:
-    """The generator; NumPy's own lock makes it safe to draw from several threads."""
-
-    __slots__ = ("generator",)
-
-    def __init__(self) -> None:
-        self.generator: np.random.Generator | None = None
-
-
-_source: Final = _Source()
-
-
-def manual_seed(seed: int) -> None:
-    """Start the sequence of random numbers anew."""
-    _source.generator = np.random.default_rng(int(seed) % 2**64)
-
-
-def generator() -> np.random.Generator:
-    """The generator that random tensors are drawn from.
-
-    Made at first use: importing `numpy.random` takes as long as much of gradspec.
-    """
-    if _source.generator is None:
-        _source.generator = np.random.default_rng()
-    return _source.generator
 
 
 def rand(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:

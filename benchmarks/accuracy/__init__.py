@@ -1,1 +1,1 @@
-"""How accurate the elementwise ops are, forward and backward: `python -m benchmarks.accuracy`."""
+"""The accuracy of the elementwise ops, forward and backward: `python -m benchmarks.accuracy`."""

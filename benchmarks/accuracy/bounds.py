@@ -1,4 +1,4 @@
-"""What is accurate enough, and the listed exceptions."""
+"""The bounds of errors, and the listed exceptions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Allowance:
     reason: str
 
     def covers(self, finding: Finding, error: Error) -> bool:
-        """Whether an error of a finding is one that is expected."""
+        """Return whether an error of a finding is expected."""
         values = dict(zip(finding.arguments, error.point, strict=True))
         return (
             finding.op == self.op

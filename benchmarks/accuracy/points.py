@@ -1,4 +1,4 @@
-"""Where ops are looked at: all magnitudes, the neighbourhood of breakpoints, the special values."""
+"""The points of a sweep: all magnitudes, the neighbourhood of breakpoints, special values."""
 
 from __future__ import annotations
 

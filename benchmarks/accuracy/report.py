@@ -38,7 +38,7 @@ def print_table(
 def print_verdict(
     findings: Sequence[Finding], exceptions: Sequence[Allowance], console: Console
 ) -> None:
-    """What broke a bound, what was excused, and how often each library breaks the bounds."""
+    """List what broke a bound, what was excused, and how often each library breaks the bounds."""
     for library in findings[0].errors:
         count = sum(f.worst(library) > BOUNDS[f.dtype] for f in findings if library in f.errors)
         console.print(

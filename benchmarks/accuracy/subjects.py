@@ -1,4 +1,4 @@
-"""What is swept: each elementwise op of one or two tensors, for each choice of its numbers."""
+"""The subjects of a sweep: elementwise ops of one or two tensors, for each choice of numbers."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a sweep of one quantity (`forward`, or an argument for its VJP) in one dtype found."""
+    """The result of sweeping one quantity (`forward`, or an argument for its VJP) in one dtype."""
 
     subject: str
     op: str
@@ -106,7 +106,7 @@ def _finding(
 
 
 def _is_checked(true: Any, point: Sequence[float], info: Any) -> bool:
-    """Whether the true value is a normal number; at infinity, infinite limits count too."""
+    """Return whether the true value is a normal number; at infinity, infinite limits count too."""
     size = abs(true)
     if not all(map(math.isfinite, point)) and size > info.max:
         return True
@@ -172,5 +172,5 @@ def _libraries(subject: Subject, with_torch: bool) -> dict[str, _Library]:
 
 
 def has_torch() -> bool:
-    """Whether PyTorch is installed."""
+    """Return whether PyTorch is installed."""
     return importlib.util.find_spec("torch") is not None

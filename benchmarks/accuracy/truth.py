@@ -25,7 +25,7 @@ _ENOUGH_FOR_ZERO = 700
 _AGREEMENT = mpmath.mpf("1e-20")
 _NOTHING = mpmath.mpf("1e-330")
 _FAR = (mpmath.mpf(10) ** 400, mpmath.mpf(10) ** 1200)
-"""Where a function is looked at for its limit: both lie beyond every float."""
+"""The points at which a function has its limits: both are beyond every float."""
 
 _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "eq": sympy.Eq,

@@ -1,4 +1,4 @@
-"""What JAX, autograd and MyGrad name differently, chosen by the name of their NumPy module."""
+"""Names that differ in JAX, autograd and MyGrad, chosen by the name of their NumPy module."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy
 
 
 def is_jax(np: Any) -> bool:
-    """Whether this is `jax.numpy`."""
+    """Return whether this is `jax.numpy`."""
     return bool(np.__name__ == "jax.numpy")
 
 
 def is_mygrad(np: Any) -> bool:
-    """Whether this is `mygrad`."""
+    """Return whether this is `mygrad`."""
     return bool(np.__name__ == "mygrad")
 
 

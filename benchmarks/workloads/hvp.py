@@ -12,7 +12,7 @@ from .dialects import is_jax
 
 
 class HessianVectorProduct(Workload):
-    """Of a perceptron with one hidden layer (tanh) and a squared error."""
+    """The Hessian of a perceptron with one hidden layer (tanh) and a squared error."""
 
     tolerance = 1e-4
     absent: ClassVar = {"mygrad": "has no second derivatives"}

@@ -13,7 +13,7 @@ from .dialects import convolve, cross_entropy, max_pool, relu
 from .mlp import softmax_minus_one_hot
 
 SHAPES = ((6, 1, 5, 5), (16, 6, 5, 5), (120, 400), (84, 120), (10, 84))
-"""Of the weights; the first convolution pads by 2."""
+"""The shapes of the weights; the first convolution pads by 2."""
 
 
 class LeNet(Workload):

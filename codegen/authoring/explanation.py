@@ -154,8 +154,6 @@ def _saved(saved: Saved) -> str:
     what = saved.name if saved.source != "attribute" else f"{saved.of}.{saved.attribute}"
     if saved.source == "local":
         what = f"{what} as the forward computed it"
-    if saved.source == "beside":
-        what = f"{saved.attribute}({saved.of}) where it is quicker to compute beside the forward"
     readers = ", ".join(dict.fromkeys(saved.wanted_by))
     return f"{what}, for the gradient of {readers}"
 

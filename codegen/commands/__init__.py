@@ -1,1 +1,1 @@
-"""The commands of `gradspec`: one file a command."""
+"""The commands of `gradspec`, a file for each."""

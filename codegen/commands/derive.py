@@ -17,7 +17,7 @@ from .place import target_of
 
 
 def _scalars(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    """`beta=1` as a name and its default."""
+    """Read options such as `beta=1` as names with defaults."""
     found: dict[str, str] = {}
     for text in given:
         name, equals, default = text.partition("=")
@@ -85,7 +85,7 @@ def derive(
 
 
 def _proved(op: OpSpec, known: Known, target: Target) -> str:
-    """Prove the op. Raises SpecError if the formula is refuted."""
+    """Prove the entry, and say how it went. Raises SpecError if the formula is refuted."""
     (verdict,) = prove_beside(
         [op], known.table, target.staged_as, base=known.base, kernels=known.kernels
     )

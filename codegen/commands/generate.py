@@ -70,7 +70,7 @@ def codegen(
     _run(target, jobs, prove_all=False, discard_edits=discard_edits, as_json=as_json)
 
 
-@click.command(short_help="Prove the formulas; with --all from nothing.", epilog=_EPILOG)
+@click.command(short_help="Prove the formulas; with --all every one.", epilog=_EPILOG)
 @spec_argument
 @out_option
 @package_option
@@ -89,7 +89,7 @@ def prove(
     discard_edits: bool,
     as_json: bool,
 ) -> None:
-    """Prove the formulas of SPEC; with --all from nothing, whatever the lock says."""
+    """Prove the formulas of SPEC; with --all every one, whatever the lock says."""
     target = target_of(spec, out, package, kernels, writes=True, as_json=as_json)
     _run(target, jobs, prove_all=everything, discard_edits=discard_edits, as_json=as_json)
 
@@ -122,7 +122,7 @@ def _run(target: Target, jobs: int, *, prove_all: bool, discard_edits: bool, as_
 
 
 def _texts(target: Target) -> dict[str, str]:
-    """Collect the texts that mistakes in options are shown in."""
+    """Return the texts in which mistakes in options are shown."""
     return {"--out": target.named}
 
 

@@ -1,4 +1,4 @@
-"""`gradspec mutate`: does the proof notice every small mistake?"""
+"""`gradspec mutate`: test that the proof refutes every small mistake."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .place import target_of
 
 
 @click.command(
-    short_help="Make every formula wrong, and prove it.",
+    short_help="Test the proof with wrong formulas.",
     epilog="Exit status: 0 no mutant survived; 1 one did, or the spec has mistakes; 2 usage.",
 )
 @click.argument("ops", nargs=-1, metavar="[OP]...")
@@ -141,7 +141,7 @@ def _show(outcomes: Sequence[Outcome], table: Table, equivalents: bool) -> None:
 
 
 def _grid(outcomes: Sequence[Outcome]) -> Grid:
-    """One row a kind of mistake."""
+    """Tabulate the mutants, a row for each kind of mistake."""
     grid = Grid(title="Mutants by mistake", title_justify="left")
     grid.add_column("mistake")
     for heading in ("mutants", *(fate.value for fate in Fate)):

@@ -26,7 +26,7 @@ from .place import target_of
 @click.option(
     "--to",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Append the entry to this spec file, which is made if it does not exist.",
+    help="Append the entry to this spec file, which is created if it does not exist.",
 )
 @click.option("--composite", is_flag=True, help="An op that only calls other ops.")
 @spec_option
@@ -60,7 +60,7 @@ def new(op: str, to: Path | None, composite: bool, spec: Path | None) -> None:
 
 
 def _text_of(path: Path) -> str:
-    """Read a spec file, empty if there is none. Raises SpecError for what is no spec."""
+    """Read a spec file, empty if there is none. Raises SpecError if it is no spec."""
     if path.suffix not in (".yaml", ".yml") or not path.parent.is_dir():
         message = (
             f"{path} is no spec file: a list of ops, called `....yaml`, in a folder that exists"
@@ -80,6 +80,6 @@ def _text_of(path: Path) -> str:
 
 
 def _names_in(text: str) -> list[str]:
-    """The ops of a file that may not be complete yet, and so cannot be loaded."""
+    """Return the ops of a file that may be incomplete, and so cannot be loaded."""
     heads = [line for line in text.splitlines() if line.startswith("- name:")]
     return [head.removeprefix("- name:").partition("(")[0].strip(" '\"") for head in heads]

@@ -1,4 +1,4 @@
-"""Options of the commands, and their way to fail."""
+"""Options that commands share, and their failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ spec_argument = click.argument("spec", type=_FILE, required=False)
 spec_option = click.option(
     "--spec",
     type=_FILE,
-    help="Your own spec, whose ops are known beside gradspec's. By default that of the project.",
+    help="Your own spec, whose ops are known as well as gradspec's. By default the project's.",
 )
 out_option = click.option(
     "--out", help="Folder of the generated package: absent, empty, or generated before."
@@ -38,17 +38,17 @@ jobs_option = click.option(
     type=click.IntRange(min=1),
     default=os.cpu_count() or 1,
     show_default="all cores",
-    help="Processes that prove side by side.",
+    help="Number of processes that prove.",
 )
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Answer in JSON on standard output, for programs."
+    "--json", "as_json", is_flag=True, help="Print JSON on standard output, for programs."
 )
 
 
 def fail(
     error: SpecError, *, as_json: bool = False, texts: Mapping[str, str] | None = None
 ) -> NoReturn:
-    """Show the mistakes and leave with status 1; `texts` has what they are in, if not a file."""
+    """Show mistakes and exit with status 1; `texts` has the text of what is no file."""
     if as_json:
         show_json({"ok": False, "mistakes": [asdict(found) for found in error.diagnostics]})
     else:
@@ -59,17 +59,17 @@ def fail(
 
 
 def interrupted() -> NoReturn:
-    """Ctrl-C: say that no harm was done, and leave as a shell expects."""
+    """Handle Ctrl-C: say that nothing was written, and exit as a shell expects."""
     click.echo("Interrupted; nothing was written.", err=True)
     sys.exit(130)
 
 
 def show_json(answer: Mapping[str, Any] | Sequence[Any]) -> None:
-    """One JSON document on standard output."""
+    """Print one JSON document on standard output."""
     click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
 
 
 def shown_path(path: Path) -> str:
-    """Shorter where it can be: relative to where the user stands."""
+    """Show a path, relative to the current folder if it is in there."""
     path = path.resolve()
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

@@ -1,4 +1,4 @@
-"""Find where a command reads and writes, by its options or by the project's settings."""
+"""The files that a command reads and writes, by its options and the project's settings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TAKEN = sys.stdlib_module_names | {"gradspec", "gradspec_codegen", "numpy", "sc
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """A text with the place where it was said: an option, or a setting of the project."""
+    """Value of an option, or of a setting of the project, with its origin."""
 
     text: str
     place: Span
@@ -45,7 +45,7 @@ def target_of(
     writes: bool = False,
     as_json: bool = False,
 ) -> Target:
-    """Read a run's target; leaves the program, with a message, where that does not fit together.
+    """Return the target of a run; exit, with a message, where options contradict each other.
 
     Without a spec it is the project's, or gradspec's own for a command that only reads.
     """
@@ -61,7 +61,7 @@ def target_of(
 
 
 def spec_of_project() -> Path:
-    """The spec of the project one stands in. Leaves the program if there is none."""
+    """Return the spec of the project around the current folder. Exits if there is none."""
     try:
         spec = _file_of(find_project(Path.cwd()), "spec")
     except SpecError as error:
@@ -119,7 +119,7 @@ def _told(project: Project | None, key: str, given: str | None) -> _Told | None:
 
 
 def _file_of(project: Project | None, key: str) -> Path | None:
-    """A file that the project names. Raises SpecError if it is not there."""
+    """Return a file that the project names. Raises SpecError if it does not exist."""
     path = project.path(key) if project else None
     if project and path and not (_has_no_control(str(path)) and path.is_file()):
         message = f"there is no file `{project.values[key]}`"
@@ -132,7 +132,7 @@ def _is_same(first: Path | None, second: Path) -> bool:
 
 
 def _folder(told: _Told, project: Project | None) -> Path:
-    """The folder of the package; what lies above it without symbolic links."""
+    """Return the folder of the package; symbolic links above it are resolved."""
     if not told.text.strip():
         _refuse("GS080", told, "this names no folder", "`.` and above are refused as well")
     if not _has_no_control(told.text):
@@ -146,7 +146,7 @@ def _folder(told: _Told, project: Project | None) -> Path:
 
 
 def _package(path: Path, told: _Told | None, folder: _Told) -> str:
-    """The import name of the package in a folder. Raises SpecError if there can be none."""
+    """Return the import name of the package in a folder. Raises SpecError if there can be none."""
     found = told or _Told(path.name, folder.place)
     if told is not None and told.text.rpartition(".")[2] != path.name:
         message = f"`{told.text}` would be imported from a folder `{told.text.rpartition('.')[2]}`"
@@ -166,7 +166,7 @@ def _package(path: Path, told: _Told | None, folder: _Told) -> str:
 
 
 def _packages_above(folder: Path) -> list[str]:
-    """The packages that a folder is in, the outermost first."""
+    """Return the packages that contain a folder, the outermost first."""
     found: list[str] = []
     while (folder / "__init__.py").is_file() and _is_module_name(folder.name):
         found.insert(0, folder.name)
@@ -195,7 +195,7 @@ def _command(
     project: Project | None,
     named: str,
 ) -> str:
-    """Spell the command that generates the package again, the same wherever one stands."""
+    """Return the command that generates the package again: the same in every working folder."""
     if named == GENERATED_PACKAGE:
         return "make codegen"
     if project is not None:

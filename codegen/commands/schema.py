@@ -26,7 +26,7 @@ from .place import spec_of_project
 def schema(path: Path | None, check: bool) -> None:
     """Write the JSON Schema of spec files to PATH (`schema.json` beside the spec), for editors.
 
-    With `-` it is printed. A spec names it in its first line, then editors that speak YAML complete
+    With `-` it is printed. If the first line of a spec names it, editors with YAML support complete
     keys and words: `# yaml-language-server: $schema=schema.json`.
     """
     path = path or spec_of_project().with_name("schema.json")
@@ -54,7 +54,7 @@ def schema(path: Path | None, check: bool) -> None:
 
 
 def _is_schema(text: str) -> bool:
-    """Return whether a file is what this command has written, perhaps by another version."""
+    """Return whether a file was written by this command, perhaps by another version."""
     try:
         found = json.loads(text)
     except ValueError:

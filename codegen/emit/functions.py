@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..ir import nodes as ir
 from ..render.context import ModuleContext, function_name
 from ..render.resolve import kinds_of_params
-from ..render.to_numpy import Beside, NumpyRenderer
+from ..render.to_numpy import NumpyRenderer
 from ..render.to_tensor import TensorRenderer
 from ..render.to_threads import PointwiseRenderer, is_pointwise
 from ..spec.model import OpSpec, spelled
 from ..spec.vocabulary import ROWS
 from .names import forwarded, handed_on, python_signature, result_type_name
-from .record import complex_tests, has_grad_node, record, reduced_params, wanted_params
-from .saves import SavedFormulas, beside
+from .record import complex_tests, record, reduced_params
+from .saves import SavedFormulas
 from .scopes import renamed_params
 from .views import ArrayFunctionView, BodyView, FunctionView, NodeView, ResultTypeView
 
@@ -251,9 +250,6 @@ def _compute(
         ]
         function = context.function(op, prefix="array_")
         return [f"{target} = {function}({', '.join(words)})"]
-    found = None if plan is None else beside(op)
-    if found is not None:
-        return _compute_together(op, context, *found)
     reading = PointwiseRenderer if is_pointwise(op) else NumpyRenderer
     renderer = reading(context, op.implementation, kinds_of_params(op.signature), spelling)
     return renderer.statements(op.implementation.block, f"{target} = {{}}")
@@ -279,24 +275,6 @@ def _note_kernels(lines: list[str], context: ModuleContext) -> None:
     for name in re.findall(r"\bkernels\.(\w+)", "\n".join(lines)):
         context.modules.add("kernels")
         context.kernels.add(name)
-
-
-def _compute_together(
-    op: OpSpec, context: ModuleContext, other: Beside, argument: str
-) -> list[str]:
-    """The lines that compute a function of NumPy, and what its gradient reads beside it."""
-    assert op.implementation is not None
-    assert isinstance(op.implementation.block.expression, ir.Call)
-    name = op.implementation.block.expression.function.removeprefix("np.")
-    context.numpy.add(name)
-    array = f"{spelled(argument)}_array"
-    is_recorded = " or ".join(has_grad_node(p) for p in wanted_params(op))
-    return [
-        f"if {array}.size < SEVERAL:",
-        f"    array, beside = np_{name}({array}), None",
-        "else:",
-        f"    array, beside = {other.together}({array}, {is_recorded})",
-    ]
 
 
 def _wrap(op: OpSpec) -> list[str]:

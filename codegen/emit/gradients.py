@@ -21,7 +21,7 @@ from ..spec.model import Formula, NotImplementedYet, OpSpec
 from ..spec.shared_locals import leading, shared_with
 from .absent import without_absent
 from .record import differentiable_outputs, reduced_params
-from .saves import Saved, SavedFormulas, beside
+from .saves import Saved, SavedFormulas
 from .scopes import as_written, slot
 from .views import NodeView
 
@@ -37,7 +37,7 @@ def node_view(op: OpSpec, name: str, plan: SavedFormulas, context: ModuleContext
     if several:
         slots += ["_outputs", "output_count"]
     slots += [slot("like", name) for name in reduced_params(op)]
-    held = ("tensor", "tensors", "output", "local", "beside")
+    held = ("tensor", "tensors", "output", "local")
     released = [f"node.{s.slot}" for s in plan.saved if s.source in held]
     return NodeView(
         name=name,
@@ -209,10 +209,6 @@ class _Body:
         kept = {s.name for s in self.plan.saved if s.source == "local" and names[0] in s.wanted_by}
         reading = PointwiseRenderer if is_pointwise(self.op) else NumpyRenderer
         renderer = reading(self.context, formula, kinds | dict.fromkeys(kept, "tensor"))
-        found = beside(self.op)
-        if found is not None:
-            renderer.beside, argument = found
-            renderer.beside_call = f"np_{renderer.beside.name}({argument})"
         first = leading(formula.block)
         known = list(takewhile(lambda made: kept.issuperset(made.targets), first))
         unless = {made.targets: f"{made.targets[0]} is None" for made in known}
@@ -261,7 +257,7 @@ class _Body:
                 check = f'check_versions(node, "{shown}", {name}, node.{version})'
                 lines = [f"{name} = {kept}", check]
                 return lines if self.on_tensors else [*lines, f"{name} = arrays_of({name})"]
-            case "local" | "beside" if self.on_tensors:
+            case "local" if self.on_tensors:
                 return []  # computed anew, to be differentiated
             case "output" if self.on_tensors:
                 return [f"{name} = output_of({self._grad_node_of(name)}, {kept})"]

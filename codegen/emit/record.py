@@ -142,8 +142,6 @@ def _save(op: OpSpec, saved: Saved) -> list[str]:
             return [f"node.{saved.slot} = {own if param.type.is_list else name}"]
         case "local":
             return [f"node.{saved.slot} = {saved.name}_array"]
-        case "beside":
-            return [f"node.{saved.slot} = beside"]
         case "output":
             single = len(op.signature.outputs) == 1
             return [f"node.{saved.slot} = {'out' if single else name}.array"]

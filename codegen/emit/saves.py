@@ -2,9 +2,8 @@
 
 Only what a needed gradient reads is kept; where a formula reads nothing but the shape of an
 argument, the shape is kept and not the array. What the forward has computed already, because a
-formula begins with the same assignment, is kept as a `local`. What is quicker to compute beside the
-forward, as the cosine of a sine, is computed there and kept where the runtime thinks it pays. Both
-are computed anew where hooks may have replaced what they were made of.
+formula begins with the same assignment, is kept as a `local`; it is computed anew where hooks may
+have replaced what it was made of.
 """
 
 from __future__ import annotations
@@ -14,13 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ..ir import nodes as ir
-from ..ir.walk import assigned_names, calls, free_names
-from ..render.to_numpy import BESIDE, Beside
+from ..ir.walk import assigned_names, free_names
 from ..spec.model import Formula, OpSpec
 from ..spec.shared_locals import shared_assignments
 from .scopes import as_written
 
-Source: TypeAlias = Literal["tensor", "tensors", "value", "output", "attribute", "local", "beside"]
+Source: TypeAlias = Literal["tensor", "tensors", "value", "output", "attribute", "local"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +31,9 @@ class Saved:
     wanted_by: tuple[str, ...]
     """The arguments whose gradient reads it."""
     attribute: str = ""
-    """For the source `attribute` which: `shape`, `ndim`, `dtype` or `meta`; for `beside` the
-    function."""
+    """For the source `attribute` which: `shape`, `ndim`, `dtype` or `meta`."""
     of: str = ""
-    """The argument whose attribute it is, or that the function is of."""
+    """The argument whose attribute it is."""
     is_optional: bool = False
 
 
@@ -76,24 +73,7 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
         Saved(name, "local", f"_computed_{as_written(name)}", tuple(names))
         for name, names in local_readers.items()
     ]
-    other = beside(op)
-    if other is not None:
-        read = (op.differentiable_params, other[0].name, other[1])
-        saved.append(Saved("beside", "beside", "_computed_beside", *read))
     return SavedFormulas(tuple(formulas), tuple(saved))
-
-
-def beside(op: OpSpec) -> tuple[Beside, str] | None:
-    """What a gradient reads that is quicker to compute beside the forward, and its argument."""
-    expression = None if op.implementation is None else op.implementation.block.expression
-    match expression:
-        case ir.Call(function, (ir.Name(argument),), ()) if function in BESIDE:
-            other = BESIDE[function]
-            wanted = ir.Call(other.name, (ir.Name(argument),))
-            formulas = [rule.block for _, rule in op.vjps if isinstance(rule, Formula)]
-            if any(wanted in calls(block) for block in formulas):
-                return other, argument
-    return None
 
 
 def _is_kept(op: OpSpec, name: str, attributes: dict[str, tuple[str, str]]) -> bool:

@@ -28,9 +28,11 @@ def prover_digest() -> str:
 
 
 _CORE = (
-    *("core/constants", "core/node", "core/strides", "core/tensor", "dispatch/absent"),
-    *("dispatch/dispatch", "dispatch/unbroadcast", "fast/summation", "forward_ad/dual"),
-    *("forward_ad/inplace_tangents", "graph/engine", "graph/saved_values"),
+    *("core/accumulate_grad", "core/apply_modes", "core/constants", "core/node"),
+    *("core/strides", "core/tensor", "dispatch/absent", "dispatch/dispatch"),
+    *("dispatch/unbroadcast", "fast/summation", "forward_ad/dual"),
+    *("forward_ad/inplace_tangents", "forward_ad/tangent_layout", "graph/engine"),
+    *("graph/leaf_gradients", "graph/saved_values", "kernels/reductions/unbroadcast"),
 )
 
 _NOT_THE_PROOF = (

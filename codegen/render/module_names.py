@@ -1,4 +1,4 @@
-"""What generated modules call things, beside the ops: an op of such a name is called otherwise."""
+"""Names that generated modules use, besides those of ops: an op of such a name gets another."""
 
 from __future__ import annotations
 
@@ -6,27 +6,19 @@ import re
 
 from ..spec.own_kernels import MODULE
 
-LIMITS = ("ENOUGH", "PLENTY")
-"""The sizes from which arrays are large, as generated modules know them: for functions such as the
-sine, and for arithmetic."""
+THRESHOLDS = ("PARALLEL_ARITHMETIC_MIN", "PARALLEL_UFUNC_MIN")
+"""The sizes from which threads share arithmetic, and functions such as `exp`."""
 
 RUNTIME_NAMES = {
     "gradspec.dispatch.absent": ("add_present", "or_zero", "subtract_present", "zeros_if_absent"),
-    "gradspec.dispatch.unbroadcast": ("reduce_to", "reduce_to_differentiable"),
+    "gradspec.dispatch.unbroadcast": ("reduce_to_differentiable",),
+    "gradspec.kernels.reductions.unbroadcast": ("reduce_to",),
     "gradspec.dispatch.dispatch": (
         "all_tensors",
         "any_grad_node",
         "dispatch",
         "grad_nodes_of",
         "lift_number",
-    ),
-    "gradspec.fast.sines": (
-        "SEVERAL",
-        "cosine",
-        "cosine_and_sine",
-        "sine",
-        "sine_and_cosine",
-        "slope_of_sine",
     ),
     "gradspec.dispatch.op_errors": (
         "complex_gradient",
@@ -37,9 +29,10 @@ RUNTIME_NAMES = {
         "no_forward_mode",
     ),
     "gradspec.core.lazy": ("LazyModule",),
-    "gradspec.fast.clip": ("MANY", "at_least", "at_most"),
+    "gradspec.fast.clip": ("at_least", "at_most"),
     "gradspec.fast.log_sums": ("log_of_sum",),
-    "gradspec.core.modes": ("current_mode", "apply_modes", "is_recording"),
+    "gradspec.core.apply_modes": ("apply_modes",),
+    "gradspec.core.modes": ("current_mode", "is_recording"),
     "gradspec.core.node": ("FREED", "Node", "OutputNode", "freed_graph", "next_sequence_nr"),
     "gradspec.core.numpy_warnings": ("mute",),
     "gradspec.dispatch.overloads": ("overloaded",),
@@ -69,10 +62,11 @@ RUNTIME_NAMES = {
         "versions",
     ),
     "gradspec.core.tensor": ("Tensor", "new_tensor", "share_alias", "share_alias_with_all", "wrap"),
-    "gradspec.fast.parallel_for": (*LIMITS, "in_threads"),
+    "gradspec.fast.parallel_for": ("in_threads",),
+    "gradspec.fast.tuning": (*THRESHOLDS, "CLIP_ARRAY_MIN"),
     "gradspec.core.types": ("DTypeLike", "Number"),
 }
-"""What generated code may need of the runtime."""
+"""Names of the runtime that generated code may need."""
 
 RUNTIME_MODULES = {
     "constants": "from gradspec.core import constants",
@@ -87,19 +81,19 @@ MODULE_NAMES = frozenset(
         *RUNTIME_MODULES,
         *("asanyarray", "ndarray", "annotations", "register", "globals", "type", "map", "object"),
         *("len", "tuple", "float", "int", "str", "bool"),
-        *("array", "beside", "error", "flags", "grad", "grads", "is_cast", "lifted", "needs"),
+        *("array", "error", "flags", "grad", "grads", "is_cast", "lifted", "needs"),
         *("node", "out", "result"),
     )
 )
-"""What else generated modules call something, or functions in them."""
+"""All names that generated modules use, or functions in them."""
 
 TAKEN = "op"
-"""What stands, behind two underscores, behind a name that a module has another use for."""
+"""The suffix, after two underscores, of an op's name that a module has another use for."""
 
 _OF_MODULES = re.compile(r"(np|array)_\w+|\w+_ops|\w*(Backward|Result)\w*|[A-Z]\w*")
-"""What generated modules call the functions, classes and constants that they make."""
+"""The names of functions, classes and constants that generated modules make."""
 
 
 def is_taken(name: str) -> bool:
-    """Whether a generated module has another use for the name of an op."""
+    """Return whether a generated module has another use for the name of an op."""
     return name in MODULE_NAMES or bool(_OF_MODULES.fullmatch(name))

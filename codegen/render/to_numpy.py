@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from ..ir import nodes as ir
 from ..ir.simplify import simplify
 from ..ir.walk import measure, names, substitute
 from ..spec.own_kernels import MODULE
+from ..spec.primitives import code_facts
 from .base import ATOM, CONDITIONAL
 from .context import numpy_name
 from .formula import FormulaRenderer
@@ -21,56 +21,17 @@ _DEEPEST_WRITTEN_OUT = 100
 """How many nodes definitions in the place of calls may have, in a whole formula, and how deep it
 may become. Calls beyond are calls of functions on arrays."""
 
-_FUNCTIONS = frozenset(
-    (
-        *("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2"),
-        *("sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh"),
-        *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "cbrt"),
-        *("remainder", "fmod", "floor_divide"),
-    )
-)
-"""Those of NumPy that take so long for an element that threads pay."""
-
-QUICKER = {"np_sin": "sine", "np_cos": "cosine", "np_logaddexp": "log_of_sum"}
-"""Functions of the runtime that do the same, and are quicker from several elements on."""
-
 _EASY_EXPONENTS = (-1, 0, 0.5, 1, 2)
-"""Those for which NumPy's operator does what is quickest."""
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """A function that a gradient reads, and that is quicker to compute with the forward."""
-
-    name: str
-    """What formulas call it, as an op; with `np.`, as a primitive."""
-    together: str
-    """The function of the runtime, of the argument and of whether anything is recorded, that
-    answers the result of the forward, and of this or None where it would not pay."""
-    alone: str
-    """The function of the runtime for gradients that did not get it from the forward."""
-
-
-BESIDE = {
-    "np.sin": Beside("cos", "sine_and_cosine", "slope_of_sine"),
-    "np.cos": Beside("sin", "cosine_and_sine", "sine"),
-}
-"""By the function of the forward."""
-
-MEMBERS = {"conj": "conjugate()", "real": "real", "imag": "imag"}
-"""Ops that are members of arrays and cost next to nothing for real ones; numbers have them too."""
+"""Exponents for which NumPy's operator is fastest."""
 
 
 class NumpyRenderer(FormulaRenderer):
     """Code on arrays, free of tensors."""
 
     _depth = 0
-    """How deep in definitions what is being written stands."""
+    """The depth in definitions of what is being written."""
     _written_out = 0
-    """How many nodes have been."""
-    beside: Beside | None = None
-    beside_call = ""
-    """The call of it whose value the local `beside` holds, if that is not None."""
+    """The number of nodes written out."""
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         if "." in node.function:
@@ -78,8 +39,9 @@ class NumpyRenderer(FormulaRenderer):
         if node.function in HELPERS:
             return f"{node.function}({self._arguments(node)})", ATOM
         target = self.target(node)
-        if node.function in MEMBERS:
-            return f"{self.render(node.args[0], ATOM)}.{MEMBERS[node.function]}", ATOM
+        member = code_facts().members.get(node.function)
+        if member is not None:
+            return f"{self.render(node.args[0], ATOM)}.{member}", ATOM
         inlined = self.inlined(target)
         if inlined is None:
             return self.array_call(target), ATOM
@@ -92,7 +54,7 @@ class NumpyRenderer(FormulaRenderer):
         if root == "np":
             self.context.numpy.add(name)
             call = f"{numpy_name(name)}({arguments})"
-            return self.function(node, call) if name in _FUNCTIONS else (call, ATOM)
+            return self.function(node, call) if node.function in code_facts().slow else (call, ATOM)
         if root == "kernels" and name in self.context.own_kernels:
             self.context.kernels.add(f"{MODULE}.{name}")
             self.context.modules.add(MODULE)
@@ -101,7 +63,7 @@ class NumpyRenderer(FormulaRenderer):
         if root == "kernels":
             self.context.kernels.add(name)
         call = f"{node.function}({arguments})"
-        return self.function(node, call) if root == "sp" else (call, ATOM)
+        return self.function(node, call) if node.function in code_facts().slow else (call, ATOM)
 
     def render_binary(self, node: ir.Binary) -> tuple[str, int]:
         left, right = node.left, node.right
@@ -111,27 +73,20 @@ class NumpyRenderer(FormulaRenderer):
         return super().render_binary(node)
 
     def function(self, node: ir.Call, call: str) -> tuple[str, int]:
-        """A function of single elements: for large arrays there are quicker ways."""
+        """A function of single elements: for large arrays there are faster ways."""
         if node.kwargs or not any(self.kind(arg) == "tensor" for arg in node.args):
             return call, ATOM
         function, _, arguments = call.partition("(")
-        quicker = self.quicker(call)
-        larger = f"{quicker}({arguments}" if quicker else f"in_threads({function}, {arguments}"
+        faster = code_facts().faster.get(node.function)
+        larger = f"{faster}({arguments}" if faster else f"in_threads({function}, {arguments}"
         first = node.args[0]
         if len(node.args) > 1 or not isinstance(first, ir.Name) or first.id not in self.given:
             return larger, ATOM
         # The test in place costs less than a call, and most arrays are small.
-        size = "SEVERAL" if quicker else "ENOUGH"
-        text = f"{call} if {self.render(first)}.size < {size} else {larger}"
-        if call == self.beside_call:  # in place, because NumPy writes over arrays that have no name
-            text = f"beside if beside is not None else {text}"
-        return text, CONDITIONAL
-
-    def quicker(self, call: str) -> str | None:
-        """The function of the runtime that does what a call asks for."""
-        if self.beside is not None and call == self.beside_call:
-            return self.beside.alone
-        return QUICKER.get(call.partition("(")[0])
+        return (
+            f"{call} if {self.render(first)}.size < PARALLEL_UFUNC_MIN else {larger}",
+            CONDITIONAL,
+        )
 
     def kind(self, expr: ir.Expr) -> Kind:
         return self.context.resolver.kind(expr, self.kinds)
@@ -166,7 +121,7 @@ class NumpyRenderer(FormulaRenderer):
 
     @contextmanager
     def inside(self, target: Target, written: ir.Expr) -> Iterator[None]:
-        """Where the definition of an op is written out in place of its call."""
+        """Render the definition of an op in place of its call."""
         outer, depth = self.formula, self._depth
         self._depth += measure(written)[1]
         assert target.op.implementation is not None

@@ -4,7 +4,7 @@ Arithmetic is written twice, for small arrays as it stands, and for large ones a
 with a block at a time, so that a formula of several steps goes over memory once. Both are proved.
 
     grad * (1 + result * result)
-    if grad.size < PLENTY
+    if grad.size < PARALLEL_ARITHMETIC_MIN
     else in_threads(
         lambda grad, result, out=None: np_multiply(grad, 1 + result * result, out), grad, result
     )
@@ -15,40 +15,27 @@ from __future__ import annotations
 from ..ir import nodes as ir
 from ..ir.walk import names, walk
 from ..spec.model import OpSpec
-from ..spec.primitives import primitives
+from ..spec.primitives import code_facts, primitives
 from .base import ATOM, CONDITIONAL, LOOSEST, OR
+from .context import numpy_name
 from .resolve import HELPERS, Target
-from .to_numpy import MEMBERS, QUICKER, NumpyRenderer
+from .to_numpy import NumpyRenderer
 
-_OPERATORS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
-"""Each as a function of NumPy, which writes where it is told to."""
-
-_LIMITED = {"np_maximum": "at_least", "np_minimum": "at_most"}
-"""Functions of the runtime that are quicker beside a number, from `MANY` elements on."""
-
-_POINTWISE = frozenset(
-    (
-        *("kernels.times", "kernels.where", "kernels.sgn", "kernels.round", "kernels.within"),
-        *("kernels.pow_scalar", "kernels.pow_of_scalar"),
-        *("kernels.remainder", "kernels.remainder_scalar"),
-        *("kernels.fmod", "kernels.fmod_scalar", "np.zeros_like", "where"),
-    )
-)
-"""What treats every element by itself, as forwards otherwise show by what they are made of. Among
-kernels, a function of NumPy that is no ufunc and the op that is nothing but one of the kernels."""
+_OPERATORS = {"+": "np.add", "-": "np.subtract", "*": "np.multiply", "/": "np.divide"}
+"""Each as a function of NumPy."""
 
 
 def is_pointwise(op: OpSpec) -> bool:
-    """Whether a forward of one expression has nothing but arithmetic and functions of elements."""
+    """Return whether a forward is one expression of elementwise functions."""
     expression = None if op.implementation is None else op.implementation.block.expression
     return expression is not None and not any(map(_looks_further, walk(expression)))
 
 
 def _looks_further(node: ir.Node) -> bool:
-    """Whether this part of a formula may read more than one element of an array."""
+    """Return whether this part of a formula may read more than one element of an array."""
     match node:
         case ir.Call(function):
-            if function in _POINTWISE:
+            if function in code_facts().pointwise:
                 return False
             known = primitives().get(function)
             return known is None or not known.is_elementwise
@@ -63,13 +50,13 @@ class PointwiseRenderer(NumpyRenderer):
     """Code on arrays, of which large ones are shared among threads."""
 
     _size = ""
-    """Of the arrays, once it has been asked: `small`, or `large`, then a block of one is meant."""
+    """The size of arrays that a branch is for: `small`; or `large`, a block of a large one."""
     is_pointwise = True
-    """Whether all that was rendered treats every element by itself."""
+    """Is all that was rendered elementwise?"""
     _is_part_pointwise = True
     """The same of what was rendered since this was set."""
     _has_functions = False
-    """Whether that was more than arithmetic."""
+    """Was that more than arithmetic?"""
 
     def whole(self, value: ir.Expr) -> str:
         return self._whole(value, LOOSEST)
@@ -94,33 +81,35 @@ class PointwiseRenderer(NumpyRenderer):
         return self.in_parentheses(text) if at > CONDITIONAL else text
 
     def _inlinable(self, call: ir.Call) -> Target | None:
-        if "." in call.function or call.function in HELPERS or call.function in MEMBERS:
-            return None
-        return self.target(call)
+        has_definition = "." not in call.function and call.function not in HELPERS
+        return self.target(call) if has_definition and not _is_member(call) else None
 
     def _shared(self, value: ir.Expr) -> str | None:
-        """What follows the version for small arrays; None where one version is all there is."""
+        """Render what follows the version for small arrays; None where there is one version."""
         tensors = [name for name in names(value) if self.kind(name) == "tensor"]
-        function, operands = _taken_apart(value)
+        function, operands = _last_step(value)
         if not (tensors and function):
             return None
-        if function in _LIMITED and isinstance(operands[0], ir.Const):
+        faster = code_facts().faster_with_number.get(function)
+        if faster and isinstance(operands[0], ir.Const):
             number, array = map(self.render, operands)
-            return f"{array}.size < MANY else {_LIMITED[function]}({array}, {number})"
+            return f"{array}.size < CLIP_ARRAY_MIN else {faster}({array}, {number})"
         self._size, self._is_part_pointwise, self._has_functions = "large", True, False
         arguments = ", ".join(map(self.render, operands))
         self._size = ""
         if not self._is_part_pointwise:
             return None
-        if function.startswith("np_"):
-            self.context.numpy.add(function.removeprefix("np_"))
+        root, _, name = function.partition(".")
+        if root == "np":
+            self.context.numpy.add(name)
+            function = numpy_name(name)
         if all(map(_is_plain, operands)):
             call = f"{function}, {arguments}"
         else:
             known = (name for name in names(value) if name.id in self.kinds)
             read = ", ".join(dict.fromkeys(map(self.render, known)))
             call = f"lambda {read}, out=None: {function}({arguments}, out), {read}"
-        limit = "ENOUGH" if self._has_functions else "PLENTY"
+        limit = "PARALLEL_UFUNC_MIN" if self._has_functions else "PARALLEL_ARITHMETIC_MIN"
         return f"{self.render(tensors[0])}.size < {limit} else in_threads({call})"
 
     def read(self, node: ir.Expr | ir.Slice) -> tuple[str, int]:
@@ -133,11 +122,12 @@ class PointwiseRenderer(NumpyRenderer):
         self.is_pointwise = self._is_part_pointwise = False
 
     def function(self, node: ir.Call, call: str) -> tuple[str, int]:
-        name, _, arguments = call.partition("(")
+        faster = code_facts().faster.get(node.function)
         if self._size == "large":
             self._has_functions = True
-            return f"{self.quicker(call) or name}({arguments}", ATOM
-        if self._size == "small" and name not in QUICKER:
+            name, _, arguments = call.partition("(")
+            return f"{faster or name}({arguments}", ATOM
+        if self._size == "small" and not faster:
             return call, ATOM
         return super().function(node, call)
 
@@ -146,26 +136,28 @@ class PointwiseRenderer(NumpyRenderer):
         return super().array_call(target)
 
 
-def _taken_apart(value: ir.Expr) -> tuple[str, tuple[ir.Expr, ...]]:
-    """The last step of a formula, as a function that can be told where to write, and its operands.
+def _last_step(value: ir.Expr) -> tuple[str, tuple[ir.Expr, ...]]:
+    """Return the last step of a formula as a function that takes `out`, and its operands.
 
-    No function where threads would gain nothing by it, or where it takes no third argument.
+    The function is empty where there is none.
     """
     match value:
         case ir.Binary(op, left, right) if op in _OPERATORS:
-            return f"np_{_OPERATORS[op]}", (left, right)
-        case ir.Call("np.maximum" | "np.minimum" as name, operands, ()):
-            return name.replace(".", "_"), operands
-        case ir.Call("kernels.where", operands, ()):
-            return "kernels.where", operands
+            return _OPERATORS[op], (left, right)
+        case ir.Call(function, operands, ()) if function in code_facts().takes_out:
+            return function, operands
     return "", ()
 
 
+def _is_member(call: ir.Call) -> bool:
+    return call.function in code_facts().members
+
+
 def _is_plain(operand: ir.Expr) -> bool:
-    """Whether nothing is computed for it."""
+    """Return whether nothing is computed for it."""
     match operand:
         case ir.Name() | ir.Const():
             return True
-        case ir.Call("conj" | "real" | "imag", (ir.Name(),)):
-            return True
+        case ir.Call(_, (ir.Name(),)) as call:
+            return _is_member(call)
     return False

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 import yaml
 
@@ -44,12 +45,53 @@ class Primitive:
         return f"`{call.function}` needs `{missing[0]}`" if missing else ""
 
 
+@dataclass(frozen=True, slots=True)
+class CodeFacts:
+    """What decides how generated code writes a call, by the name that formulas give a function."""
+
+    slow: frozenset[str]
+    """Functions that threads share from fewer elements on than arithmetic."""
+    pointwise: frozenset[str]
+    """What treats every element by itself, besides the elementwise primitives."""
+    takes_out: frozenset[str]
+    """Functions that can be told where to write."""
+    faster: Mapping[str, str]
+    """The runtime's faster function."""
+    faster_with_number: Mapping[str, str]
+    """The runtime's faster function of a number and an array."""
+    members: Mapping[str, str]
+    """Ops that are members of arrays and numbers, and how they are read."""
+
+
+@functools.cache
+def code_facts() -> CodeFacts:
+    """Read the section `generated_code`."""
+    table = _table()["generated_code"]
+    sets = ("slow", "pointwise", "takes_out")
+    return CodeFacts(**table | {key: frozenset(_names(table[key])) for key in sets})
+
+
+def _names(by_root: dict[str, str]) -> Iterator[str]:
+    for root, words in by_root.items():
+        if words == "all":
+            yield from (name for name in primitives() if name.startswith(f"{root}."))
+        else:
+            yield from (word if root == "ops" else f"{root}.{word}" for word in words.split())
+
+
 @functools.cache
 def primitives() -> dict[str, Primitive]:
     """The primitives of NumPy and SciPy by the name that formulas give them, as `np.linalg.inv`."""
-    table = yaml.safe_load((files("gradspec_codegen.specs") / "primitives.yaml").read_text("utf-8"))
+    table = _table()
     found = dict(_elementwise(table["elementwise"]))
     return found | {name: _of_arrays(words) for name, words in table["arrays"].items()}
+
+
+@functools.cache
+def _table() -> dict[str, Any]:
+    text = (files("gradspec_codegen.specs") / "primitives.yaml").read_text("utf-8")
+    table: dict[str, Any] = yaml.safe_load(text)
+    return table
 
 
 def _elementwise(table: dict[int, dict[str, str]]) -> Iterator[tuple[str, Primitive]]:

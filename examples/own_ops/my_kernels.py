@@ -1,6 +1,6 @@
 """Kernels that ops.yaml calls: NumPy functions that run on numbers and on symbols alike.
 
-`sumsspec codegen` copies this file into the package, and proves the ops by running it.
+`gradspec codegen` copies this file into the package, and proves the ops by running it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def moving_sum(x: Any, width: int) -> Any:
-    """The sums of `width` neighbours along the last dimension."""
+    """Sum `width` neighbours along the last dimension."""
     count = x.shape[-1] - width + 1
     if width < 1 or count < 1:
         raise ValueError(f"width must be between 1 and {x.shape[-1]}, not {width}")
@@ -19,7 +19,7 @@ def moving_sum(x: Any, width: int) -> Any:
 
 
 def spread(sums: Any, width: int) -> Any:
-    """The transpose of that: each element added to `width` neighbours."""
+    """Add each element to `width` neighbours: the transpose of `moving_sum`."""
     count = sums.shape[-1]
     if width < 1:
         raise ValueError(f"width must be 1 or more, not {width}")

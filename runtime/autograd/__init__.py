@@ -7,7 +7,6 @@ from ..core.missing import no_attribute as _no_attribute
 from ..core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..core.numpy_warnings import import_quietly as _import_quietly
 from ..graph.anomaly import detect_anomaly, set_detect_anomaly
-from ..graph.parallel import get_parallel, set_parallel
 from . import forward_ad, graph, variable
 from .backward import backward, grad
 from .function import Function
@@ -26,7 +25,6 @@ __all__ = [
     "detect_anomaly",
     "enable_grad",
     "forward_ad",
-    "get_parallel",
     "grad",
     "grad_mode",
     "gradcheck",
@@ -38,7 +36,6 @@ __all__ = [
     "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
-    "set_parallel",
     "variable",
 ]
 

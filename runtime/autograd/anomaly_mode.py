@@ -1,4 +1,4 @@
-"""Anomaly mode, under the name of PyTorch's module: `autograd.anomaly_mode.detect_anomaly`."""
+"""Anomaly mode under the name of PyTorch's module: `autograd.anomaly_mode.detect_anomaly`."""
 
 from ..graph.anomaly import detect_anomaly, set_detect_anomaly
 

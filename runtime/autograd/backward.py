@@ -1,4 +1,4 @@
-"""`backward` and `grad`: what a backward pass is asked for, checked before it starts."""
+"""`backward` and `grad`: check what a backward pass is asked for, and start it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..core.dtype_kinds import is_symbolic
 from ..core.tensor import Size, Tensor, wrap
+from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn
-from ..overrides import handle_torch_function, has_torch_function_unary
 from .batched import grad_of_each
 from .edges import GradientEdge, TensorOrEdge, shape_and_dtype
-from .graph import _engine_run_backward
+from .run_backward import run_backward
 
 TensorOrTensors: TypeAlias = TensorOrEdge | Iterable[TensorOrEdge]
 Gradients: TypeAlias = Tensor | Iterable[Tensor | None] | None
@@ -36,7 +37,7 @@ def backward(
     grad_tensors
         The cotangent of each root, of its shape; None stands for 1.0.
     retain_graph
-        Keep what the graph saved, for another pass; by default what `create_graph` is.
+        Keep the graph's saved values, for another pass; by default the value of `create_graph`.
     create_graph
         Record the pass, so that the gradients can be differentiated.
     grad_variables
@@ -59,11 +60,11 @@ def backward(
         grad_tensors = grad_variables
     if create_graph:
         _warn_of_cycle()
-    wanted = () if inputs is None else _places(inputs, "inputs")
+    wanted = () if inputs is None else _tensors_or_edges(inputs, "inputs")
     if inputs is not None and not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    roots = _places(tensors, "tensors")
-    _engine_run_backward(
+    roots = _tensors_or_edges(tensors, "tensors")
+    run_backward(
         roots,
         _cotangents(roots, grad_tensors),
         create_graph if retain_graph is None else retain_graph,
@@ -76,7 +77,7 @@ def backward(
 
 @cache
 def _warn_of_cycle() -> None:
-    """Warn, once in a process as in PyTorch, of what `create_graph` leaves behind."""
+    """Warn, once in a process as PyTorch does, of the reference cycle that `create_graph` makes."""
     warn(
         "Using backward() with create_graph=True will create a reference cycle between the "
         "parameter and its gradient, which is freed by the garbage collector only. Use "
@@ -85,7 +86,7 @@ def _warn_of_cycle() -> None:
 
 
 class BackwardMethods:
-    """What `Tensor` takes over from here: the method that starts a pass."""
+    """The method of `Tensor` that starts a backward pass."""
 
     __slots__ = ()
 
@@ -126,7 +127,7 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """The gradient of `outputs` with respect to each of `inputs`; accumulates nothing.
+    """Return the gradient of `outputs` with respect to each of `inputs`; accumulate nothing.
 
     Parameters
     ----------
@@ -137,12 +138,12 @@ def grad(
     only_inputs
         Ignored.
     allow_unused
-        Answer None for an input that `outputs` do not depend on, instead of raising.
+        Return None for an input that `outputs` do not depend on, instead of raising.
     is_grads_batched
-        The first dimension of each of `grad_outputs` counts cotangents, and that of the answers
+        The first dimension of each of `grad_outputs` counts cotangents, and that of the results
         the gradient for each.
     materialize_grads
-        Answer zeros instead of None.
+        Return zeros instead of None.
 
     Raises
     ------
@@ -160,14 +161,14 @@ def grad(
                 "but got: allow_unused=False."
             )
         allow_unused = True
-    wanted = _places(inputs, "inputs")
+    wanted = _tensors_or_edges(inputs, "inputs")
     if not wanted:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    roots = _places(outputs, "outputs")
+    roots = _tensors_or_edges(outputs, "outputs")
     keep_graph = create_graph if retain_graph is None else retain_graph
 
     def run(grads: Gradients, keep_graph: bool) -> tuple[Tensor | None, ...]:
-        return _engine_run_backward(
+        return run_backward(
             roots,
             _cotangents(roots, grads),
             keep_graph,
@@ -184,38 +185,38 @@ def grad(
     if not materialize_grads:
         return found
     return tuple(
-        _zeros(place, create_graph) if arrived is None else arrived
-        for place, arrived in zip(wanted, found, strict=True)
+        _zeros(of, create_graph) if arrived is None else arrived
+        for of, arrived in zip(wanted, found, strict=True)
     )
 
 
-def _zeros(place: TensorOrEdge, create_graph: bool) -> Tensor:
-    """What `materialize_grads` answers for an input that was not used."""
-    if not isinstance(place, Tensor):
+def _zeros(of: TensorOrEdge, create_graph: bool) -> Tensor:
+    """Make what `materialize_grads` answers for an input that was not used."""
+    if not isinstance(of, Tensor):
         raise RuntimeError(
             "materialize_grads cannot be used when the given input is a GradientEdge that is not "
             "used: an edge has no shape that zeros could have"
         )
-    return wrap(np.zeros_like(place.array)).requires_grad_(create_graph)
+    return wrap(np.zeros_like(of.array)).requires_grad_(create_graph)
 
 
-def _places(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, ...]:
-    """One tensor or edge, or several, as a tuple."""
+def _tensors_or_edges(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, ...]:
+    """Return one tensor or edge, or several, as a tuple."""
     if type(value) is Tensor or isinstance(value, Tensor | GradientEdge):
         return (value,)
-    places = tuple(value)
-    for place in places:
-        if not isinstance(place, Tensor | GradientEdge):
+    items = tuple(value)
+    for item in items:
+        if not isinstance(item, Tensor | GradientEdge):
             # Which of the two it is, is PyTorch's choice.
             kind = RuntimeError if role == "inputs" else TypeError
             raise kind(
-                f"all {role} have to be Tensors or GradientEdges, but got {type(place).__name__}"
+                f"all {role} have to be Tensors or GradientEdges, but got {type(item).__name__}"
             )
-    return places
+    return items
 
 
 def _as_tuple(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor | None, ...]:
-    """A cotangent or None for each root."""
+    """Return a cotangent or None for each root."""
     if grads is None:
         return (None,) * len(roots)
     cotangents = (grads,) if isinstance(grads, Tensor) else tuple(grads)
@@ -230,7 +231,7 @@ def _as_tuple(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor
 
 
 def _cotangents(roots: tuple[TensorOrEdge, ...], grads: Gradients) -> tuple[Tensor | None, ...]:
-    """The cotangent of each root, checked, in the root's dtype; None where it is left out."""
+    """Check the cotangent of each root, and cast it to the root's dtype; None where left out."""
     if grads is None:
         return (None,) * len(roots)
     cotangents = _as_tuple(roots, grads)
@@ -250,7 +251,7 @@ def _fitted(index: int, root: TensorOrEdge, cotangent: Tensor) -> Tensor:
             f"Mismatch in shape: grad_output[{index}] has a shape of {cotangent.shape} and "
             f"output[{index}] has a shape of {Size(shape)}."
         )
-    if dtype == cotangent.array.dtype or dtype.kind == "O":
+    if dtype == cotangent.array.dtype or is_symbolic(dtype):
         return cotangent
     if cotangent.is_complex() != (dtype.kind == "c"):
         raise RuntimeError(

@@ -9,13 +9,13 @@ from ..core.tensor import Tensor
 from ..dispatch.registry import table_op
 
 Run: TypeAlias = Callable[[Any, bool], tuple[Tensor | None, ...]]
-"""`run(cotangents, keep_graph)`: the gradients of one pass."""
+"""`run(cotangents, keep_graph)` returns the gradients of one pass."""
 
 
 def grad_of_each(
     run: Run, cotangents: Sequence[Tensor | None], keep_graph: bool
 ) -> tuple[Tensor | None, ...]:
-    """The gradients for each cotangent of the batch, stacked along a new first dimension.
+    """Compute the gradients for each cotangent of a batch, stacked along a new first dimension.
 
     RuntimeError if a cotangent is missing or the batches differ in size.
     """

@@ -1,4 +1,4 @@
-"""The context of a custom function: what its forward leaves for its backward."""
+"""The context of a custom function, by which its forward saves values for its backward."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ..graph.raw_saved import (
 from ..graph.saved_tensor_hooks import Pack, PackedValue, Unpack, current_hooks, pack_tensor
 from ..graph.saved_values import modified_in_place
 
-_OF_THE_NODE = frozenset(
+_NODE_ATTRIBUTES = frozenset(
     ["name", "next_functions", "metadata", "register_hook", "register_prehook", "_sequence_nr"]
 )
 
 
 class ContextNode(Node):
-    """A node with a context, which asks it where a saved output stands in the graph."""
+    """Node with a context, which asks it for the node of a saved output."""
 
     is_ordinary = False
     runs_without_grad = True
@@ -37,28 +37,28 @@ class ContextNode(Node):
     __slots__ = ()
 
     def output_node(self, output_nr: int) -> Node | None:
-        """The grad_node of an output."""
+        """Return the node of an output."""
         raise NotImplementedError
 
 
 class Saved(NamedTuple):
-    """One saved value, with the version of its memory at that time."""
+    """Saved value, with the version of its memory at that time."""
 
     tensor: Tensor | None
-    """None for an output, which would hold the node that holds it."""
+    """None for an output: a reference to it would close a cycle with the node."""
     array: np.ndarray[Any, Any] | None
     alias: Alias | None
     version: int
     output_nr: int
     packed: PackedValue | None = None
-    """In place of all the others, if saved-tensor hooks were there."""
+    """Used instead of the other fields, if saved-tensor hooks packed the value."""
 
 
 class FunctionCtx:
-    """What `forward` leaves for `backward`; attributes of the user's own may be set on it."""
+    """Context of one call, `ctx`: saved tensors, marks on outputs, and attributes of the user's."""
 
     needs_input_grad: tuple[bool, ...]
-    """For each argument of `apply`, whether its gradient is asked for."""
+    """Tells for each argument of `apply` if its gradient is needed."""
 
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
@@ -72,29 +72,29 @@ class FunctionCtx:
         """The ids of the inputs that were modified in place."""
         self._materialize = True
         self._materialize_non_diff_grads = True
-        """Whether zeros also stand for the gradient of an output that has none."""
+        """True if zeros replace the gradient of an output that has none."""
         self._is_pure_view = False
-        """Whether `forward` computes nothing but a view, so that in-place ops may go past it."""
+        """True if `forward` computes nothing but a view, so that in-place ops may bypass it."""
         self._clears_on_access = False
         self._output_tangents: list[tuple[Level, tuple[Tensor | None, ...]]] = []
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep inputs, outputs or intermediate values.
+        """Save inputs, outputs or intermediate values for `backward`.
 
-        TypeError for what is not a tensor, once it is known that there will be a backward.
+        TypeError for anything but tensors, once it is known that there will be a backward.
         """
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Keep values for `jvp`, which finds them in `saved_tensors`."""
+        """Save values for `jvp`, which finds them in `saved_tensors`."""
         _check_tensors("save_for_forward", tensors)
         self._for_forward = tensors
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What was saved. RuntimeError once freed, or if one was modified in place since.
+        """Return the saved tensors. RuntimeError once freed, or if one was modified in place since.
 
-        In `jvp` it is what was saved by `save_for_forward`.
+        In `jvp` these are the tensors saved by `save_for_forward`.
         """
         if self._for_forward is not None:
             return self._for_forward
@@ -107,20 +107,20 @@ class FunctionCtx:
 
     @property
     def saved_variables(self) -> tuple[Tensor | None, ...]:
-        """The old name of `saved_tensors`."""
+        """Return the saved tensors, under the old name of `saved_tensors`."""
         warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
         return self.saved_tensors
 
     def mark_non_differentiable(self, *outputs: Tensor) -> None:
-        """No gradient flows to these outputs."""
+        """Mark outputs to which no gradient flows."""
         self._not_differentiable = frozenset(map(id, outputs))
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (the default) or None for an output nobody used."""
+        """Set whether `backward` gets zeros (the default) or None for an unused output."""
         self._materialize = value
 
     def mark_dirty(self, *inputs: Tensor) -> None:
-        """`forward` modified these inputs in place; it must return each of them."""
+        """Mark inputs that `forward` modified in place; it must return each of them."""
         self._dirty = frozenset(map(id, inputs))
 
     def _save_duals(self, arguments: Iterable[tuple[Any, Any]]) -> None:
@@ -129,7 +129,7 @@ class FunctionCtx:
         self._to_save = tuple(duals.get(id(saved), saved) for saved in self._to_save)
 
     def _keep(self, outputs: Sequence[object]) -> None:
-        """Pack what was saved, now that it is known which of it are outputs."""
+        """Pack the saved values, once it is known which of them are outputs."""
         _check_tensors("save_for_backward", self._to_save)
         positions = {id(output): nr for nr, output in enumerate(outputs)}
         self._saved = tuple(_pack(tensor, positions) for tensor in self._to_save)
@@ -137,7 +137,7 @@ class FunctionCtx:
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
-        """What was saved, as objects that hooks can be registered for."""
+        """Return the saved values as objects that hooks can be registered on."""
         if self._saved is None:
             raise freed_graph()
         return tuple(
@@ -146,13 +146,13 @@ class FunctionCtx:
 
     def __getattr__(self, name: str) -> Any:
         # In PyTorch the context is the node; here it answers for its node.
-        node = self._node() if name in _OF_THE_NODE else None
+        node = self._node() if name in _NODE_ATTRIBUTES else None
         if node is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(node, name)
 
     def _register_hooks(self, index: int, pack: Pack, unpack: Unpack) -> None:
-        """Let hooks keep one of the saved values; RuntimeError as `SavedTensor.register_hooks`."""
+        """Let hooks pack one of the saved values; RuntimeError as `SavedTensor.register_hooks`."""
         if self._saved is None:
             raise after_freed()
         saved = self._saved[index]

@@ -1,4 +1,4 @@
-"""`GradientEdge`: a place in the graph, without the tensor that was computed there."""
+"""`GradientEdge`: an output of a node of the graph, without the tensor that was computed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..core.node import AccumulateGrad, Node, OutputNode
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.node import Node, OutputNode
 from ..core.tensor import Tensor
 
 
 class GradientEdge(NamedTuple):
-    """An output of a node, as a root or an input of `backward` and `grad`."""
+    """Output of a node, as a root or an input of `backward` and `grad`."""
 
     node: Node
     output_nr: int
@@ -20,7 +21,7 @@ class GradientEdge(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """What a node does not know of one of its outputs."""
+    """Properties of an output that its node does not hold."""
 
     node: Node
     """The node of that output."""
@@ -32,7 +33,7 @@ TensorOrEdge: TypeAlias = Tensor | GradientEdge
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Where the gradient of `tensor` goes; RuntimeError if it requires none."""
+    """Return the edge along which a gradient reaches `tensor`; RuntimeError if it has none."""
     node = tensor.grad_node
     if node is None:
         raise RuntimeError(
@@ -45,23 +46,23 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     return GradientEdge(node, 0, origin)
 
 
-def grad_node_of(place: TensorOrEdge) -> Node | None:
-    """Where a gradient arrives; None for a tensor that requires none."""
-    if isinstance(place, Tensor):
-        return place.grad_node
-    if isinstance(place.ownership_token, Origin):
-        return place.ownership_token.node
-    if place.node.has_several_outputs:
-        return OutputNode(place.node, place.output_nr)
-    return place.node
+def grad_node_of(end: TensorOrEdge) -> Node | None:
+    """Return the node at which a gradient arrives; None for a tensor that requires none."""
+    if isinstance(end, Tensor):
+        return end.grad_node
+    if isinstance(end.ownership_token, Origin):
+        return end.ownership_token.node
+    if end.node.has_several_outputs:
+        return OutputNode(end.node, end.output_nr)
+    return end.node
 
 
-def shape_and_dtype(place: TensorOrEdge) -> tuple[tuple[int, ...], np.dtype[Any]] | None:
-    """Of what was computed at a place; None for an edge made by hand, whose node forgets it."""
-    if isinstance(place, Tensor):
-        return place.array.shape, place.array.dtype
-    if isinstance(place.ownership_token, Origin):
-        return place.ownership_token.shape, place.ownership_token.dtype
-    if isinstance(place.node, AccumulateGrad):
-        return place.node.array.shape, place.node.array.dtype
+def shape_and_dtype(end: TensorOrEdge) -> tuple[tuple[int, ...], np.dtype[Any]] | None:
+    """Return those of the output; None for an edge made by hand, whose node does not know them."""
+    if isinstance(end, Tensor):
+        return end.array.shape, end.array.dtype
+    if isinstance(end.ownership_token, Origin):
+        return end.ownership_token.shape, end.ownership_token.dtype
+    if isinstance(end.node, AccumulateGrad):
+        return end.node.array.shape, end.node.array.dtype
     return None

@@ -1,9 +1,10 @@
-"""Forward mode's public face: `dual_level`, `make_dual`, `unpack_dual`."""
+"""The public functions of forward mode: `dual_level`, `make_dual`, `unpack_dual`."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..core.dtype_kinds import DIFFERENTIABLE_KINDS
 from ..core.missing import no_attribute as _no_attribute
 from ..core.mode_decorator import ModeDecorator
 from ..core.tensor import Tensor
@@ -17,11 +18,11 @@ from ..forward_ad.dual import (
     with_tangent,
     without_closed_levels,
 )
-from ..forward_ad.inplace_tangents import lying_as
+from ..forward_ad.tangent_layout import lying_as
 
 
 class UnpackedDualTensor(Result):
-    """What a dual tensor consists of; `tangent` is None for any other tensor."""
+    """Primal and tangent of a dual tensor; `tangent` is None for any other tensor."""
 
     __slots__ = ()
     primal: Tensor
@@ -29,7 +30,7 @@ class UnpackedDualTensor(Result):
 
 
 class dual_level(ModeDecorator):
-    """Inside the block tensors can carry tangents; at its end they lose them. May be nested.
+    """Level of forward mode: tensors can carry tangents inside the block. Levels may be nested.
 
     Also a decorator: every call of the function has a level of its own.
     """
@@ -45,7 +46,7 @@ class dual_level(ModeDecorator):
         exit_level(self._entered.pop())
 
     def clone(self) -> dual_level:
-        """Another level, not entered."""
+        """Make another level, not entered."""
         return dual_level()
 
 
@@ -68,7 +69,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
-    """A tensor with the value of `tensor` that carries `tangent` through the ops.
+    """Make a tensor with the value of `tensor` that carries `tangent` through ops.
 
     Both are shared, and written to by in-place ops on the dual; a tangent that does not lie in
     memory as `tensor` does is copied. Raises RuntimeError outside of a level, where the shapes
@@ -83,7 +84,7 @@ def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
     for role, value in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(value, Tensor):
             raise TypeError(f"make_dual(): {role} must be a Tensor, not {type(value).__name__}")
-        if value.dtype.kind not in "fcO":  # O: the symbols of a proof
+        if value.dtype.kind not in DIFFERENTIABLE_KINDS:
             raise ValueError(
                 f"Expected {role} to be floating point or complex, but got: {value.dtype}"
             )
@@ -108,7 +109,7 @@ def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
 
 
 def unpack_dual(tensor: Tensor) -> UnpackedDualTensor:
-    """The primal and the tangent at the innermost level; no tangent outside of a level.
+    """Return primal and tangent at the innermost level; no tangent outside of a level.
 
     Inside of one the primal is a new view, so that writing to it leaves the tangent as it is.
     """

@@ -1,4 +1,4 @@
-"""`Function`: an op of the user's own, with its forward and backward in Python."""
+"""`Function`: custom ops with a forward and a backward in Python."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from weakref import ref
 
 import numpy as np
 
-from ..core.modes import apply_modes, is_grad_enabled, mode, no_grad
+from ..core.apply_modes import apply_modes
+from ..core.dtype_kinds import COMPLEX_KINDS
+from ..core.modes import is_grad_enabled, mode, no_grad
 from ..core.node import Node, OutputNode, next_sequence_nr
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
-from ..dispatch.unbroadcast import ShapeDtype, reduce_to, reduce_to_differentiable
+from ..dispatch.unbroadcast import reduce_to_differentiable
 from ..forward_ad.dual import split
 from ..graph.anomaly import remember_call
 from ..inplace.ops import mark_written, rebase_history
 from ..inplace.rebase_history import check_recordable
+from ..kernels.reductions.unbroadcast import ShapeDtype, reduce_to
 from .context import ContextNode, FunctionCtx
 from .function_jvp import attach_tangents, innermost_level, is_differentiable
 from .once_differentiable import once_differentiable as once_differentiable
@@ -32,7 +35,7 @@ from .returned import (
 
 
 class FunctionNode(ContextNode):
-    """The node of a custom function; attributes of its ctx can be read from it."""
+    """Node of a custom function; attributes of its ctx can be read from it."""
 
     __slots__ = (
         "_input_likes", "_output_edges", "_output_likes", "ctx", "has_several_outputs",
@@ -53,7 +56,7 @@ class FunctionNode(ContextNode):
         ctx._node = ref(self)
 
     def output_node(self, output_nr: int) -> Node | None:
-        """The node of an output; the same one while anybody holds it."""
+        """Return the node of an output, the same one as long as it is referenced."""
         if output_nr in self.ctx._not_differentiable:
             return None
         if self.output_count == 1:
@@ -77,7 +80,7 @@ class FunctionNode(ContextNode):
         )
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        """Run `backward` so that what it does is recorded."""
+        """Run `backward` so that its ops are recorded."""
         results = self._run(list(grad if self.output_count > 1 else (grad,)))
         return tuple(
             reduce_to_differentiable(result, like) if result is not None and needed else None
@@ -85,11 +88,11 @@ class FunctionNode(ContextNode):
         )
 
     def release(self) -> None:
-        """Let go of the saved tensors."""
+        """Release the saved tensors."""
         self.ctx._saved = None
 
     def _run(self, grads: list[Tensor | None]) -> list[tuple[Tensor | None, ShapeDtype]]:
-        """The gradient of each tensor argument, and what it must look like."""
+        """Run `backward`, and check the gradient of each tensor argument."""
         if self.ctx._materialize:
             without = () if self.ctx._materialize_non_diff_grads else self.ctx._not_differentiable
             for nr, like in enumerate(self._output_likes):
@@ -125,7 +128,7 @@ class FunctionNode(ContextNode):
                     f"Function {self.name()} returned an invalid gradient at index {len(checked)} "
                     f"- got {list(result.shape)} but expected shape compatible with {list(like[0])}"
                 )
-            if result is not None and result.is_complex() and like[1].kind not in "cO":
+            if result is not None and result.is_complex() and like[1].kind not in COMPLEX_KINDS:
                 raise RuntimeError(
                     f"Function {self.name()} returned a complex gradient at index {len(checked)} "
                     f"for an input of dtype {like[1]}"
@@ -143,7 +146,7 @@ def _like(value: object) -> ShapeDtype | None:
 
 
 def _reducible(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
-    """Whether a gradient of `shape` can be one of `target`, seen through broadcasting."""
+    """Return whether a gradient of `shape` can be summed to `target`, as after broadcasting."""
     if shape == target:
         return True
     try:
@@ -156,13 +159,13 @@ class Function:
     """Base class of custom ops: define `forward` and `backward` as static methods, call `apply`.
 
     `forward(ctx, *args)` computes the outputs, on tensors that record nothing; instead it may be
-    `forward(*args)` with a `setup_context(ctx, inputs, output)` beside it. `backward(ctx, *grads)`
+    `forward(*args)` with a `setup_context(ctx, inputs, output)`. `backward(ctx, *grads)`
     gets one gradient per output and returns one per argument, None for those that are not tensors.
     The node of the results is called `<Name>Backward`.
     """
 
     clear_saved_tensors_on_access: ClassVar[bool] = False
-    """Whether `backward` may read `ctx.saved_tensors` once only, and so frees them early."""
+    """True if `backward` may read `ctx.saved_tensors` only once, which frees them early."""
 
     _backward_cls: ClassVar[type[FunctionNode]]
 
@@ -193,7 +196,7 @@ class Function:
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """The gradient of each argument, given that of each output."""
+        """Compute the gradient of each argument, given that of each output."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
             "autograd.Function to use it with backward mode AD."
@@ -203,7 +206,7 @@ class Function:
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """The tangent of each output, given that of each argument (None if it is no tensor)."""
+        """Compute the tangent of each output from those of the arguments (None if no tensor)."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with "
             "forward mode AD."
@@ -229,7 +232,7 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Run the op; recorded if any tensor argument requires a gradient."""
+        """Run the op, and record it if any tensor argument requires grad."""
         takes_ctx = cls.setup_context is Function.setup_context
         if not takes_ctx:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
@@ -263,7 +266,7 @@ class Function:
     def _record(
         cls, ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]
     ) -> tuple[Any, ...]:
-        """Put the outputs into the graph."""
+        """Connect the outputs to the graph."""
         marked = ctx._not_differentiable
         check_dirty(ctx, args, outputs)
         if ctx._is_pure_view:
@@ -304,9 +307,9 @@ class Function:
 def _in_order(
     forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """The arguments of a `forward` by position, where each has its gradient.
+    """Return the arguments of a `forward` by position, which is that of their gradients.
 
-    TypeError for a name that it does not have, or that stands behind one that is left out.
+    TypeError for an unknown name, or one behind an argument that is left out.
     """
     names = list(inspect.signature(forward).parameters)[1 + len(args) :]  # the first is ctx
     if set(names[: len(kwargs)]) != kwargs.keys():
@@ -318,4 +321,4 @@ def _in_order(
 
 
 class InplaceFunction(Function):
-    """The old base class of functions that modify an argument; `ctx.mark_dirty` says which."""
+    """Old base class of functions that modify an argument, named by `ctx.mark_dirty`."""

@@ -1,4 +1,4 @@
-"""Forward mode of custom functions: what their `jvp` is given, and what it has to answer."""
+"""Forward mode of custom functions: call their `jvp`, and check the tangents that it returns."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dtype_kinds import DIFFERENTIABLE_KINDS
 from ..core.storage import base_of, changes_of
 from ..core.tensor import Tensor, wrap
 from ..forward_ad.dual import Dual, Level, split, with_tangent, without_tangents
@@ -15,7 +16,7 @@ from .context import FunctionCtx
 
 
 def innermost_level(args: tuple[Any, ...]) -> Level | None:
-    """The innermost open level among the duals in `args`."""
+    """Return the innermost open level among the duals in `args`."""
     levels = [arg.level for arg in args if isinstance(arg, Dual) and arg.level.open]
     return max(levels, key=lambda level: level.depth, default=None)
 
@@ -28,9 +29,9 @@ def attach_tangents(
     level: Level,
     name: str,
 ) -> tuple[Any, ...]:
-    """Run `jvp`: duals of the outputs, plain tensors where it answers None.
+    """Run `jvp`; return duals of the outputs, plain tensors where it returns None.
 
-    RuntimeError for an answer that is no tangent of its output: one of another shape, or one that
+    RuntimeError for a result that is no tangent of its output: one of another shape, or one that
     is not written in place, or no view, where the output is.
     """
     given = [split(arg, level)[1] for arg in args]
@@ -66,9 +67,9 @@ def attach_tangents(
 
 
 def is_differentiable(value: object) -> bool:
-    """Whether it is a tensor of a dtype that has derivatives."""
+    """Return whether a value is a tensor of a dtype that has derivatives."""
     # O: the symbols of a proof.
-    return isinstance(value, Tensor) and value.array.dtype.kind in "fcO"
+    return isinstance(value, Tensor) and value.array.dtype.kind in DIFFERENTIABLE_KINDS
 
 
 def _refuse(tangent: object, jvp: str, nr: int) -> None:
@@ -96,7 +97,7 @@ def _check_tangent(jvp: str, nr: int, output: Tensor, tangent: object) -> None:
 def _written(
     arg: Tensor, given: Tensor | None, version: int | None, tangent: Tensor | None, level: Level
 ) -> Tensor:
-    """An argument that `forward` wrote to: the same tensor, whose tangent `jvp` wrote to."""
+    """Return an argument that `forward` wrote to; check that `jvp` wrote to its tangent."""
     if given is None:
         copy_or_zero(become_dual(arg, level), tangent)
     elif tangent is not given or changes_of(given) == version:
@@ -114,7 +115,7 @@ def _check_view(
     primals: Sequence[Any],
     given_tangents: Sequence[Tensor | None],
 ) -> None:
-    """Raise RuntimeError if `output` is a view of an argument, and `tangent` is none of its."""
+    """Raise RuntimeError if `output` is a view of an argument, but not `tangent` of its own."""
     base = base_of(without_tangents(output))
     if base is None or tangent is None:
         return

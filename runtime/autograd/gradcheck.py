@@ -1,4 +1,4 @@
-"""`gradcheck` and `gradgradcheck`: gradients against finite differences."""
+"""`gradcheck` and `gradgradcheck`: compare gradients with finite differences."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def gradcheck(
     eps, atol, rtol
         `|analytical - numerical| <= atol + rtol * |numerical|` has to hold.
     raise_exception
-        Raise GradcheckError if it does not, and do not answer False.
+        Raise GradcheckError if it does not, instead of returning False.
     nondet_tol
-        How far the gradients of two passes may differ.
+        Tolerance between the gradients of two passes.
     check_undefined_grad
         Check outputs, and inputs in forward mode, that have no gradient or tangent.
     check_grad_dtypes
@@ -70,20 +70,20 @@ def gradcheck(
     check_batched_grad, check_batched_forward_grad
         Check batches of cotangents, and sums of tangents.
     check_forward_ad, check_backward_ad
-        Which of the modes to check.
+        The modes to check.
     fast_mode
         Compare the Jacobians in one random direction only.
     masked
-        For sparse tensors, of which there are none here.
+        Ignored: it is about sparse tensors.
 
     Raises
     ------
     GradcheckError
-        A RuntimeError: what was checked does not hold.
+        A RuntimeError: a check failed.
     ValueError
         If no input requires a gradient.
     RuntimeError
-        If an input lies on its own memory more than once.
+        If elements of an input share memory with each other.
     AssertionError
         If nothing is to be checked, or outputs change their shapes or dtypes with the inputs.
     """
@@ -147,7 +147,7 @@ def _check_inputs(args: tuple[Any, ...]) -> None:
 
 
 class _Check(NamedTuple):
-    """What is compared, and how closely."""
+    """Options of a comparison, and the comparison itself."""
 
     func: Callable[..., Any]
     args: tuple[Any, ...]
@@ -162,7 +162,7 @@ class _Check(NamedTuple):
         return [i for i, arg in enumerate(self.args) if isinstance(arg, Tensor) and arg.grad_node]
 
     def constant(self) -> None:
-        """No output requires a gradient: so none may depend on an input."""
+        """Check that outputs which require no gradient depend on no input."""
         directions = Directions(self.fast)
         for i in self._inputs():
             along = directions.of(self.args[i].array)
@@ -171,7 +171,7 @@ class _Check(NamedTuple):
                     raise GradcheckError("Numerical gradient for function expected to be zero")
 
     def backward_mode(self) -> None:
-        """Compare the Jacobians by backward passes, of which each runs twice."""
+        """Compare Jacobians computed by backward passes, each of which runs twice."""
         directions = Directions(self.fast)
         leaves = fresh(self.args)
         outputs = outputs_of(self.func, leaves)
@@ -193,7 +193,7 @@ class _Check(NamedTuple):
                     )
 
     def forward_mode(self) -> None:
-        """Compare the Jacobians by forward mode."""
+        """Compare Jacobians computed by forward mode."""
         directions = Directions(self.fast)
         for i in self._inputs():
             for part, along in directions.parts(self.args[i].array):
@@ -252,7 +252,7 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """`gradcheck` of the gradients: the second derivatives of `func` against differences.
+    """Check the second derivatives of `func`: `gradcheck` of its gradients.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def gradgradcheck(
     check_fwd_over_rev, check_rev_over_rev
         Differentiate the gradients by forward mode, by backward passes.
 
-    The others are those of `gradcheck`, as is what it raises.
+    The other parameters, and the exceptions, are those of `gradcheck`.
     """
     assert check_fwd_over_rev or check_rev_over_rev, (
         "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"

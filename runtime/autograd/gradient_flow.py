@@ -1,4 +1,4 @@
-"""How large gradients are on their way through the graph: where they vanish or explode."""
+"""Norms of gradients at each node of the graph: where they vanish or explode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .logging_hooks import nodes_below
 
 
 class NodeFlow(NamedTuple):
-    """What arrived at one node in a pass."""
+    """Norm of the gradients that arrived at one node in a pass."""
 
     name: str
     sequence_nr: int
@@ -26,7 +26,7 @@ class NodeFlow(NamedTuple):
 
 
 class GradientFlow:
-    """The norms that a backward pass left behind, in the order in which the nodes ran."""
+    """Norms found in backward passes, in the order in which the nodes ran."""
 
     def __init__(self, vanishing: float, exploding: float) -> None:
         self.records: list[NodeFlow] = []
@@ -35,7 +35,7 @@ class GradientFlow:
 
     @np.errstate(all="ignore")
     def see(self, node_name: str, sequence_nr: int, grads: tuple[Any, ...]) -> None:
-        """A node pre-hook: note the norm of what arrives."""
+        """Record the norm of the gradients that arrive, as a prehook of the node."""
         squares = (np.sum(np.abs(g.array.astype(np.float64)) ** 2) for g in grads if g is not None)
         norm = float(np.sqrt(sum(squares)))
         self.records.append(NodeFlow(node_name, sequence_nr, norm, self._flag(norm)))
@@ -49,7 +49,7 @@ class GradientFlow:
 
     @property
     def flagged(self) -> list[NodeFlow]:
-        """The nodes at which something is wrong."""
+        """Return the nodes that are flagged."""
         return [record for record in self.records if record.flag]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What holds for the gradients of every function, whatever their values are."""
+"""Checks of properties that gradients of all functions have, such as linearity."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .jacobians import (
     zero_tangents,
 )
 
-_TWO: Final = 2
+_BATCH_SIZE: Final = 2
 """The size of the batches that are tried."""
 
 
 class UndefinedGrad(Node):
-    """Lets no gradient through: what is below gets None, as from an output that nobody used."""
+    """Node that passes no gradient on, as if the output above it were not used."""
 
     __slots__ = ()
 
@@ -36,7 +36,7 @@ class UndefinedGrad(Node):
         self.sequence_nr = next_sequence_nr()
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        """No gradient."""
+        """Return no gradient."""
         return (None,)
 
     apply_differentiable = apply
@@ -49,14 +49,14 @@ def _undefined(output: Tensor) -> Tensor:
 
 
 def _run(func: Callable[..., Any], args: Sequence[Any]) -> tuple[list[Tensor], list[Tensor]]:
-    """The differentiable outputs, and the inputs that ask for gradients."""
+    """Return the differentiable outputs, and the inputs that require grad."""
     leaves = fresh(args)
     outputs = [output for output in outputs_of(func, leaves) if output.requires_grad]
     return outputs, [leaf for leaf in leaves if isinstance(leaf, Tensor) and leaf.requires_grad]
 
 
 def check_zero_cotangents(func: Callable[..., Any], args: Sequence[Any]) -> None:
-    """A gradient is linear in the cotangents: zero, if they are."""
+    """Check that zero cotangents give zero gradients, as gradients are linear in them."""
     outputs, inputs = _run(func, args)
     if not outputs:
         return
@@ -70,7 +70,7 @@ def check_zero_cotangents(func: Callable[..., Any], args: Sequence[Any]) -> None
 
 
 def check_undefined_cotangents(func: Callable[..., Any], args: Sequence[Any]) -> None:
-    """A gradient can be computed where some, or all, of the outputs were not used."""
+    """Check that gradients can be computed where some, or all, of the outputs were not used."""
     count = len(_run(func, args)[0])
     everything: list[set[int]] = [set(range(count))]
     for undefined in everything + [{nr} for nr in range(count) if count > 1]:
@@ -104,7 +104,7 @@ def _warn_of_check(switch: str) -> None:
 
 
 def check_undefined_tangents(func: Callable[..., Any], args: Sequence[Any]) -> None:
-    """An input without a tangent is as good as one whose tangent is zero."""
+    """Check that an input without a tangent is like one with a tangent of zeros."""
     given = zero_tangents(args)
     for i, zeros in enumerate(given):
         if zeros is None:
@@ -125,13 +125,15 @@ def check_undefined_tangents(func: Callable[..., Any], args: Sequence[Any]) -> N
 
 
 def check_batched_cotangents(func: Callable[..., Any], args: Sequence[Any]) -> None:
-    """A batch of cotangents gives the gradients that each of them gives."""
+    """Check that a batch of cotangents gives the gradients that each of them gives."""
     rng = np.random.default_rng(0)
     for nr in range(len(_run(func, args)[0])):
         outputs, inputs = _run(func, args)
         output = outputs[nr]
         size = components(output.array).size
-        cotangents = [from_components(rng.normal(size=size), output.array) for _ in range(_TWO)]
+        cotangents = [
+            from_components(rng.normal(size=size), output.array) for _ in range(_BATCH_SIZE)
+        ]
         each = [
             grad(output, inputs, wrap(cotangent), retain_graph=True, allow_unused=True)
             for cotangent in cotangents
@@ -157,13 +159,13 @@ def check_batched_cotangents(func: Callable[..., Any], args: Sequence[Any]) -> N
 
 
 def check_batched_tangents(func: Callable[..., Any], args: Sequence[Any]) -> None:
-    """Tangents are linear in those of each input: those of a sum are the sums of both."""
+    """Check that tangents are linear in those of each input: a sum gives the sum."""
     rng = np.random.default_rng(0)
     for i, zeros in enumerate(zero_tangents(args)):
         if zeros is None:
             continue
         size = components(zeros.array).size
-        drawn = [rng.normal(size=size) for _ in range(_TWO)]
+        drawn = [rng.normal(size=size) for _ in range(_BATCH_SIZE)]
         found = []
         for direction in (*drawn, np.sum(drawn, axis=0)):
             tangents: list[Tensor | None] = [None] * len(args)

@@ -1,4 +1,4 @@
-"""The graph seen from outside: its nodes and edges, hooks on them, hooks on what they save."""
+"""Public functions on the graph: edges, hooks on nodes, hooks on saved tensors."""
 
 from __future__ import annotations
 
@@ -15,36 +15,22 @@ from ..core.node import Node
 from ..core.tensor import Tensor, wrap
 from ..graph.saved_tensor_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
 from ..inplace.ops import mark_written
-from .edges import GradientEdge, TensorOrEdge, get_gradient_edge
-from .logging_hooks import is_logging
-from .logging_hooks import (
-    register_logging_hooks_on_whole_graph as _register_logging_hooks_on_whole_graph,
-)
+from .edges import GradientEdge, get_gradient_edge
 from .multi_grad import register_multi_grad_hook
-from .variable import Variable
+from .run_backward import run_backward
 
-
-def _engine_run_backward(
-    t_outputs: Sequence[TensorOrEdge], *args: Any, **kwargs: Any
-) -> tuple[Tensor | None, ...]:
-    """Run the engine; at logging level DEBUG every node tells when it runs."""
-    if not is_logging():
-        return Variable._execution_engine.run_backward(t_outputs, *args, **kwargs)
-    unregister_hooks = _register_logging_hooks_on_whole_graph(t_outputs)
-    try:
-        return Variable._execution_engine.run_backward(t_outputs, *args, **kwargs)
-    finally:
-        unregister_hooks()
+_engine_run_backward = run_backward
+"""PyTorch's private name."""
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
-    """Say that the memory was written to by other means than an in-place op."""
+    """Count a write to the memory by other means than an in-place op."""
     for item in (tensor,) if isinstance(tensor, Tensor) else tensor:
         mark_written(item)
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Inside the block nodes keep copies of what they save; all memory is the CPU's here."""
+    """Let nodes save copies inside the block; all memory is the CPU's here."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cpu") -> None:
         super().__init__(lambda tensor: tensor.array.copy(), wrap)
@@ -52,9 +38,9 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextmanager
 def save_on_disk(directory: str | Path | None = None) -> Iterator[None]:
-    """Inside the block what nodes save is written to files, and read when it is needed.
+    """Write saved tensors to files inside the block, and read them when they are needed.
 
-    The files are gone with the nodes; `directory` is by default a temporary one.
+    Files are removed with their nodes; `directory` is by default a temporary one.
     """
     from tempfile import gettempdir, mkstemp  # few programs need them: `import gradspec` is quick
 
@@ -70,14 +56,14 @@ def save_on_disk(directory: str | Path | None = None) -> Iterator[None]:
 
 
 class _File:
-    """A saved array on disk; the file is removed with the last reference to this object."""
+    """Saved array on disk; the file is removed with the last reference to this object."""
 
     def __init__(self, path: Path, array: np.ndarray[Any, Any]) -> None:
         self._path = path
         np.save(path, array)
 
     def read(self) -> Tensor:
-        """The array, read anew."""
+        """Read the array."""
         return wrap(np.load(self._path))
 
     def __del__(self) -> None:
@@ -85,16 +71,16 @@ class _File:
 
 
 class _AllowMutation:
-    """What `allow_mutation_on_saved_tensors` yields."""
+    """Copies that nodes hold under `allow_mutation_on_saved_tensors`."""
 
     active: ClassVar[_AllowMutation | None] = None
 
     def copy(self, tensor: Tensor) -> np.ndarray[Any, Any]:
-        """What a node keeps."""
+        """Return what a node is to hold: a copy."""
         return tensor.array.copy()
 
     def restore(self, array: np.ndarray[Any, Any]) -> Tensor:
-        """What was kept; AssertionError outside of the block it was kept in."""
+        """Return a copy; AssertionError outside of the block it was made in."""
         if _AllowMutation.active is not self:
             raise AssertionError(
                 "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in "
@@ -105,9 +91,9 @@ class _AllowMutation:
 
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutation]:
-    """Inside the block saved tensors may be modified in place: nodes keep copies.
+    """Allow writes to saved tensors inside the block: nodes hold copies.
 
-    Backward passes through what is recorded there belong into the block, too. RuntimeError if one
+    Backward passes through nodes made there must run in the block, too. RuntimeError if one
     such block is opened inside another.
     """
     if _AllowMutation.active is not None:

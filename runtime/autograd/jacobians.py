@@ -23,17 +23,17 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 
 class GradcheckError(RuntimeError):
-    """A gradient that finite differences contradict, or that is not one."""
+    """Gradient that finite differences contradict, or that has a wrong shape or dtype."""
 
 
 class Directions:
-    """The directions in which Jacobians are compared: all unit vectors, or random ones."""
+    """Directions in which Jacobians are compared: all unit vectors, or random ones."""
 
     def __init__(self, fast: bool) -> None:
         self._rng = np.random.default_rng(0) if fast else None
 
     def of(self, array: Array) -> Array:
-        """One direction a column; the random one has no negative components."""
+        """Return one direction a column; the random one has no negative components."""
         size = components(array).size
         if self._rng is None:
             return np.eye(size)
@@ -41,7 +41,7 @@ class Directions:
         return drawn / max(float(np.linalg.norm(drawn)), 1e-30)
 
     def parts(self, array: Array) -> list[tuple[str, Array]]:
-        """Directions of the imaginary and of the real part of complex numbers; else of all."""
+        """Split directions into those of imaginary and of real parts of complex numbers."""
         directions = self.of(array)
         if array.dtype.kind != "c":
             return [("", directions)]
@@ -52,27 +52,27 @@ class Directions:
 
 
 def components(array: Array) -> Array:
-    """An array as a vector of reals: a view of it, if it is contiguous."""
+    """Return an array as a vector of reals, a view if it is contiguous."""
     flat = np.ascontiguousarray(array).reshape(-1)
     return flat.view(flat.real.dtype)
 
 
 def from_components(vector: Array, like: Array) -> Array:
-    """The opposite: an array of the shape and dtype of `like`."""
+    """Invert `components`: return an array of the shape and dtype of `like`."""
     array = np.zeros(like.shape, like.dtype)
     components(array)[:] = vector
     return array
 
 
 def outputs_of(func: Callable[..., Any], args: Sequence[Any]) -> list[Tensor]:
-    """The outputs that could be differentiable: floating point and complex tensors."""
+    """Return the outputs that may be differentiable: floating point and complex tensors."""
     returned = func(*args)
     several = returned if isinstance(returned, list | tuple) else (returned,)
     return [out for out in several if isinstance(out, Tensor) and out.array.dtype.kind in "fc"]
 
 
 def fresh(args: Sequence[Any]) -> list[Any]:
-    """Leaves on copies, for the tensors among `args`; they ask for gradients as those do."""
+    """Return leaves on copies of the tensors among `args`, which require grad as those do."""
     return [
         wrap(arg.array.copy()).requires_grad_(arg.requires_grad) if isinstance(arg, Tensor) else arg
         for arg in args
@@ -82,7 +82,7 @@ def fresh(args: Sequence[Any]) -> list[Any]:
 def by_differences(
     func: Callable[..., Any], args: Sequence[Any], i: int, eps: float, directions: Array
 ) -> list[Array]:
-    """For each output J·U with respect to input `i`, by central differences."""
+    """Compute J·U for each output with respect to input `i`, by central differences."""
     value = args[i].array
     expected = outputs_of(func, fresh(args))
     columns = []
@@ -100,7 +100,7 @@ def by_differences(
 
 
 def _check_same(outputs: list[Tensor], expected: list[Tensor], i: int) -> None:
-    """Raise AssertionError, as PyTorch does, if the outputs are others where an input is moved."""
+    """Raise AssertionError, as PyTorch does, if shapes or dtypes of outputs depend on the input."""
     for what in ("shape", "dtype"):
         before = [getattr(output, what) for output in expected]
         after = [getattr(output, what) for output in outputs]
@@ -114,7 +114,7 @@ def _check_same(outputs: list[Tensor], expected: list[Tensor], i: int) -> None:
 def by_backward(
     output: Tensor, inputs: Sequence[Tensor], directions: Array
 ) -> list[tuple[Array, bool]]:
-    """For each input V·J of one output, and whether all gradients had the dtype of the input."""
+    """Compute V·J of one output for each input; tell if all gradients had the input's dtype."""
     rows: list[list[Array]] = [[] for _ in inputs]
     right = [True] * len(inputs)
     for direction in directions.T:
@@ -135,7 +135,7 @@ def by_backward(
 
 
 def duals(args: Sequence[Any], tangents: Sequence[Tensor | None]) -> list[Any]:
-    """The arguments, detached, each with its tangent; inside of a level."""
+    """Return the arguments, detached, each with its tangent; inside of a level."""
     return [
         arg
         if not isinstance(arg, Tensor)
@@ -147,7 +147,7 @@ def duals(args: Sequence[Any], tangents: Sequence[Tensor | None]) -> list[Any]:
 
 
 def zero_tangents(args: Sequence[Any]) -> list[Tensor | None]:
-    """Zeros for each input that asks for a gradient."""
+    """Return zeros for each input that requires grad."""
     return [
         wrap(np.zeros_like(arg.array)) if isinstance(arg, Tensor) and arg.requires_grad else None
         for arg in args
@@ -157,7 +157,7 @@ def zero_tangents(args: Sequence[Any]) -> list[Tensor | None]:
 def forward_tangents(
     func: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Tensor | None]
 ) -> list[Array]:
-    """The tangent of each output, as components; zeros where there is none."""
+    """Return the tangent of each output, as components; zeros where there is none."""
     with dual_level():
         unpacked = [unpack_dual(out) for out in outputs_of(func, duals(fresh(args), tangents))]
         return [
@@ -169,7 +169,7 @@ def forward_tangents(
 def by_forward(
     func: Callable[..., Any], args: Sequence[Any], i: int, directions: Array
 ) -> list[Array]:
-    """For each output J·U with respect to input `i`, by forward mode."""
+    """Compute J·U for each output with respect to input `i`, by forward mode."""
     columns = []
     for direction in directions.T:
         tangents = zero_tangents(args)
@@ -179,7 +179,7 @@ def by_forward(
 
 
 def _stacked(columns: list[list[Array]], outputs: list[Tensor]) -> list[Array]:
-    """One matrix for each output; `outputs` say of which size, where there are no columns."""
+    """Stack columns to a matrix for each output; `outputs` give sizes where there are none."""
     if not columns:
         return [np.zeros((components(output.array).size, 0)) for output in outputs]
     return [np.stack(parts, axis=1) for parts in zip(*columns, strict=True)]

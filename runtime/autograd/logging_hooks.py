@@ -1,4 +1,4 @@
-"""At level DEBUG every node of a backward pass says when it runs."""
+"""Hooks by which every node of a backward pass logs, at level DEBUG, that it runs."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ..core.node import Node, OutputNode
-from ..graph.engine import current_pass_number
+from ..graph.graph_task import current_task_number
 from .edges import TensorOrEdge, grad_node_of
 
 if TYPE_CHECKING:
     from logging import Logger
 
 _DEBUG = 10
-"""`logging.DEBUG`; the module takes long to import, and most programs never log."""
+"""`logging.DEBUG`, without importing the module, which is slow and seldom used."""
 
 
 def is_logging() -> bool:
-    """Whether somebody listens: not before the program itself has imported `logging`."""
+    """Return whether level DEBUG is on: never before the program has imported `logging`."""
     return "logging" in sys.modules and _log().isEnabledFor(_DEBUG)
 
 
@@ -30,11 +30,11 @@ def _log() -> Logger:
     return getLogger("gradspec.autograd.graph")
 
 
-def register_logging_hooks_on_whole_graph(places: Iterable[TensorOrEdge]) -> Callable[[], None]:
-    """Let every node below `places` log what arrives; answers what unregisters the hooks."""
+def register_logging_hooks_on_whole_graph(roots: Iterable[TensorOrEdge]) -> Callable[[], None]:
+    """Let every node below `roots` log what arrives; return what unregisters the hooks."""
     handles = [
         node.register_prehook(partial(_tell, node.name(), node.sequence_nr))
-        for node in nodes_below(places)
+        for node in nodes_below(roots)
     ]
 
     def unregister() -> None:
@@ -47,7 +47,7 @@ def register_logging_hooks_on_whole_graph(places: Iterable[TensorOrEdge]) -> Cal
 def _tell(name: str, sequence_nr: int, grads: tuple[Any, ...]) -> None:
     shapes = ", ".join("None" if grad is None else _described(grad) for grad in grads)
     _log().debug(
-        "Executing: %s (%s) in pass %s with [%s]", name, sequence_nr, current_pass_number(), shapes
+        "Executing: %s (%s) in pass %s with [%s]", name, sequence_nr, current_task_number(), shapes
     )
 
 
@@ -55,9 +55,9 @@ def _described(grad: Any) -> str:
     return f"{grad.dtype}{list(grad.shape)}"
 
 
-def nodes_below(places: Iterable[TensorOrEdge]) -> Iterator[Node]:
-    """Every node, once, without recursion."""
-    stack = [node for place in places if (node := grad_node_of(place)) is not None]
+def nodes_below(roots: Iterable[TensorOrEdge]) -> Iterator[Node]:
+    """Yield every node, once, without recursion."""
+    stack = [node for root in roots if (node := grad_node_of(root)) is not None]
     seen = set(stack)
     while stack:
         node = stack.pop()

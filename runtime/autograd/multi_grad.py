@@ -1,4 +1,4 @@
-"""One hook for the gradients of several tensors."""
+"""Hooks on the gradients of several tensors together."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from weakref import WeakKeyDictionary
 from ..core.hooks import RemovableHandle
 from ..core.node import Node, place_of
 from ..core.tensor import Tensor
-from ..graph.engine import current_pass
+from ..graph.graph_task import current_task
 from .edges import TensorOrEdge, grad_node_of
 
 
 class MultiHandle:
-    """Removes the hook from all tensors."""
+    """Handle that removes the hook from all tensors."""
 
     def __init__(self, handles: Sequence[RemovableHandle]) -> None:
         self.handles = tuple(handles)
 
     def remove(self) -> None:
-        """Take the hook away; doing it twice is harmless."""
+        """Remove the hook; a second time does nothing."""
         for handle in self.handles:
             handle.remove()
 
@@ -44,7 +44,7 @@ def register_multi_grad_hook(
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         tensors = [t for t in tensors if not isinstance(t, Tensor) or t.requires_grad]
-    nodes = [_vertex(tensor) for tensor in tensors]
+    nodes = [_node(tensor) for tensor in tensors]
     collector = _Collector(nodes, fn, mode)
     handles = []
     for position, grad_node in enumerate(nodes):
@@ -53,8 +53,8 @@ def register_multi_grad_hook(
     return MultiHandle(handles)
 
 
-def _vertex(place: TensorOrEdge) -> Node:
-    grad_node = grad_node_of(place)
+def _node(end: TensorOrEdge) -> Node:
+    grad_node = grad_node_of(end)
     if grad_node is None:
         # PyTorch's type, too: there it is an `assert`.
         raise AssertionError("cannot register a hook on a tensor that doesn't require gradient")
@@ -62,7 +62,7 @@ def _vertex(place: TensorOrEdge) -> Node:
 
 
 class _Collector:
-    """The gradients that have arrived so far, for each pass that is running."""
+    """Gradients that have arrived so far, for each running pass."""
 
     def __init__(self, nodes: list[Node], fn: Callable[..., None], mode: str) -> None:
         self._nodes = [id(place_of(grad_node)[0]) for grad_node in nodes]
@@ -72,10 +72,10 @@ class _Collector:
         self._lock = threading.Lock()
 
     def hook(self, position: int) -> Callable[[Tensor], None]:
-        """The tensor hook of one of the tensors."""
+        """Make the tensor hook of one of the tensors."""
 
         def arrive(grad: Tensor) -> None:
-            running = current_pass()
+            running = current_task()
             if running is None:
                 return
             with self._lock:
@@ -90,6 +90,6 @@ class _Collector:
         return arrive
 
     def _expected(self, running: Any) -> int:
-        """How many of the tensors the pass computes a gradient of."""
+        """Count the tensors of which the pass computes a gradient."""
         visited = {id(grad_node) for grad_node in running.visited()}
         return sum(node in visited for node in self._nodes)

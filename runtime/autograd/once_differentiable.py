@@ -1,4 +1,4 @@
-"""`once_differentiable`: for a `backward` whose own gradient is not to be taken."""
+"""`once_differentiable`: a `backward` that cannot itself be differentiated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .context import FunctionCtx
 
 
 class _DifferentiatedTwice(Node):
-    """Stands behind the result of a `once_differentiable` backward."""
+    """Node of the results of a `once_differentiable` backward."""
 
     __slots__ = ()
 
@@ -23,7 +23,7 @@ class _DifferentiatedTwice(Node):
         self.sequence_nr = next_sequence_nr()
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        """Raise: this is as far as gradients go."""
+        """Raise RuntimeError: there is no second derivative."""
         del grad, needs
         raise RuntimeError(
             "trying to differentiate twice a function that was marked with @once_differentiable"
@@ -33,7 +33,7 @@ class _DifferentiatedTwice(Node):
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """For a `backward` that is not made of recorded ops: differentiating it again is an error."""
+    """Decorate a `backward` that records no ops: differentiating it again is an error."""
 
     @functools.wraps(backward)
     def run(ctx: FunctionCtx, *grads: Tensor | None) -> Any:

@@ -1,6 +1,6 @@
-"""Where the time goes: every op and every node that runs in a `with profile()` block.
+"""A profiler of every op and every node that runs in a `with profile()` block.
 
-Python's own profiling hook watches the calls, so ops cost nothing while nobody profiles.
+It uses Python's own profiling hook, so ops cost nothing extra outside of the block.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Event:
 
     @property
     def total(self) -> int:
-        """From the call to the return."""
+        """Time from call to return."""
         return self.end - self.start
 
     @property
     def own(self) -> int:
-        """The total without what was called inside."""
+        """Time without that of the events inside."""
         return self.total - self.inside
 
 
@@ -55,7 +55,7 @@ _active: Final = _Active()
 
 
 class profile:
-    """Records the ops and nodes of this thread; `key_averages()` sums them up.
+    """Profiler of the ops and nodes of this thread; `key_averages()` sums them up.
 
     With `record_shapes` the averages can be told apart by the shapes of the inputs.
     """
@@ -63,7 +63,7 @@ class profile:
     def __init__(self, enabled: bool = True, *, record_shapes: bool = False) -> None:
         self.enabled = enabled
         self.events: list[Event] = []
-        """The calls that have returned, in the order of their return."""
+        """Calls that have returned, in the order of their return."""
         self._record_shapes = record_shapes
         self._open: list[Event] = []
         self._names: dict[CodeType, str] = {}
@@ -114,7 +114,7 @@ class profile:
         self.events.append(event)
 
     def key_averages(self, group_by_input_shape: bool = False) -> Averages:
-        """Count, own and total time of each op, or of each op and shapes of its inputs."""
+        """Sum up count, own and total time of each op, or of each op and its inputs' shapes."""
         found: dict[tuple[Any, ...], Average] = {}
         for event in self.events:
             shapes = event.shapes if group_by_input_shape else ()
@@ -125,7 +125,7 @@ class profile:
         return Averages(found.values(), with_shapes=group_by_input_shape)
 
     def table(self, sort_by: str = "self_cpu_time_total", row_limit: int = 100) -> str:
-        """The averages as text."""
+        """Return the averages as text."""
         return self.key_averages().table(sort_by, row_limit)
 
     def export_chrome_trace(self, path: str | Path) -> None:
@@ -152,7 +152,7 @@ class profile:
 
 
 class record_function(ModeDecorator):
-    """What happens inside the block belongs to an event of this name, if a profiler runs.
+    """Record the block as an event of this name, if a profiler runs.
 
     Also a decorator: every call of the function is an event.
     """
@@ -175,12 +175,12 @@ class record_function(ModeDecorator):
             running._close(None)
 
     def clone(self) -> record_function:
-        """The same event, not entered."""
+        """Make the same event, not entered."""
         return record_function(self.name, self.args)
 
 
 def _names_of_code() -> dict[CodeType, str]:
-    """What to call the events: ops by name; nodes by asking them, hence an empty text."""
+    """Return the names of events by code object; empty for nodes, which are asked."""
     import_all()
     names = {function.__code__: op.name.partition(".")[0] for function, op in OPS.items()}
     stack: list[type[Node]] = [Node]
@@ -195,7 +195,7 @@ def _names_of_code() -> dict[CodeType, str]:
 
 
 def _shapes(values: list[Any]) -> Iterator[tuple[int, ...]]:
-    """The shapes of tensors and arrays among arguments, those in lists included."""
+    """Return the shapes of tensors and arrays among arguments, those in lists included."""
     for value in values:
         if isinstance(value, Tensor):
             yield tuple(value.array.shape)

@@ -1,4 +1,4 @@
-"""What a profile comes to, as a table."""
+"""The table of a profile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Average:
-    """All calls of one op; times in microseconds."""
+    """Sums over all calls of one op; times in microseconds."""
 
     key: str
     input_shapes: tuple[tuple[int, ...], ...] = ()
@@ -18,19 +18,19 @@ class Average:
 
     @property
     def cpu_time(self) -> float:
-        """The mean time of a call."""
+        """Mean time of a call."""
         return self.cpu_time_total / self.count if self.count else 0.0
 
 
 class Averages(list[Average]):
-    """The averages of a profile, with the table that shows them."""
+    """Averages of a profile, with the table that shows them."""
 
     def __init__(self, averages: Iterable[Average], *, with_shapes: bool = False) -> None:
         super().__init__(averages)
         self._with_shapes = with_shapes
 
     def total_average(self) -> Average:
-        """The sum of all."""
+        """Sum over all ops."""
         total = Average("Total")
         for average in self:
             total.count += average.count
@@ -39,7 +39,7 @@ class Averages(list[Average]):
         return total
 
     def table(self, sort_by: str | None = "self_cpu_time_total", row_limit: int = 100) -> str:
-        """The rows with the largest `sort_by` (an attribute of `Average`) first."""
+        """Format the rows, with the largest `sort_by` (an attribute of `Average`) first."""
         rows: list[Average] = list(self)
         if sort_by is not None:
             rows.sort(key=lambda average: getattr(average, sort_by), reverse=True)

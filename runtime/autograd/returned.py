@@ -1,4 +1,4 @@
-"""Inputs that the `forward` of a custom function returns: as they are, or modified in place."""
+"""Inputs that the `forward` of a custom function returns, unchanged or modified in place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .context import FunctionCtx
 
 
 def check_dirty(ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-    """Raise RuntimeError if what was modified in place is not returned; warn if it is no input."""
+    """Raise RuntimeError if a dirty input is not returned; warn if a dirty tensor is no input."""
     if not ctx._dirty <= set(map(id, outputs)):
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. "
@@ -35,7 +35,7 @@ def check_dirty(ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...
 
 
 def check_pure_view(args: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-    """Raise RuntimeError if a function that says it is a view has more than one tensor in it."""
+    """Raise RuntimeError if a pure view has not one tensor argument and one output."""
     if [sum(isinstance(v, Tensor) for v in values) for values in (args, outputs)] != [1, 1]:
         raise RuntimeError(
             "Pure view custom Function can only have one input Tensor and one output Tensor: "
@@ -53,7 +53,7 @@ def check_dirty_view(output: Tensor, count: int) -> None:
 
 
 def alias_of(tensor: Tensor, args: tuple[Any, ...]) -> Tensor:
-    """Another tensor on the memory of an output; of an input, or a view of one, it is a view."""
+    """Return another tensor on the memory of an output, a view if that is an input or its view."""
     alias = wrap(tensor.array)
     share_memory(tensor, alias)
     base = base_of(tensor)
@@ -66,9 +66,9 @@ def alias_of(tensor: Tensor, args: tuple[Any, ...]) -> Tensor:
 
 
 def restrict_view(ctx: FunctionCtx, output: Tensor, count: int) -> None:
-    """Have in-place ops on a view among `count` outputs refused.
+    """Forbid in-place ops on a view among `count` outputs.
 
-    Their gradient would go past the function's `backward`.
+    Their gradient would bypass the function's `backward`.
     """
     if base_of(output) is None:
         return
@@ -81,10 +81,10 @@ def restrict_view(ctx: FunctionCtx, output: Tensor, count: int) -> None:
 def unrecorded(
     ctx: FunctionCtx, args: tuple[Any, ...], outputs: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """The outputs of a call that leaves no node behind.
+    """Return the outputs of a call that makes no node.
 
-    An input among them counts a write if it is marked as dirty. Only one that is marked, and asks
-    for no gradient, comes back as the same tensor.
+    An input among them counts a write if it is dirty. Only one that is dirty, and requires
+    no grad, is returned as the same tensor.
     """
     given = {id(arg) for arg in args if isinstance(arg, Tensor)}
     recording = is_grad_enabled()

@@ -1,4 +1,4 @@
-"""What arrays may become the memory of a tensor: one rule for all doors.
+"""Admission of arrays as the memory of a tensor: one rule for all functions that take them.
 
 Kernels count on plain arrays: `*` of a `np.matrix` is a product of matrices, a masked array hides
 elements, and NumPy takes another path for bytes in foreign order.
@@ -20,11 +20,11 @@ _DTYPES: Final = frozenset(
         *("float16", "float32", "float64", "complex64", "complex128"),
     )
 )
-"""Those that PyTorch has, too, in the byte order of the machine."""
+"""The dtypes that PyTorch has, too, in the byte order of the machine."""
 
 
 def is_supported(dtype: Any) -> bool:
-    """Whether tensors can have a dtype, given in any way that NumPy knows."""
+    """Return whether tensors can have a dtype, given in any way that NumPy knows."""
     return np.dtype(dtype) in _DTYPES
 
 

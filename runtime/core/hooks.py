@@ -33,7 +33,7 @@ class RemovableHandle:
 
 
 class Hooks:
-    """What is to be called around one node.
+    """The hooks around one node.
 
     `on_grad` (tensor hooks), then `retain` (for `retain_grad`, which sees what the hooks made of
     the gradient), then `before_node`; `after_node` once the node has run, and `after_accumulate`
@@ -57,13 +57,13 @@ class Hooks:
         self.on_grad: dict[int, Callable[..., Any]] = {}
         self.retain: Callable[[Any], None] | None = None
         self.outputs: dict[int, Hooks] = {}
-        """Of a node with several outputs: `on_grad` and `retain` of each."""
+        """The hooks `on_grad` and `retain` of each output, for a node with several."""
         self.guard: Callable[[Any], None] | None = None
         """Called with the node, raises because what the node saved can no longer be used."""
         self.packed: Any = None
-        """What the node saved, if saved-tensor hooks have packed it (a `saved_hooks.Packed`)."""
+        """The saved values as saved-tensor hooks have packed them (`saved_tensor_hooks.Packed`)."""
         self.metadata: dict[str, Any] = {}
-        """For whoever wants to remember something about the node."""
+        """Notes of users and of anomaly mode about the node."""
         self.tangents: list[tuple[str, Any, Any]] = []
         """The slots that keep an output only as an array, with its tangent and the level of that,
         outermost first."""

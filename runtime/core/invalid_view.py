@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .node import AccumulateGrad, Node
+from .accumulate_grad import AccumulateGrad
+from .modes import is_grad_enabled
+from .node import Node
 from .tensor import Tensor, wrap
 from .view_errors import BASE_MODIFIED, view_refusal
 
@@ -19,7 +21,7 @@ class StaleView(Tensor):
 
     @property
     def grad_node(self) -> Node | None:
-        """Raises RuntimeError: there is no telling where a gradient would go."""
+        """Raise RuntimeError: it is unknown where a gradient would go."""
         raise self.refusal()
 
     @grad_node.setter
@@ -41,18 +43,18 @@ class StaleView(Tensor):
         return False
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Does nothing, or raises RuntimeError."""
+        """Do nothing, or raise RuntimeError."""
         if not requires_grad and self.has_lost_history():
             raise self.refusal()
         return self
 
     def retain_grad(self) -> None:
-        """Does nothing for a view that was made without gradients; RuntimeError for others."""
+        """Do nothing for a view that was made without gradients; RuntimeError for others."""
         if self.has_lost_history():
             raise self.refusal()
 
     def has_lost_history(self) -> bool:
-        """Whether a recorded op or function made this view."""
+        """Return whether a recorded op or function made this view."""
         node = super().grad_node
         return node is not None and type(node) is not AccumulateGrad
 
@@ -62,8 +64,10 @@ class StaleView(Tensor):
         plain.__class__ = Tensor
         plain.grad_node = None
 
-    def as_plain(self) -> Tensor:
-        """The same view without a history, for ops that are not recorded."""
+    def _as_operand(self) -> Tensor:
+        """Return the same view without a history; RuntimeError where the op is recorded."""
+        if is_grad_enabled():
+            raise self.refusal()
         plain = wrap(self.array)
         plain.alias = self.alias
         plain._view_base = self._view_base

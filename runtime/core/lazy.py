@@ -1,4 +1,4 @@
-"""What is imported when it is first used: families of ops, and their kernels.
+"""Lazy imports: families of ops, and their kernels.
 
 A program pays at its start only for what the engine itself needs, and for each family of ops when
 it calls one of them.
@@ -38,7 +38,7 @@ def lazy_attributes(
 
 
 class LazyModule:
-    """Stands for a module, and makes way for it when one of its names is first read.
+    """Lazy module proxy: replaced by the module when one of its names is first read.
 
     `namespace` are the `globals()` in which it is called `name`; `module` may be relative to them.
     """

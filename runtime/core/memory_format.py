@@ -1,4 +1,4 @@
-"""How the elements of a tensor lie in memory: what `memory_format` arguments say."""
+"""Memory formats: the order of the elements of a tensor in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DIMENSIONS: Final = {channels_last: 4, channels_last_3d: 5}
 
 
 def outermost_first(memory_format: memory_format, ndim: int) -> tuple[int, ...] | None:
-    """The dimensions as they follow in memory; None if the format is not one of so many.
+    """The dimensions as they follow in memory; None if the format is not one of that number.
 
     TypeError for what is no memory format.
     """

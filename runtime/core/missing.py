@@ -37,7 +37,7 @@ def no_attribute(module: str, name: str) -> AttributeError:
 
 
 class MissingMethod:
-    """Stands on `Tensor` for an attribute that PyTorch's tensors have: AttributeError saying so."""
+    """Descriptor of an attribute that only PyTorch's tensors have: AttributeError saying so."""
 
     __slots__ = ("_name",)
 
@@ -71,7 +71,7 @@ def _names_of_pytorch() -> dict[str, frozenset[str]]:
 
 
 def _explanation(path: str, name: str) -> str:
-    """What PyTorch calls so, and what is near it here; `path` is PyTorch's name for the place."""
+    """Name what PyTorch calls so, and what is near it here; `path` is PyTorch's namespace."""
     near = next(_near(path, name), None)
     if name not in _names_of_pytorch().get(path, ()):
         return "" if near is None else f". Did you mean: {near!r}?"
@@ -80,7 +80,7 @@ def _explanation(path: str, name: str) -> str:
 
 
 def _near(path: str, name: str) -> Iterator[str]:
-    """The same function in another namespace, or what is spelled much alike in this one."""
+    """Yield the same function in another namespace, then what is spelled much alike in this one."""
     for other in _names_of_pytorch():
         if name in _here(other) and f"{other}.{name}" not in _names_of_pytorch():
             yield f"{_ours(other)}.{name}"
@@ -89,17 +89,17 @@ def _near(path: str, name: str) -> Iterator[str]:
 
 
 def _here(path: str) -> frozenset[str]:
-    """Those of PyTorch's names in a namespace that this library has, too."""
+    """Return the names in a namespace of PyTorch that this library has, too."""
     names = _names_of_pytorch().get(path, frozenset())
     return names & frozenset(_without_missing(path.replace("torch", _PACKAGE, 1)))
 
 
 def _without_missing(path: str) -> Iterator[str]:
-    place: Any = sys.modules.get(path) or getattr(sys.modules[_PACKAGE], "Tensor", None)
+    namespace: Any = sys.modules.get(path) or getattr(sys.modules[_PACKAGE], "Tensor", None)
     if path != f"{_PACKAGE}.Tensor" and path not in sys.modules:
         return
-    for name in dir(place):
-        if type(vars(place).get(name)) is not MissingMethod:
+    for name in dir(namespace):
+        if type(vars(namespace).get(name)) is not MissingMethod:
             yield name
 
 

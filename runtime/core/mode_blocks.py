@@ -4,7 +4,7 @@ KeyboardInterrupt may be raised wherever Python code runs: in an `__enter__` tha
 mode already, or in an `__exit__` that has not switched it back yet. So what a `with` statement
 calls here is one function of C each: to enter is to append the block to the list of its thread, to
 leave is to release its lock. A block counts while its lock is held, and while there is
-somebody to leave it. `__enter__` and `__exit__` are descriptors: their code in Python runs when
+a reference to leave it. `__enter__` and `__exit__` are descriptors: their code in Python runs when
 the statement looks them up, and nothing is switched yet.
 """
 
@@ -31,13 +31,13 @@ class Block:
         self._lock.acquire()
 
     def leave(self) -> Callable[..., None]:
-        """What ends the block, called with anything; with it the block is gone."""
+        """Return the function that ends the block and takes anything; the block is gone with it."""
         leave: Any = partial(self._lock.__exit__)
         leave.block = self
         return leave
 
     def is_open(self) -> bool:
-        """Whether it has not been left."""
+        """Return whether it has not been left."""
         return self._lock.locked()
 
 
@@ -50,12 +50,12 @@ class Blocks:
         self._outside = outside
         self._entered: list[ref[Block]] = []
         self._prepared: ref[Block] | None = None
-        """What may be entered next, at any moment."""
+        """The block that may be entered next, at any moment."""
         self.observers: tuple[Observer, ...] = ()
-        """Those that see the ops of the thread."""
+        """The observers of the ops of the thread."""
 
     def modes(self) -> Modes:
-        """What holds now; forgets the blocks that were left."""
+        """Return the modes that hold now, and forget the blocks that were left."""
         entered = self._entered
         while entered:
             block = entered[-1]()
@@ -65,7 +65,7 @@ class Blocks:
         return self._outside
 
     def is_unusual(self) -> bool:
-        """Whether ops have anything to do about it; asked by any thread."""
+        """Return whether ops have anything to do about it; asked by any thread."""
         known = [*self._entered] if self._prepared is None else [self._prepared, *self._entered]
         blocks = [block() for block in known]
         modes = [block.modes for block in blocks if block is not None and block.is_open()]
@@ -79,7 +79,7 @@ class Blocks:
         return block
 
     def enter(self, block: Block) -> Callable[[], None]:
-        """What begins a block."""
+        """Return the function that begins a block."""
         return partial(self._entered.append, ref(block))
 
 

@@ -20,7 +20,7 @@ class ModeDecorator(AbstractContextManager[Any]):
 
     @abstractmethod
     def clone(self) -> ModeDecorator:
-        """The same mode, not entered: every call has a block of its own."""
+        """Return the same mode, not entered: every call has a block of its own."""
 
     def __call__(self, function: _Callable) -> _Callable:
         if inspect.isclass(function):

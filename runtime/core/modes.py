@@ -2,7 +2,7 @@
 
 While `mode.flags` is 0, no thread is in any unusual mode, and an op returns its result as it is;
 otherwise it hands the result to `apply_modes`, which looks at the modes of its own thread. So a
-mode costs nothing while nobody uses it.
+mode costs nothing while it is not used.
 """
 
 from __future__ import annotations
@@ -15,48 +15,45 @@ from weakref import ref
 
 from .mode_blocks import Block, Blocks, Blockwise
 from .mode_decorator import ModeDecorator
-from .node import nowhere
-from .storage import INFERENCE, INFERENCE_ALIAS, UNDER_NO_GRAD, base_of, view_kind
 
 if TYPE_CHECKING:
     from .tensor import Tensor
 
 _Callable = TypeVar("_Callable", bound=Callable[..., Any])
-_Result = TypeVar("_Result")
 
 Observer: TypeAlias = Callable[["tuple[Tensor, ...]"], None]
 """Called with the results of every op of a thread."""
 
 
 class Mode:
-    """What is unusual in any thread of the process."""
+    """The unusual modes of any thread of the process."""
 
     __slots__ = ("_lock", "_threads", "flags", "observers")
 
     def __init__(self) -> None:
         self.flags = 0
-        """Not 0 while a thread is in an unusual mode, and until an op finds that none is."""
+        """Nonzero while a thread is in an unusual mode, and until an op finds that none is."""
         self.observers: tuple[Observer, ...] = ()
-        """Those that see the ops of all threads."""
+        """The observers of the ops of all threads."""
         self._threads: list[ref[Blocks]] = []
-        """Those that may be in an unusual mode."""
+        """The threads that may be in an unusual mode."""
         self._lock = threading.Lock()
 
     def watch(self, thread: Blocks) -> None:
-        """From now on ops look at the modes of their threads, while those of one are unusual."""
+        """Let ops look at the modes of their threads, while those of one are unusual."""
         with self._lock:
             if not any(known() is thread for known in self._threads):
                 self._threads.append(ref(thread))
             self.flags = 1
 
     def settle(self) -> None:
-        """Forget what is unusual no longer; called by ops, as Ctrl-C may stop whoever leaves."""
+        """Forget what is unusual no longer; called by ops, as Ctrl-C may stop a block that ends."""
         with self._lock:
             self._threads = list(filter(_is_unusual, self._threads))
             self.flags = int(bool(self._threads or self.observers))
 
     def observe_all_threads(self, observer: Observer) -> None:
-        """From now on `observer` sees the results of every op, whichever thread runs it."""
+        """Show the results of every op to `observer` from now on, whichever thread runs it."""
         with self._lock:
             if observer not in self.observers:
                 self.observers += (observer,)
@@ -71,11 +68,11 @@ class Mode:
 mode: Final = Mode()
 
 current_mode: Final = mode
-"""What generated code calls it, where `mode` may be an argument of an op."""
+"""The name in generated code, where `mode` may be an argument of an op."""
 
 
 class Modes:
-    """What holds in one block: whether ops are recorded, and whether in inference mode."""
+    """The modes of one block: whether ops are recorded, and whether in inference mode."""
 
     __slots__ = ("inference", "records")
 
@@ -84,7 +81,7 @@ class Modes:
         self.inference = inference
 
     def are_unusual(self) -> bool:
-        """Whether ops have anything to do about it."""
+        """Return whether ops have anything to do about it."""
         return self.inference or not self.records
 
 
@@ -100,35 +97,35 @@ class _Thread(threading.local):
         self.blocks = Blocks(Modes())
 
 
-_thread: Final = _Thread()
+this_thread: Final = _Thread()
 
 
 def is_grad_enabled() -> bool:
-    """Whether ops of this thread are recorded."""
-    return _thread.blocks.modes().records
+    """Return whether ops of this thread are recorded."""
+    return this_thread.blocks.modes().records
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether this thread makes inference tensors."""
-    return _thread.blocks.modes().inference
+    """Return whether this thread makes inference tensors."""
+    return this_thread.blocks.modes().inference
 
 
 def is_recording() -> bool:
-    """Whether the results of ops stay in the graph."""
-    modes = _thread.blocks.modes()
+    """Return whether the results of ops stay in the graph."""
+    modes = this_thread.blocks.modes()
     return modes.records and not modes.inference
 
 
 def start_observing(observer: Observer) -> None:
-    """From now on `observer` sees the results of every op of this thread."""
-    blocks = _thread.blocks
+    """Show the results of every op of this thread to `observer` from now on."""
+    blocks = this_thread.blocks
     blocks.observers = (*blocks.observers, observer)
     mode.watch(blocks)
 
 
 def stop_observing(observer: Observer) -> None:
     """Undo `start_observing`."""
-    blocks = _thread.blocks
+    blocks = this_thread.blocks
     blocks.observers = tuple(known for known in blocks.observers if known is not observer)
 
 
@@ -145,7 +142,7 @@ def observe(observer: Observer) -> Iterator[None]:
 def inherit_modes() -> Callable[[], AbstractContextManager[None]]:
     """A context manager for another thread: the modes that this one has now."""
     grad_enabled, inference = is_grad_enabled(), is_inference_mode_enabled()
-    observers = _thread.blocks.observers
+    observers = this_thread.blocks.observers
 
     @contextmanager
     def enter() -> Iterator[None]:
@@ -159,68 +156,9 @@ def inherit_modes() -> Callable[[], AbstractContextManager[None]]:
     return enter
 
 
-def apply_modes(result: _Result) -> _Result:
-    """Apply this thread's modes to the result of an op (a tensor or a tuple of them).
-
-    With gradients disabled nothing has been recorded; views and inference tensors remember why.
-    """
-    blocks = _thread.blocks
-    modes = blocks.modes()
-    if modes.inference or not modes.records:
-        if isinstance(result, tuple):
-            for tensor in result:
-                _mark(tensor, modes)
-        else:
-            _mark(result, modes)
-    elif not blocks.observers:
-        mode.settle()
-    if mode.observers or blocks.observers:
-        tensors: Any = result if isinstance(result, tuple) else (result,)
-        for observer in (*mode.observers, *blocks.observers):
-            observer(tensors)
-    return result
-
-
-def _mark(tensor: Any, modes: Modes) -> None:
-    if tensor.alias is not None:
-        _restrict_view(tensor)
-    elif modes.inference:
-        tensor.alias = INFERENCE_ALIAS
-
-
-def apply_modes_to_leaf(tensor: Tensor) -> Tensor:
-    """Apply this thread's modes to a tensor that no op made."""
-    if is_inference_mode_enabled():
-        tensor.alias = INFERENCE_ALIAS
-    return tensor
-
-
-def refuse_inference(tensor: Tensor, what: str) -> None:
-    """Raise RuntimeError for an inference tensor, outside of inference mode."""
-    if tensor.alias is INFERENCE_ALIAS and not is_inference_mode_enabled():
-        raise RuntimeError(
-            f"{what} on an inference tensor outside InferenceMode is not allowed: clone() it "
-            "outside of the mode to get a normal tensor."
-        )
-
-
-def _restrict_view(view: Tensor) -> None:
-    """A view made without gradients has no history, but asks for a gradient if its base does.
-
-    As in PyTorch, that gradient arrives nowhere.
-    """
-    base = base_of(view)
-    if base is None or view.alias is INFERENCE_ALIAS:
-        return
-    if view_kind(view) != INFERENCE:
-        view._view_kind = INFERENCE if is_inference_mode_enabled() else UNDER_NO_GRAD
-    if base.grad_node is not None:
-        view.grad_node = nowhere(view)
-
-
 def _new_block(records: bool, inference: bool) -> tuple[Blocks, Block]:
     """A block of this thread, to be entered, and where."""
-    blocks = _thread.blocks
+    blocks = this_thread.blocks
     block = blocks.prepare(Modes(records, inference))
     if block.modes.are_unusual():
         mode.watch(blocks)
@@ -238,7 +176,7 @@ class _GradMode(Blockwise, ModeDecorator):
         return _new_block(self._enabled, is_inference_mode_enabled())
 
     def clone(self) -> _GradMode:
-        """The same mode, not entered."""
+        """Return the same mode, not entered."""
         return _GradMode(self._enabled)
 
 
@@ -275,13 +213,8 @@ class set_grad_enabled(_GradMode):
                 "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
                 f"{type(mode).__name__}"
             )
-        if not isinstance(mode, bool):
-            raise TypeError(
-                "set_grad_enabled(): argument 'enabled' (position 1) must be bool, not "
-                f"{type(mode).__name__}"
-            )
         super().__init__(mode)
-        blocks = _thread.blocks
+        blocks = this_thread.blocks
         modes = blocks.modes()
         self._before: tuple[Modes, bool] | None = (modes, modes.records)
         modes.records = mode
@@ -304,7 +237,7 @@ class set_grad_enabled(_GradMode):
 
 
 class inference_mode(Blockwise, ModeDecorator):
-    """Like `no_grad`, and the results can never take part in a recorded op. Also a decorator.
+    """Do not record ops, whose results can never take part in a recorded op. Also a decorator.
 
     With `mode=False` it lets ops be recorded again inside the block.
     """
@@ -320,6 +253,6 @@ class inference_mode(Blockwise, ModeDecorator):
         return _new_block(not self._mode, self._mode)
 
     def clone(self) -> inference_mode:
-        """The same mode, not entered."""
+        """Return the same mode, not entered."""
         made: inference_mode = inference_mode(self._mode)
         return made

@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Final
-from weakref import ref
+from weakref import WeakSet, ref
 
 from .hooks import Hooks, RemovableHandle
-from .ownership import is_unshared
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    from ..graph.node_methods import NodeMethods
+else:
+    NodeMethods = object
 
 next_sequence_nr: Final[Callable[[], int]] = count().__next__
 """Numbers nodes in the order of the forward pass, process-wide.
@@ -27,7 +28,11 @@ visits each after all that depend on it, and the most recent op first, as PyTorc
 """
 
 
-class Node:
+renumbered: Final[WeakSet[Node]] = WeakSet()
+"""The nodes whose number was set by hand: edges at them may lead to larger numbers."""
+
+
+class Node(NodeMethods):
     """One recorded op.
 
     Generated subclasses keep what their gradient needs in slots and define
@@ -36,7 +41,9 @@ class Node:
     - `apply_differentiable(grad, needs)`: the same formula on tensors, for `create_graph=True`,
     - `release()`: lets go of what was saved.
 
-    `needs[i]` is falsy where nobody asked for the gradient of input `i`; the answer is a tuple
+    Calling a node and reading what it saved are installed from `graph.node_methods`.
+
+    `needs[i]` is falsy where the gradient of input `i` is not needed; the answer is a tuple
     with one entry per input, None where there is no gradient.
     """
 
@@ -45,37 +52,30 @@ class Node:
     op: ClassVar[str] = ""
     """The entry of the table that the node was generated from."""
     has_several_outputs: bool = False
-    """Whether `apply` takes a list with the gradient of each of `output_count` outputs."""
+    """True if `apply` takes a list with the gradient of each of `output_count` outputs."""
 
     output_nrs: ClassVar[tuple[tuple[str, int | None], ...]] = ()
     """Slots and the output each keeps, for an op with several; None for one without gradient."""
 
     is_ordinary: ClassVar[bool] = True
-    """Whether all that `apply` does is to compute: a custom function may look at leaves."""
+    """True if all that `apply` does is to compute: a custom function may look at leaves."""
 
     is_pointwise: ClassVar[bool] = False
-    """Whether `apply` treats every element by itself, where no gradient is summed."""
+    """True if `apply` treats every element by itself, where no gradient is summed."""
 
-    are_in_order: ClassVar[bool] = True
-    """Whether every edge leads to a smaller number, as no number has been set by hand."""
+    is_leaf: ClassVar[bool] = False
+    """True if this is the node of a leaf (`AccumulateGrad`)."""
 
     runs_without_grad: ClassVar[bool] = False
-    """Whether `apply` is called even where no gradient arrives, with None."""
+    """True if `apply` is called even where no gradient arrives, with None."""
 
     bypasses_queue: ClassVar[bool] = False
-    """Whether the node waits for no other, but runs as soon as its gradient is complete."""
+    """True if the node waits for no other, but runs as soon as its gradient is complete."""
 
     next_nodes: tuple[Node | None, ...]
     hooks: Hooks | None
     sequence_nr: int
     output_count: int
-
-    def __init_subclass__(cls) -> None:
-        """Let what a slot `saved_<name>` holds be read as `_saved_<name>`, as in PyTorch."""
-        for slot in cls.__dict__.get("__slots__", ()):
-            if slot.startswith("saved_"):
-                setattr(cls, slot.replace("saved_", "_saved_", 1), SavedValue(slot))
-                setattr(cls, slot.replace("saved_", "_raw_saved_", 1), RawSaved(slot))
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
         """The VJP on arrays."""
@@ -104,9 +104,9 @@ class Node:
         return self.sequence_nr
 
     def _set_sequence_nr(self, sequence_nr: int) -> None:
-        """Give it another number, from 0 on."""
+        """Give the node another number, from 0 on."""
         self.sequence_nr = sequence_nr
-        Node.are_in_order = False
+        renumbered.add(self)
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after the node ran; it may replace the first."""
@@ -121,71 +121,17 @@ class Node:
         """Anything that is to be remembered about this node, by name."""
         return self._own_hooks().metadata
 
-    def __call__(self, *grads: Any) -> Any:
-        """Run this one link: the gradients of its inputs, given those of its outputs.
-
-        A node of one input answers its gradient, others a tuple. TypeError for the wrong number of
-        gradients. What happens is recorded, as for any op.
-        """
-        expected = self.output_count if self.has_several_outputs else 1
-        if len(grads) != expected:
-            raise TypeError(f"expected {expected} arguments, got {len(grads)} instead")
-        from ..graph.run_hooks import call_node_hooks
-
-        given = list(grads) if self.has_several_outputs else grads[0]
-        answers = tuple(call_node_hooks(self, self._own_hooks(), given, self.next_nodes, True))
-        return answers[0] if len(answers) == 1 else answers
-
-    backward = __call__
-
     def _own_hooks(self) -> Hooks:
         if self.hooks is None:
             self.hooks = Hooks()
         return self.hooks
 
     def tensor_hooks(self) -> Hooks | None:
-        """Where the hooks of the tensor that this is the node of are, if it has any."""
+        """Return the hooks of the tensor that this is the node of, if it has any."""
         return self.hooks
 
     def __repr__(self) -> str:
         return f"<{self.name()} object at {hex(id(self))}>"
-
-
-class SavedValue:
-    """What users see of a slot in which a node keeps tensors for its gradient.
-
-    A tensor (for a list of them a tuple), also where the node itself keeps an array only; None if
-    no gradient that was asked for reads it. RuntimeError after the graph has been freed, and if
-    the tensor was modified in place since.
-    """
-
-    __slots__ = ("slot",)
-
-    def __init__(self, slot: str) -> None:
-        self.slot = slot
-
-    def __get__(self, node: Node | None, _: type[Node]) -> Any:
-        if node is None:
-            return self
-        from ..graph.saved_attributes import saved_value
-
-        return saved_value(node, self.slot)
-
-
-class RawSaved:
-    """Answers what a node keeps as something that hooks can be given to."""
-
-    __slots__ = ("slot",)
-
-    def __init__(self, slot: str) -> None:
-        self.slot = slot
-
-    def __get__(self, node: Node | None, owner: type) -> Any:
-        if node is None:
-            return self
-        from ..graph.raw_saved import raw_saved
-
-        return raw_saved(node, self.slot)
 
 
 class OutputNode(Node):
@@ -218,7 +164,7 @@ def place_of(node: Node) -> tuple[Node, int]:
 
 
 class Gone(Node):
-    """The node in place of a node that nobody holds any more: no gradient goes on from here."""
+    """The node in place of a node that is gone: no gradient goes on from here."""
 
     __slots__ = ()
 
@@ -228,7 +174,7 @@ class Gone(Node):
         self.sequence_nr = 0
 
     def apply(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
-        """Nothing."""
+        """Return no gradient."""
         return ()
 
     apply_differentiable = apply
@@ -276,104 +222,8 @@ class GraphRoot(Node):
     apply_differentiable = apply
 
 
-class AccumulateGrad(Node):
-    """The node of a leaf: adds what arrives to the leaf's `grad`.
-
-    It holds the leaf's array but only a weak reference to the tensor, because the tensor holds
-    it: a leaf that nobody uses any more is freed at once, without the garbage collector.
-    """
-
-    is_ordinary = False
-    bypasses_queue = True
-    runs_without_grad = True
-
-    __slots__ = ("_variable", "array")
-
-    def __init__(self, variable: Tensor) -> None:
-        self._variable: Callable[[], Tensor | None] = ref(variable)
-        self.array = variable.array
-        self.next_nodes = ()
-        self.hooks = None
-        self.sequence_nr = LEAF_SEQUENCE_NR
-
-    @property
-    def variable(self) -> Tensor:
-        """The leaf; made anew if only the graph still knows it."""
-        variable = self._variable()
-        if variable is None:
-            from .tensor import wrap
-
-            variable = wrap(self.array)
-            variable.grad_node = self
-            self._variable = ref(variable)
-        return variable
-
-    def apply(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
-        """Add an array, if there is one, to the leaf's gradient, in place if it has one."""
-        variable = self._variable()
-        if variable is not None and (grad is None or self._accepts(variable)):
-            if grad is not None:
-                variable.add_to_grad(grad)
-            self._call_accumulate_hooks(variable)
-        return ()
-
-    def take_from(self, buffers: dict[Node, Any]) -> None:
-        """Like `apply`, of what `buffers` hold for this node: if nobody else does, it is kept."""
-        grad = buffers.pop(self)
-        variable = self._variable()
-        if grad is None or variable is None:
-            return
-        if self._accepts(variable):
-            keep = is_unshared(grad) and grad.strides == self.array.strides  # it is counted first
-            variable.add_to_grad(grad, keep)
-
-    def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[()]:
-        """Add a tensor, if there is one, to the leaf's gradient; the sum is recorded."""
-        variable = self._variable()
-        if variable is not None and (grad is None or self._accepts(variable)):
-            if grad is not None:
-                variable.add_recorded_grad(grad)
-            self._call_accumulate_hooks(variable)
-        return ()
-
-    def _accepts(self, variable: Tensor) -> bool:
-        """Whether the tensor still asks for a gradient; RuntimeError if it is no leaf any more."""
-        if variable.grad_node is not self and not variable.is_leaf:
-            raise RuntimeError(
-                "leaf variable has been moved into the graph interior: it was detached and then "
-                "modified in place after it had been used"
-            )
-        return variable.requires_grad
-
-    def _call_accumulate_hooks(self, variable: Tensor) -> None:
-        if self.hooks is not None:
-            for hook in list(self.hooks.after_accumulate.values()):
-                if hook(variable) is not None:
-                    raise RuntimeError("Tensor post accumulate grad hooks should return None.")
-
-
-def nowhere(view: Tensor) -> AccumulateGrad:
-    """The node of a view that requires grad and is not recorded: nothing is accumulated."""
-    node = AccumulateGrad(view)
-    node._variable = _no_tensor
-    return node
-
-
-def leads_nowhere(node: Node | None) -> bool:
-    """Whether this is the node of a view that was made without gradients."""
-    return isinstance(node, AccumulateGrad) and node._variable is _no_tensor
-
-
-def _no_tensor() -> None:
-    """Stands for a weak reference whose tensor is gone."""
-
-
-LEAF_SEQUENCE_NR: Final = 2**64 - 1
-"""PyTorch's number for `AccumulateGrad`: a leaf runs as soon as its gradient is complete."""
-
-
 class Freed:
-    """Stands where a saved value was after the graph has been freed; any use of it raises."""
+    """Placeholder of a saved value after the graph has been freed; any use of it raises."""
 
     __slots__ = ()
 

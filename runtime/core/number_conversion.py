@@ -15,7 +15,7 @@ import numpy as np
 DType: TypeAlias = np.dtype[Any]
 
 _NAMES = {"int32": "int", "float16": "half", "float32": "float"}
-"""As C calls the dtypes, as far as that is not their own name and `_t`."""
+"""C's names of dtypes, where they are not the dtype's own name and `_t`."""
 
 
 def wrapped(number: Any, dtype: DType) -> Any:
@@ -60,7 +60,7 @@ def converted_array(array: Any, dtype: DType) -> Any:
 
 
 def fits(number: int, dtype: DType) -> bool:
-    """Whether an integer dtype can hold a number; unsigned ones hold negative numbers wrapped."""
+    """Return whether an integer dtype can hold a number; unsigned ones wrap negative numbers."""
     limits = np.iinfo(dtype)
     low = -int(limits.max) if dtype.kind == "u" else int(limits.min)
     return low <= number <= int(limits.max)

@@ -1,4 +1,4 @@
-"""Whether an array that reaches a leaf belongs to nobody else: then it need not be copied.
+"""Reference counts of arrays: a gradient that is not shared need not be copied.
 
 PyTorch asks its own reference counts the same question.
 """
@@ -12,16 +12,16 @@ from numpy import empty, ndarray
 
 
 def is_unshared(array: Any) -> bool:
-    """Whether nobody but the calling function, and nobody who called that, knows this array.
+    """Return whether the caller holds the only reference to this array.
 
     A view counts if it shows all of an array that only the view knows, as a transposed product
     does. The array must be in one local variable of the caller, and nowhere else.
     """
-    if type(array) is not ndarray or getrefcount(array) != _ALONE:
+    if type(array) is not ndarray or getrefcount(array) != _UNSHARED_REFERENCES:
         return False
     if array.base is None:
         return True
-    if type(array.base) is not ndarray or getrefcount(array.base) != _ALONE_BASE:
+    if type(array.base) is not ndarray or getrefcount(array.base) != _UNSHARED_BASE_REFERENCES:
         return False
     return array.base.size == array.size and array.flags.writeable
 
@@ -41,5 +41,5 @@ def _references_to_base(array: Any) -> int:
     return getrefcount(array.base)
 
 
-_ALONE: Final = _references(empty(1))
-_ALONE_BASE: Final = _references_to_base(empty(1)[:])
+_UNSHARED_REFERENCES: Final = _references(empty(1))
+_UNSHARED_BASE_REFERENCES: Final = _references_to_base(empty(1)[:])

@@ -11,6 +11,8 @@ from weakref import ref
 
 import numpy as np
 
+from .modes import is_recording
+
 if TYPE_CHECKING:
     from .node import Node
     from .tensor import Tensor
@@ -19,13 +21,13 @@ UNDER_NO_GRAD: Final = "no_grad"
 SEVERAL_VIEWS: Final = "several"
 INFERENCE: Final = "inference"
 BY_FUNCTION: Final = "function"
-"""How a view was made, where that restricts what may be done to it (`Tensor._view_kind`)."""
+"""The ways to make a view that restrict what may be done to it (`Tensor._view_kind`)."""
 
-_FIRST_SWEEP: Final = 16
+SWEEP_VIEWS_MIN: Final = 16
 
 
 class Alias:
-    """What a tensor shares with its views and with what was detached from it."""
+    """The record that a tensor shares with its views and with what was detached from it."""
 
     __slots__ = (
         *("_sweep_at", "creator", "detached", "outlived", "savers"),
@@ -33,11 +35,11 @@ class Alias:
     )
 
     detached: int
-    """How many of the changes that `version` counts were not writes but a `detach_`: a node that
+    """The number of changes counted in `version` that were not writes but a `detach_`: a node that
     saved the tensor before does not know any more where it came from. Not set before the first."""
 
     written_over: int
-    """How many of the views, which are in the order of creation, are older than the last write;
+    """The number of views, which are in the order of creation, that are older than the last write;
     not set before the first."""
     outlived: bool
     """Set once a view may have a history though its base has none (any more)."""
@@ -50,7 +52,7 @@ class Alias:
         """Nodes of in-place ops that saved their result: in which slot, and at which version."""
         self.views: list[ref[Tensor]] = []
         """Every view there is, and some that are no more: see `add_view`."""
-        self._sweep_at = _FIRST_SWEEP
+        self._sweep_at = SWEEP_VIEWS_MIN
 
     def add_view(self, view: Tensor) -> None:
         """Remember a view, weakly; dead ones are swept out when their number has doubled."""
@@ -61,10 +63,10 @@ class Alias:
             if written_over:
                 self.written_over = sum(view() is not None for view in views[:written_over])
             self.views = [view for view in views if view() is not None]
-            self._sweep_at = 2 * len(self.views) + _FIRST_SWEEP
+            self._sweep_at = 2 * len(self.views) + SWEEP_VIEWS_MIN
 
     def count_writes(self) -> int:
-        """How often the memory was written to."""
+        """Count the writes to the memory."""
         return self.version - getattr(self, "detached", 0)
 
     def add_saver(self, node: Node, slot: str) -> None:
@@ -72,7 +74,7 @@ class Alias:
         self.savers.append((ref(node), slot, self.version))
 
     def forget_dead_views(self) -> bool:
-        """Whether no view is left; then nothing is remembered either."""
+        """Return whether no view is left; then nothing is remembered either."""
         for view in self.views:
             if view() is not None:
                 return False
@@ -93,7 +95,7 @@ class Alias:
 
 
 class _InferenceAlias(Alias):
-    """What all tensors made in inference mode share: nothing about them is counted."""
+    """The record that all tensors made in inference mode share: nothing is counted."""
 
     __slots__ = ()
 
@@ -106,8 +108,6 @@ class _InferenceAlias(Alias):
     @property
     def version(self) -> int:
         """Read when a node saves the tensor: RuntimeError, if the node is to stay."""
-        from .modes import is_recording
-
         if not is_recording():
             return 0
         raise RuntimeError(
@@ -132,7 +132,7 @@ def own_alias(tensor: Tensor) -> Alias:
 
 
 def changes_of(tensor: Tensor) -> int:
-    """By how much `tensor` has changed: what nodes that save it compare."""
+    """Return the version of `tensor`, which nodes that save it compare."""
     return 0 if tensor.alias is None else tensor.alias.version
 
 
@@ -143,7 +143,7 @@ def base_of(tensor: Tensor) -> Tensor | None:
 
 
 def view_kind(tensor: Tensor) -> str | None:
-    """How a view was made, if that matters."""
+    """Return the way a view was made, if it restricts anything."""
     kind: str | None = getattr(tensor, "_view_kind", None)
     return kind
 

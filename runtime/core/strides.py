@@ -11,7 +11,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def is_dense(array: Array) -> bool:
-    """Whether the elements fill their memory without gaps, each in a place of its own.
+    """Return whether the elements fill their memory without gaps, each in a place of its own.
 
     True of a transposed array, not of one that is expanded or a part of another.
     """

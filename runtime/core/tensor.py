@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 from weakref import ref
 
 import numpy as np
 
-from ..functions.complex_parts import ComplexParts
-from ..functions.composites import CompositeMethods, gradient_for
-from ..functions.conversion import ConversionMethods
-from ..functions.numpy_protocol import ValueMethods
-from .hooks import RemovableHandle, rest_hooks, retain_into, wake_hooks, warn_of_grad_of_result
-from .modes import refuse_inference
-from .node import AccumulateGrad, Node, leads_nowhere, nowhere, place_of
-from .storage import INFERENCE_ALIAS, Alias, base_of, own_alias, share_memory
+from .dtype_kinds import DIFFERENTIABLE_KINDS
+from .hooks import RemovableHandle, retain_into, warn_of_grad_of_result
+from .node import Node, place_of
+from .storage import INFERENCE_ALIAS, Alias, base_of, share_memory
 from .storage import share_alias as share_alias
 from .storage import share_alias_with_all as share_alias_with_all
-from .strides import copy_in_order_of
 
 if TYPE_CHECKING:
-    from ..autograd.backward import BackwardMethods
-    from ..generated.methods import TensorMethods
-
-    class _Installed(BackwardMethods, TensorMethods):
-        """What modules above this one define; copied in by `install`."""
-
-        __slots__ = ()
+    from ..tensor_methods import TensorMethods
+    from .accumulate_grad import AccumulateGrad
 else:
-    _Installed = object
-
-
-_adding: Final = threading.RLock()
-"""Held while a leaf's gradient grows: passes of several threads may share the leaf."""
+    TensorMethods = object
 
 
 class Size(tuple[int, ...]):
@@ -54,17 +39,18 @@ class Size(tuple[int, ...]):
         return f"gradspec.Size({list(self)})"
 
 
-class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _Installed):
+class Tensor(TensorMethods):
     """A multi-dimensional array that can remember how it was computed.
 
-    Made by `gs.tensor`, `gs.from_numpy`, `gs.zeros` and so on, and by ops. The methods that are
-    ops of the table are installed by the package from `gradspec.generated`.
+    Made by `gs.tensor`, `gs.from_numpy`, `gs.zeros` and so on, and by ops. Here is what it holds
+    and its place in the graph; `gradspec.tensor_methods` names the layers that define its other
+    methods, which the package installs.
 
     Attributes
     ----------
     array : numpy.ndarray
         The values. Shared, not copied.
-    edge : Node or None
+    grad_node : Node or None
         Where the gradient of this tensor goes; None if it does not require one.
     alias : Alias or None
         The record shared with views of the same memory; None for a tensor that has no views and
@@ -84,6 +70,9 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         "grad_node",
     )
 
+    _call_op: ClassVar[Any] = None
+    """The function that calls an op on arguments by name, some of them of this class, or None."""
+
     # A tensor takes part in `array * tensor`: NumPy must leave the operator to us.
     __array_priority__ = 1000
     __array_ufunc__ = None
@@ -95,9 +84,9 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
     _view_base: Tensor
     """Set for a view: the tensor, itself no view, on whose memory it lies."""
     _view_kind: str
-    """Set for a view that must not be modified in place: why (see `aliasing`)."""
+    """Set for a view that must not be modified in place: the reason (see `storage`)."""
     _dual_parts: Any
-    """Set for a dual (see `forward_mode`): a plain tensor can become one when it is written to."""
+    """Set for a dual (see `forward_ad`): a plain tensor can become one when it is written to."""
     _is_parameter: bool
     """Set for an `nn.Parameter`, which is of this class exactly, so that ops stay fast."""
 
@@ -133,18 +122,18 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         return self.array.size
 
     def is_floating_point(self) -> bool:
-        """Whether the dtype is a real floating one."""
+        """Return whether the dtype is a real floating one."""
         return self.array.dtype.kind == "f"
 
     def is_complex(self) -> bool:
-        """Whether the dtype is a complex one."""
+        """Return whether the dtype is a complex one."""
         return self.array.dtype.kind == "c"
 
     # ---- its place in the graph
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients flow to this tensor."""
+        """Return whether gradients flow to this tensor."""
         return self.grad_node is not None
 
     @requires_grad.setter
@@ -153,47 +142,16 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
             raise RuntimeError("requires_grad must be a bool")
         self.requires_grad_(value and self.is_leaf)  # a result refuses every change
 
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Start or stop asking for the gradient of a leaf, in place.
-
-        Raises RuntimeError for a result of an op, and for a dtype that has no derivative.
-        """
-        if not isinstance(requires_grad, bool):
-            raise TypeError(f"requires_grad_() takes a bool, not {type(requires_grad).__name__}")
-        if not self.is_leaf:
-            if requires_grad:
-                return self
-            raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. To use a computed "
-                "value where no gradient should flow, use detach()."
-            )
-        if not requires_grad:
-            rest_hooks(self)
-            base = base_of(self)
-            self.grad_node = None if base is None or base.grad_node is None else nowhere(self)
-            _tell_views(self)
-        elif self.grad_node is None or leads_nowhere(self.grad_node):
-            if self.array.dtype.kind not in "fcO":  # O: the symbols of a proof
-                raise RuntimeError(
-                    "only Tensors of floating point and complex dtype can require gradients, "
-                    f"not {self.array.dtype}"
-                )
-            refuse_inference(self, "Setting requires_grad=True")
-            self.grad_node = AccumulateGrad(self)
-            wake_hooks(self)
-            _tell_views(self)
-        return self
-
     @property
     def is_leaf(self) -> bool:
-        """Whether no recorded op made this tensor."""
-        return self.grad_node is None or type(self.grad_node) is AccumulateGrad
+        """Return whether no recorded op made this tensor."""
+        return self.grad_node is None or self.grad_node.is_leaf
 
     @property
     def grad_fn(self) -> Node | None:
         """The node of the op that made this tensor; None for a leaf."""
         node = self.grad_node
-        return None if node is None or type(node) is AccumulateGrad else place_of(node)[0]
+        return None if node is None or node.is_leaf else place_of(node)[0]
 
     @property
     def output_nr(self) -> int:
@@ -234,36 +192,15 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
     def grad(self) -> None:
         self._grad = None
 
-    def add_to_grad(self, grad: np.ndarray[Any, Any], keep: bool = False) -> None:
-        """`self.grad += grad` on arrays; the first gradient is copied, unless it is to `keep`.
-
-        It lies in memory as this tensor does, if that is dense, or else row by row.
-        """
-        with _adding:  # NumPy lets other threads run while it adds
-            before = self.grad
-            if before is None:
-                self._grad = wrap(grad if keep else copy_in_order_of(self.array, grad))
-            else:
-                np.add(before.array, grad, out=before.array)
-                alias = own_alias(before)
-                if alias is not INFERENCE_ALIAS:
-                    alias.version += 1  # an op that has saved the gradient can tell
-
-    def add_recorded_grad(self, grad: Tensor) -> None:
-        """`self.grad = self.grad + grad` on tensors; the first is copied, as others may see it."""
-        with _adding:
-            before = self.grad
-            self._grad = gradient_for(self, grad) if before is None else before + grad
-
     @property
     def retains_grad(self) -> bool:
-        """Whether this result keeps its gradient (`retain_grad`)."""
+        """Return whether this result keeps its gradient (`retain_grad`)."""
         hooks = None if self.grad_node is None else self.grad_node.tensor_hooks()
         return hooks is not None and hooks.retain is not None
 
     @property
     def _version(self) -> int:
-        """How often the memory was modified in place."""
+        """The number of times the memory was modified in place."""
         if self.alias is INFERENCE_ALIAS:
             raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if self.alias is None else self.alias.count_writes()
@@ -273,18 +210,6 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         out = wrap(self.array)
         share_memory(self, out)
         return out
-
-    def detach_(self) -> Tensor:
-        """Cut this tensor off from the graph that made it; RuntimeError for a view."""
-        if self._is_view():
-            raise RuntimeError("Can't detach views in-place. Use detach() instead.")
-        alias = own_alias(self)  # by which the node that made the values learns of later writes
-        if not self.is_leaf:
-            alias.version += 1
-            alias.detached = getattr(alias, "detached", 0) + 1
-        self.grad_node = None
-        _tell_views(self)
-        return self
 
     @property
     def data(self) -> Tensor:
@@ -296,13 +221,13 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.grad_node is not None:
-            if value.array.dtype.kind not in "fcO":  # O: the symbols of a proof
+            if value.array.dtype.kind not in DIFFERENTIABLE_KINDS:
                 raise RuntimeError(
                     "data set to a tensor that requires gradients must be floating point or "
                     f"complex dtype, not {value.array.dtype}"
                 )
-            if isinstance(self.grad_node, AccumulateGrad):
-                self.grad_node.array = value.array
+            if self.grad_node.is_leaf:
+                cast("AccumulateGrad", self.grad_node).array = value.array
         self.array = value.array
         if (value.alias is INFERENCE_ALIAS) is not (self.alias is INFERENCE_ALIAS):
             self.alias = INFERENCE_ALIAS if value.alias is INFERENCE_ALIAS else None
@@ -313,12 +238,24 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         return None if self.alias is INFERENCE_ALIAS else base_of(self)
 
     def is_inference(self) -> bool:
-        """Whether this tensor was made in inference mode."""
+        """Return whether this tensor was made in inference mode."""
         return self.alias is INFERENCE_ALIAS
 
     def _is_view(self) -> bool:
-        """Whether this tensor is a view of another."""
+        """Return whether this tensor is a view of another."""
         return self._base is not None
+
+    def _as_operand(self) -> Tensor:
+        """Return the tensor that an op computes with where this one is its argument.
+
+        That is a plain one on the same memory, for a subclass that does not override it.
+        """
+        if type(self) is Tensor:
+            return self
+        plain = wrap(self.array)
+        plain.grad_node = self.grad_node
+        share_memory(self, plain)
+        return plain
 
     def retain_grad(self) -> None:
         """Keep `grad` for this result too; does nothing for a leaf, which always does."""
@@ -344,7 +281,7 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         grad_node = self.grad_node
         if grad_node is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        if not isinstance(grad_node, AccumulateGrad):
+        if not grad_node.is_leaf:
             raise RuntimeError(
                 "post accumulate grad hooks cannot be registered on non-leaf tensors"
             )
@@ -352,16 +289,8 @@ class Tensor(ComplexParts, CompositeMethods, ConversionMethods, ValueMethods, _I
         return hooks.add(hooks.after_accumulate, hook)
 
 
-def _tell_views(base: Tensor) -> None:
-    """Tell the views of `base` that it requires grad now, or does no longer."""
-    if base.alias is not None:
-        from ..inplace.rebase_history import follow_base  # which imports this module
-
-        follow_base(base)
-
-
 new_tensor: Final[Callable[[], Tensor]] = partial(object.__new__, Tensor)
-"""A tensor without anything; whoever calls it sets `array`, `edge` and `alias`."""
+"""A tensor without anything; the caller sets `array`, `grad_node` and `alias`."""
 
 
 def wrap(array: np.ndarray[Any, Any]) -> Tensor:
@@ -381,10 +310,3 @@ def normalize_dim(dim: int, ndim: int) -> int:
             f"but got {dim})"
         )
     return dim + span if dim < 0 else dim
-
-
-def install(methods: type) -> None:
-    """Make the functions of the generated `TensorMethods` methods and operators of `Tensor`."""
-    for name, function in vars(methods).items():
-        if callable(function) or isinstance(function, classmethod):
-            setattr(Tensor, name, function)

@@ -14,12 +14,14 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from .dtype_kinds import COMPLEX_KINDS, is_symbolic
+
 Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]
 Number: TypeAlias = bool | int | float | complex
 
 _CATEGORIES: Final = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3, "O": 4}
-"""By `dtype.kind`; objects are the symbols of a proof and win over everything."""
+"""The category of each `dtype.kind`; objects are the symbols of a proof and win over everything."""
 
 _NAMES: Final = {
     "bool": "Bool",
@@ -79,7 +81,7 @@ def type_name(dtype: DType) -> str:
     return _NAMES.get(dtype.name, dtype.name)
 
 
-_PLAIN: Final = frozenset((int, bool, complex, float, type(None)))
+_PYTHON_NUMBERS: Final = frozenset((int, bool, complex, float, type(None)))
 
 
 def plain_number(value: Any) -> Any:
@@ -87,7 +89,7 @@ def plain_number(value: Any) -> Any:
 
     Anything else as it is; TypeError for other tensors.
     """
-    if type(value) in _PLAIN:
+    if type(value) in _PYTHON_NUMBERS:
         return value
     if hasattr(value, "grad_fn"):
         if value.ndim or value.requires_grad:
@@ -191,12 +193,12 @@ LAST_COMPLEX: Final = np.dtype(np.clongdouble).num
 
 
 def is_complex(value: Any) -> bool:
-    """Whether an array or a tensor may hold complex numbers; the symbols of a proof may."""
-    return value.dtype.kind in "cO"
+    """Return whether an array or a tensor may hold complex numbers; the symbols of a proof may."""
+    return value.dtype.kind in COMPLEX_KINDS
 
 
 def any_complex(arrays: Iterable[Array | None]) -> bool:
-    """Whether one of a list of arrays holds complex numbers."""
+    """Return whether one of a list of arrays holds complex numbers."""
     return any(array is not None and array.dtype.kind == "c" for array in arrays)
 
 
@@ -217,7 +219,7 @@ def promote_to_float(*arrays: Array | None) -> tuple[Any, ...]:
 
 
 def _are_alike(arrays: tuple[Array | None, ...]) -> bool:
-    """Whether all that is there has one dtype."""
+    """Return whether all that is there has one dtype."""
     known: DType | None = None
     for array in arrays:
         if array is None or array.dtype is known:
@@ -247,12 +249,12 @@ def to_float(array: Array) -> Array:
 
 
 def can_cast(source: DType, target: DType) -> bool:
-    """Whether an in-place op may store `source` in `target`: never to a lower category.
+    """Return whether an in-place op may store `source` in `target`: never to a lower category.
 
     Widths do not matter (float64 goes into float32), and signs do not either.
     """
-    if target.kind == "O" or source.kind == "O":
-        return target.kind == "O"
+    if is_symbolic(target) or is_symbolic(source):
+        return is_symbolic(target)
     return _CATEGORIES[source.kind] <= _CATEGORIES[target.kind]
 
 

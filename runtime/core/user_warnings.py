@@ -16,7 +16,7 @@ from .numpy_warnings import LIBRARY
 _PACKAGE: Final = LIBRARY
 
 _given: Final[set[str]] = set()
-"""What is said once in a process."""
+"""The warnings that were given, of those given once in a process."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -41,10 +41,5 @@ def _is_ours(package: str | None) -> bool:
 
 
 def warn_of_imaginary_part() -> None:
-    """Say that complex numbers become real ones, unless a gradient casts them, as it should."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and _is_ours(frame.f_globals.get("__package__")):
-        if frame.f_code.co_filename.endswith("broadcast.py"):
-            return
-        frame = frame.f_back
+    """Warn, once in a process, that complex numbers become real ones."""
     warn_once("Casting complex values to real discards the imaginary part: take x.real if meant.")

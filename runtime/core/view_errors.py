@@ -1,4 +1,4 @@
-"""Why a view must not be modified in place, nor be used once its base was: by how it was made."""
+"""Errors of views that must not be modified in place, or not be used once their base was."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How a call finds its op, its dtypes and its errors."""
+"""Dispatch: a call finds its op, its dtypes and its errors."""

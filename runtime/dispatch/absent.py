@@ -28,7 +28,7 @@ def subtract_present(left: Any, right: Any) -> Any:
 
 
 def or_zero(value: Any) -> Any:
-    """What `where` takes for an absent part."""
+    """Return zero for an absent part of a `where`."""
     return 0 if value is None else value
 
 

@@ -1,8 +1,9 @@
 """The slow path of every op: what is not a plain tensor becomes one, or is refused by name.
 
 A generated function checks in a few nanoseconds that its tensor arguments are of type `Tensor`
-exactly. If one is not, it hands the whole call to `dispatch`, which lifts numbers and arrays,
-sends dual tensors to forward mode, and calls the function again.
+exactly. If one is not, it hands the whole call to `dispatch`, which lifts numbers and arrays, asks
+the class of a special tensor what to do (`Tensor._call_op`, `Tensor._as_operand`), and calls the
+function again.
 """
 
 from __future__ import annotations
@@ -13,14 +14,10 @@ from typing import Any, Final
 import numpy as np
 
 from ..core.entrance import operand
-from ..core.invalid_view import StaleView
-from ..core.modes import is_grad_enabled
 from ..core.number_conversion import converted, wrapped
-from ..core.storage import share_memory
 from ..core.tensor import Tensor, wrap
+from ..core.torch_function import flattened, handle_torch_function, has_torch_function
 from ..core.type_promotion import LAST_INTEGER, get_default_dtype, plain_number, result_dtype
-from ..forward_ad.dual import Dual, call_with_tangents
-from ..overrides import flattened, handle_torch_function, has_torch_function
 from .overloads import public_function
 from .registry import OPS, Op, Param
 
@@ -36,13 +33,15 @@ def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return handle_torch_function(public_function(function), relevant, *args, **kwargs)
     op = OPS[function]
     values = bind(op, args, kwargs)
-    if any(_is_dual(value) for value in values.values()):
-        return call_with_tangents(op, values)
+    for value in relevant:
+        call_op = getattr(type(value), "_call_op", None)
+        if call_op is not None:
+            return call_op(op, values)
     return call(op, lift(op, values))
 
 
 def lift(op: Op, values: dict[str, Any]) -> dict[str, Any]:
-    """The arguments with tensors (duals stay duals) wherever the op takes tensors."""
+    """Put tensors (duals stay duals) wherever the op takes tensors."""
     lifted = {}
     number_dtype = _dtype_for_numbers(op, values)
     for position, param in enumerate(op.params, 1):
@@ -64,12 +63,6 @@ def call(op: Op, values: dict[str, Any]) -> Any:
     args = [values[param.name] for param in op.params if not param.keyword_only]
     kwargs = {param.name: values[param.name] for param in op.params if param.keyword_only}
     return op.function(*args, **kwargs)
-
-
-def _is_dual(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(isinstance(item, Dual) for item in value)
-    return isinstance(value, Dual)
 
 
 def _dtype_for_numbers(op: Op, values: dict[str, Any]) -> np.dtype[Any] | None:
@@ -101,17 +94,8 @@ def _lift(
 def _lift_one(
     op: Op, param: Param, position: int, value: Any, number_dtype: np.dtype[Any] | None
 ) -> Tensor:
-    if type(value) is Tensor or type(value) is Dual:
-        return value
-    if isinstance(value, StaleView):
-        if is_grad_enabled():
-            raise value.refusal()
-        return value.as_plain()
     if isinstance(value, Tensor):
-        plain = wrap(value.array)
-        plain.grad_node = value.grad_node
-        share_memory(value, plain)
-        return plain
+        return value._as_operand()
     if isinstance(value, np.ndarray):
         return wrap(operand(value))
     if isinstance(value, np.number | np.bool_):
@@ -120,12 +104,12 @@ def _lift_one(
     if number_dtype is not None and isinstance(value, int | float | complex):
         # A bool stays one, of the lowest category: some ops refuse it.
         dtype = np.dtype(np.bool_) if isinstance(value, bool) else number_dtype
-        convert = converted if op.name in _CHOOSING else wrapped
+        convert = converted if op.name in _NUMBERS_MUST_FIT else wrapped
         return wrap(np.asarray(convert(value, dtype), dtype))
     raise _wrong_type(op, param, position, value)
 
 
-_CHOOSING: Final = ("where.self",)
+_NUMBERS_MUST_FIT: Final = ("where.self",)
 """Ops that answer a number as it is, instead of computing with it: it must fit."""
 
 
@@ -138,7 +122,7 @@ def _wrong_type(op: Op, param: Param, position: int, value: object) -> TypeError
 
 
 def all_tensors(values: object) -> bool:
-    """Whether a list argument holds plain tensors (or nothing where a tensor may be absent)."""
+    """Return whether a list holds plain tensors, or None where a tensor may be absent."""
     if type(values) is not list and type(values) is not tuple:
         return False
     for value in values:  # noqa: SIM110 - a third of the time
@@ -148,7 +132,7 @@ def all_tensors(values: object) -> bool:
 
 
 def any_grad_node(tensors: Sequence[Tensor | None]) -> bool:
-    """Whether a gradient is asked for by any of a list of tensors."""
+    """Return whether a gradient is asked for by any of a list of tensors."""
     for tensor in tensors:  # noqa: SIM110 - a third of the time
         if tensor is not None and tensor.grad_node is not None:
             return True
@@ -156,21 +140,21 @@ def any_grad_node(tensors: Sequence[Tensor | None]) -> bool:
 
 
 def grad_nodes_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
-    """Where the gradients of a list of tensors go."""
+    """Return the nodes to which the gradients of a list of tensors go."""
     return tuple([None if tensor is None else tensor.grad_node for tensor in tensors])
 
 
 def is_number(tensor: Tensor) -> bool:
-    """Whether a tensor stands for a number that was given beside others: see `lift_number`.
+    """Return whether a tensor stands for a number that was given beside others: see `lift_number`.
 
-    Several nodes may keep it, and nobody can write to it: who is shown it gets a copy.
+    Several nodes may keep it, and its array is read-only: users are shown a copy.
     """
     array = tensor.array
     return not array.ndim and not array.flags.writeable and array.base is None
 
 
-_NUMBERS: Final[dict[tuple[Any, int | float], Tensor]] = {}
-_MOST_NUMBERS: Final = 1000
+_lifted_numbers: Final[dict[tuple[Any, int | float], Tensor]] = {}
+LIFTED_NUMBERS_MAX: Final = 1000
 
 
 def lift_number(value: Any, beside: Any) -> Tensor | None:
@@ -185,13 +169,13 @@ def lift_number(value: Any, beside: Any) -> Tensor | None:
     dtype = beside.array.dtype
     if dtype.num <= LAST_INTEGER:
         return None
-    found = _NUMBERS.get((dtype, value))
+    found = _lifted_numbers.get((dtype, value))
     if found is None:
         array = np.array(value, dtype)
         array.setflags(write=False)
         found = wrap(array)
         if value:  # 0.0 and -0.0 are equal, but not the same
-            if len(_NUMBERS) > _MOST_NUMBERS:
-                _NUMBERS.clear()
-            _NUMBERS[dtype, value] = found
+            if len(_lifted_numbers) > LIFTED_NUMBERS_MAX:
+                _lifted_numbers.clear()
+            _lifted_numbers[dtype, value] = found
     return found

@@ -1,4 +1,4 @@
-"""What NumPy raises inside an op, said as PyTorch says it, with the call that went wrong."""
+"""Errors of NumPy inside an op in PyTorch's words, with the call that went wrong."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def failure(op_name: str, error: Exception, *args: object) -> Exception:
 
 
 def no_derivative(op: str, argument: str, reason: str) -> NotImplementedError:
-    """The error of a gradient that was asked for, and that nobody has written."""
+    """Make the error of a gradient that was asked for and is not implemented."""
     return NotImplementedError(
         f"the derivative for '{op}: {argument}' is not implemented: {reason}. Detach "
         f"'{argument}', or ask for the gradients of other arguments only."
@@ -61,7 +61,7 @@ def no_derivative(op: str, argument: str, reason: str) -> NotImplementedError:
 
 
 def no_forward_mode(op: str, reason: str) -> NotImplementedError:
-    """The error of a tangent that nobody has written how to carry on."""
+    """Make the error of a tangent whose rule is not implemented."""
     return NotImplementedError(
         f"Trying to use forward AD with {op} that does not support it because it has not been "
         f"implemented yet: {reason}"

@@ -16,15 +16,15 @@ import numpy as np
 
 from ..core.entrance import is_supported
 from ..core.tensor import Tensor
+from ..core.torch_function import flattened, handle_torch_function, has_torch_function
 from ..core.type_promotion import without_numpy
-from ..overrides import flattened, handle_torch_function, has_torch_function
 from .registry import OPS, Op, Param
 
 Function: TypeAlias = Callable[..., Any]
 
 
 class _Leniency(IntEnum):
-    """How far a value may be from what a parameter says; the stricter choice wins."""
+    """Leniency of a match between a value and the type of a parameter; the stricter choice wins."""
 
     EXACT = 0
     NUMBER_AS_TENSOR = 1
@@ -115,7 +115,7 @@ def _choose_and_remember(
 
 
 def _with_plain_numbers(function: Function) -> Function:
-    """With Python's numbers for those of NumPy, which would decide the dtype of the result."""
+    """Pass Python's numbers for those of NumPy, which would decide the dtype of the result."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         words = {name: without_numpy(value) for name, value in kwargs.items()}
@@ -131,7 +131,7 @@ def _deep_type(value: object) -> object:
 
 
 def _fits(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], leniency: _Leniency) -> bool:
-    """Whether an op takes these arguments."""
+    """Return whether an op takes these arguments."""
     positional = [param for param in op.params if not param.keyword_only]
     if len(args) > len(positional):
         return False
@@ -194,7 +194,7 @@ def _accepts_one(base: str, value: object, leniency: _Leniency, as_tensor: bool)
 
 
 def _stands_for_number(base: str, tensor: Tensor) -> bool:
-    """Whether a tensor may be given for a number: one element, and no gradient to be lost."""
+    """Return whether a tensor may be given for a number: one element, and no gradient to lose."""
     if tensor.array.ndim or tensor.requires_grad:
         return False
     kinds = {"Scalar": "biufc", "float": "biuf", "int": "iu", "SymInt": "iu", "bool": "b"}
@@ -218,11 +218,11 @@ _CHECKS: Final[dict[str, Callable[[object], bool]]] = {
     "str": lambda value: isinstance(value, str),
     "ScalarType": lambda value: isinstance(value, np.dtype | type) and is_supported(value),
 }
-"""What a Python value must be for an ATen type."""
+"""The check of a Python value for each ATen type."""
 
 
-_MOST_TYPES: Final = 8
-"""So many elements of a list are enough to see what it is."""
+SHOWN_TYPES_MAX: Final = 8
+"""Elements of a list whose types an error shows."""
 
 
 def _no_overload(
@@ -241,8 +241,8 @@ def _no_overload(
 
 def _type_of(value: object) -> str:
     if isinstance(value, list | tuple):
-        inside = ", ".join(map(_type_of, value[:_MOST_TYPES]))
-        if len(value) > _MOST_TYPES:
+        inside = ", ".join(map(_type_of, value[:SHOWN_TYPES_MAX]))
+        if len(value) > SHOWN_TYPES_MAX:
             inside += f", ... {len(value)} in all"
         return f"{type(value).__name__} of [{inside}]"
     return type(value).__name__

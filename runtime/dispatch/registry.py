@@ -1,4 +1,4 @@
-"""What the runtime knows about each op: filled by generated modules when they are imported."""
+"""The registry of ops, filled by generated modules when they are imported."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Op(NamedTuple):
     """`add.Tensor`"""
     function: Callable[..., Any]
     signature: str
-    """`Tensor input, Tensor other, *, Scalar alpha=...`; read only when somebody asks."""
+    """`Tensor input, Tensor other, *, Scalar alpha=...`; parsed when it is first needed."""
     promotes: tuple[str, ...] = ()
     """Tensor parameters that are brought to one dtype."""
     jvp: Callable[..., Any] | None = None
     """Takes, by name, those that it needs of the arguments (`self`), their tangents (`self_t`), of
-    which any may be None, and `result`: see `forward_mode`."""
+    which any may be None, and `result`: see `forward_ad.dual`."""
     differentiable: bool = True
-    """Whether the outputs depend on the inputs smoothly anywhere; a comparison's do not."""
+    """True if the outputs depend on the inputs smoothly anywhere; a comparison's do not."""
     int_to_float: bool = False
-    """Whether integers are computed in the default float dtype."""
+    """True if integers are computed in the default float dtype."""
 
     @property
     def params(self) -> tuple[Param, ...]:
@@ -58,34 +58,36 @@ def _read(signature: str) -> Iterator[Param]:
 
 
 OPS: Final[dict[Callable[..., Any], Op]] = {}
-"""By function; an op is called by its function, so that is what the slow path looks up."""
+"""The ops by function, which is what the slow path knows of a call."""
 
 BY_NAME: Final[dict[str, Op]] = {}
-"""By full name; the ops of a family are here once its module has been imported."""
+"""The ops by full name; those of a family are here once its module has been imported."""
 
 
-_LATER: Final[dict[str, tuple[str, ...]]] = {}
+_lazy_families: Final[dict[str, tuple[str, ...]]] = {}
 """Modules that are imported when one of their ops is first used, and the base names of these."""
 
 
 def import_later(package: str, families: dict[str, str]) -> None:
     """Name modules of a package that have further ops, and these by base name."""
-    _LATER.update({f"{package}.{family}": tuple(ops.split()) for family, ops in families.items()})
+    _lazy_families.update(
+        {f"{package}.{family}": tuple(ops.split()) for family, ops in families.items()}
+    )
 
 
 def base_names(*, without: str) -> dict[str, str]:
     """The ops of all packages but one by base name, and the package of each."""
     return {
         op: package
-        for module, ops in _LATER.items()
+        for module, ops in _lazy_families.items()
         if (package := module.rpartition(".")[0]) != without
         for op in ops
     }
 
 
 def import_all() -> None:
-    """Import them now: somebody asks what ops there are."""
-    for module in _LATER:
+    """Import all lazy families now, so that every op is known."""
+    for module in _lazy_families:
         import_quietly(module)
 
 
@@ -109,7 +111,7 @@ def table_op(name: str) -> Callable[..., Any]:
     LookupError if there is none.
     """
     base = name.partition(".")[0]
-    for module, ops in _LATER.items():
+    for module, ops in _lazy_families.items():
         if base in ops:
             import_quietly(module)
     for full_name, op in tuple(BY_NAME.items()):  # another thread may be importing a family

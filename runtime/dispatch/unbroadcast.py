@@ -1,70 +1,21 @@
-"""Undoing broadcasting: the gradient of an operand has the operand's shape and dtype."""
+"""Undoing broadcasting on tensors, so that it can be differentiated again."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any, TypeAlias
-
-import numpy as np
-
 from ..core.tensor import Tensor
-from ..fast.summation import sums
+from ..kernels.reductions.unbroadcast import ShapeDtype, broadcast_dims, must_cast
 from .registry import table_op
-
-Array: TypeAlias = np.ndarray[Any, Any]
-ShapeDtype: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
-"""The shape and dtype of an operand, which a node keeps instead of the operand."""
-
-
-def reduce_to(grad: Array, like: ShapeDtype) -> Array:
-    """Sum an array over the dimensions that broadcasting made, and cast it to `like`'s dtype.
-
-    A complex gradient of a real operand loses its imaginary part, PyTorch's convention. Arrays of
-    symbols (dtype object) are never cast, and keep their class.
-    """
-    shape, dtype = like
-    if grad.shape != shape:
-        axes = _broadcast_dims(grad.shape, shape)
-        if axes:
-            # keepdims: a sum over every dimension would otherwise be a scalar, not an array.
-            grad = sums(grad, axes, True)
-        if grad.shape != shape:
-            grad = grad.reshape(shape)
-    if grad.dtype is not dtype and _must_cast(grad.dtype, dtype):
-        if grad.dtype.kind == "c" and dtype.kind != "c":
-            grad = grad.real
-        grad = grad.astype(dtype, copy=False)
-    return grad
 
 
 def reduce_to_differentiable(grad: Tensor, like: ShapeDtype) -> Tensor:
     """`reduce_to` on a tensor, by ops, so that it can be differentiated again."""
     shape, dtype = like
     if grad.array.shape != shape:
-        axes = _broadcast_dims(grad.array.shape, shape)
+        axes = broadcast_dims(grad.array.shape, shape)
         if axes:
             grad = table_op("sum.dim_IntList")(grad, axes, True)
         if grad.array.shape != shape:
             grad = grad.reshape(shape)
-    if _must_cast(grad.array.dtype, dtype):
-        grad = grad.to(dtype)
+    if must_cast(grad.array.dtype, dtype):
+        grad = table_op("_to_copy")(grad, dtype=dtype)  # `to` would warn of imaginary parts
     return grad
-
-
-@lru_cache(maxsize=1024)
-def _broadcast_dims(wide: tuple[int, ...], narrow: tuple[int, ...]) -> tuple[int, ...]:
-    """The dimensions of `wide` over which a gradient for `narrow` is summed.
-
-    Remembered, because a training loop asks the same thing on every step.
-    """
-    leading = len(wide) - len(narrow)
-    stretched = [
-        leading + dim
-        for dim, length in enumerate(narrow)
-        if length == 1 and wide[leading + dim] != 1
-    ]
-    return (*range(leading), *stretched)
-
-
-def _must_cast(found: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
-    return found != wanted and found.kind != "O" and wanted.kind != "O"

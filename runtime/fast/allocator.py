@@ -1,4 +1,4 @@
-"""How much freed memory the process keeps: as much as the C library does, unless told.
+"""The amount of freed memory that the process keeps: the C library's default, unless set.
 
 glibc hands memory back to the system as soon as twice the size of the largest block freed so far
 lies idle at the end of the heap; the next array then costs a page fault for every 4 KiB, which is
@@ -15,14 +15,14 @@ _MMAP_THRESHOLD: Final = -3
 """The numbers of glibc's `M_TRIM_THRESHOLD` and `M_MMAP_THRESHOLD`."""
 
 _USUAL: Final = 128 << 10
-"""What glibc sets both to at first."""
+"""The initial value of both in glibc."""
 
 _LARGEST_BLOCK: Final = 32 << 20
 """The most that glibc allows for a block of the heap; larger ones go back at once by themselves."""
 
 
 def set_allocator_cache(num_bytes: int) -> bool:
-    """Let the C library keep up to so many bytes of freed memory for the next arrays.
+    """Let the C library keep up to `num_bytes` of freed memory for the next arrays.
 
     This is for all of the process, not only for tensors. Programs that go on making arrays of a
     hundred kilobytes or more are faster with `set_allocator_cache(512 << 20)`; 0 keeps next to

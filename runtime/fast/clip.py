@@ -10,12 +10,10 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from .parallel_for import BLOCK, in_blocks
+from .parallel_for import in_blocks
+from .tuning import CHUNK, CLIP_ARRAY_MIN
 
 Array: TypeAlias = np.ndarray[Any, Any]
-
-MANY: Final = 1 << 14
-"""The number of elements from which this pays."""
 
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -32,14 +30,14 @@ def at_most(array: Any, number: Any) -> Any:
 
 def _limited(ufunc: np.ufunc, array: Any, number: Any) -> Any:
     if not (
-        array.size >= MANY
+        array.size >= CLIP_ARRAY_MIN
         and type(array) is np.ndarray
         and array.dtype in _TYPES
         and array.flags.c_contiguous
         and type(number) in (int, float)  # NumPy numbers may ask for another dtype
     ):
         return ufunc(number, array)
-    limit = np.zeros(min(array.size, BLOCK), array.dtype)
+    limit = np.zeros(min(array.size, CHUNK), array.dtype)
     if number:
         limit.fill(number)
 

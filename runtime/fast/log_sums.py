@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from .parallel_for import in_threads
-from .sines import SEVERAL
+from .tuning import LOGADDEXP_VECTOR_MIN
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -23,12 +23,12 @@ def log_of_sum(a: Any, b: Any) -> Any:
     arrays = [given for given in (a, b) if type(given) is np.ndarray]
     dtypes = {array.dtype for array in arrays}
     given = len(arrays) + sum(isinstance(number, int | float) for number in (a, b))
-    is_large = max((array.size for array in arrays), default=0) >= SEVERAL
+    is_large = max((array.size for array in arrays), default=0) >= LOGADDEXP_VECTOR_MIN
     if not (is_large and given == 2 and len(dtypes) == 1 and dtypes.issubset(_FLOATS)):
         return in_threads(np.logaddexp, a, b)
     try:
         return in_threads(_log_of_sum, a, b)
-    except FloatingPointError:  # somebody wants to hear of what is no error of the whole
+    except FloatingPointError:  # raised for a step, where the whole has no error
         return np.logaddexp(a, b)
 
 

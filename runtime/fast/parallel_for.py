@@ -1,7 +1,7 @@
 """Functions of single elements on large arrays: every core takes a part.
 
-NumPy lets other threads run while it computes, so plain threads do. Below `ENOUGH` elements
-handing the work over would take longer than the work.
+NumPy lets other threads run while it computes, so plain threads do. Of small arrays, handing the
+work over would take longer than the work.
 """
 
 from __future__ import annotations
@@ -15,37 +15,20 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from ..core.dtype_kinds import is_symbolic
+from .tuning import CHUNK, PARALLEL_SORT_MIN, PARALLEL_UFUNC_MIN
+
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-ENOUGH: Final = 1 << 19
-"""The number of elements from which threads pay.
-
-With fewer, the threads of NumPy's matrix products, which go on spinning for a while, make it slower
-as often as faster: a transformer block with gelus of 2**18 elements took 19 ms with threads, and
-15 to 18 ms without.
-"""
-
-PLENTY: Final = 3 << 18
-"""The number from which they pay for sums and products, which wait for memory more than compute."""
-
-LINES: Final = 1 << 14
-"""The number from which they pay for sorting, which takes long."""
-
-BLOCK: Final = 1 << 16
-"""Elements worked on at a time, so that all the steps of a function find them in the cache.
-
-With fewer, threads wait for each other longer: they take turns between the steps.
-"""
-
 
 class _Role(threading.local):
-    """What the current thread is here for."""
+    """The role of the current thread."""
 
     is_worker = False
-    """Whether it is one of ours: it must not wait for another, which may be itself."""
+    """Is it a worker? It must not wait for another worker, which may be itself."""
 
 
 _role: Final = _Role()
@@ -61,11 +44,11 @@ class _Workers:
     def __init__(self) -> None:
         self.count = _cores()
         self.have_met_large = False
-        """Whether there has been a large array: only then is one looked for elsewhere."""
+        """Has there been a large array? Only then are chains of large gradients looked for."""
         self._pool: ThreadPoolExecutor | None = None
 
     def meet_large(self) -> None:
-        """There is a large array, so there will be others."""
+        """Note that there are large arrays: the engine looks for chains of them from now on."""
         self.have_met_large = True
 
     def resize(self, count: int) -> None:
@@ -77,7 +60,7 @@ class _Workers:
         self._pool = None
 
     def pool(self) -> ThreadPoolExecutor:
-        """Those that wait for work."""
+        """Return the threads that wait for work."""
         if self._pool is None:
             from concurrent.futures import ThreadPoolExecutor  # few programs have large arrays
 
@@ -98,12 +81,12 @@ if hasattr(os, "register_at_fork"):
 
 
 def get_num_threads() -> int:
-    """How many threads work on one large array: at first as many as there are cores."""
+    """Return the number of threads that share a large array: initially that of the cores."""
     return _workers.count
 
 
 def have_met_large() -> bool:
-    """Whether functions of elements have been asked for a large array in this process."""
+    """Return whether this process has had an array of `PARALLEL_UFUNC_MIN` elements."""
     return _workers.have_met_large
 
 
@@ -129,7 +112,10 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     left to it as they are.
     """
     count = _workers.count  # once: another thread may change it meanwhile
-    large = getattr(args[-1], "size", 0) >= ENOUGH or getattr(args[0], "size", 0) >= ENOUGH
+    large = (
+        getattr(args[-1], "size", 0) >= PARALLEL_UFUNC_MIN
+        or getattr(args[0], "size", 0) >= PARALLEL_UFUNC_MIN
+    )
     if not large:
         return function(*args)
     _workers.meet_large()
@@ -142,7 +128,7 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     out = np.empty(arrays[0].size, function(*_part(flat, 0, 0)).dtype)
 
     def work(start: int, stop: int) -> None:
-        length = stop - start if isinstance(function, np.ufunc) else BLOCK
+        length = stop - start if isinstance(function, np.ufunc) else CHUNK
         for begin in range(start, stop, length):
             end = min(begin + length, stop)
             function(*_part(flat, begin, end), out=out[begin:end])
@@ -159,21 +145,21 @@ def in_blocks(step: Callable[..., Array], *arrays: Array, row: int | None = None
     otherwise they are flat. Arrays that are not contiguous have no blocks.
     """
     size = arrays[0].size
-    if size >= ENOUGH:
+    if size >= PARALLEL_UFUNC_MIN:
         _workers.meet_large()
-    if size <= BLOCK or not all(array.flags.c_contiguous for array in arrays):
+    if size <= CHUNK or not all(array.flags.c_contiguous for array in arrays):
         return step(*arrays)
     out = np.empty(arrays[0].shape, arrays[0].dtype)
     shape = (-1,) if row is None else (-1, row)
     parts = [array.reshape(shape) for array in (*arrays, out)]
-    length = max(1, BLOCK // (row or 1))
+    length = max(1, CHUNK // (row or 1))
 
     def work(start: int, stop: int) -> None:
         for begin in range(start, stop, length):
             end = min(begin + length, stop)
             step(*[part[begin:end] for part in parts])
 
-    share(work, len(parts[0]), _workers.count if size >= ENOUGH else 1)
+    share(work, len(parts[0]), _workers.count if size >= PARALLEL_UFUNC_MIN else 1)
     return out
 
 
@@ -185,7 +171,7 @@ def along(function: Callable[[Array], Any], array: Array, dim: int) -> Any:
     count = _workers.count
     others = [0 if axis == dim else length for axis, length in enumerate(array.shape)]
     longest = max(others, default=0)
-    if array.size < LINES or longest < count or count == 1 or array.dtype.kind == "O":
+    if array.size < PARALLEL_SORT_MIN or longest < count or count == 1 or is_symbolic(array.dtype):
         return function(array)
     axis = others.index(longest)
     found: dict[int, Any] = {}
@@ -201,7 +187,7 @@ def along(function: Callable[[Array], Any], array: Array, dim: int) -> Any:
 
 
 def share(work: Callable[[int, int], None], size: int, count: int | None = None) -> None:
-    """`work(start, stop)` for the parts of so many elements, in `count` threads; None: in all."""
+    """Run `work(start, stop)` for parts of `size` elements in `count` threads; None: in all."""
     if count is None:
         count = _workers.count
     if _role.is_worker:
@@ -225,7 +211,7 @@ def share(work: Callable[[int, int], None], size: int, count: int | None = None)
 def _divisible(arrays: list[Array]) -> bool:
     shape = arrays[0].shape
     return all(
-        array.shape == shape and array.flags.c_contiguous and array.dtype.kind != "O"
+        array.shape == shape and array.flags.c_contiguous and not is_symbolic(array.dtype)
         for array in arrays
     )
 

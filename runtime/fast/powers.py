@@ -12,11 +12,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from .parallel_for import in_blocks
+from .tuning import POWER_MAGNITUDE_MIN
 
 Array: TypeAlias = np.ndarray[Any, Any]
-
-_SEVERAL: Final = 16
-"""The number of elements from which magnitudes pay."""
 
 _FLOATS: Final = "fd"
 """float32 and float64, as NumPy's characters."""
@@ -40,7 +38,7 @@ def power(base: Any, exponent: Any) -> Any:
         return base**exponent
     if not isinstance(exponent, _REAL):  # complex
         return base**exponent
-    if base.size < _SEVERAL:
+    if base.size < POWER_MAGNITUDE_MIN:
         return base * base * base if exponent == 3 else base**exponent
     if exponent == 3:
         return in_blocks(_cube, base)

@@ -12,23 +12,18 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from .tuning import BLAS_COLUMN_MAX, BLAS_COLUMN_SUM_MIN, BLAS_ROW_MAX, BLAS_ROW_SUM_MIN
+
 Array: TypeAlias = np.ndarray[Any, Any]
 
 _add_reduce: Any = np.add.reduce
 
-_FEWEST: Final = 4096
-_FEWEST_IN_COLUMNS: Final = 1 << 15
-"""The sizes from which a product is quicker."""
-_LONGEST_ROW: Final = 1 << 13
-"""NumPy adds the numbers of a row pairwise; with more of them its errors are smaller."""
-_LONGEST_COLUMN: Final = 1 << 16
-"""As many ones are kept."""
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def sums(array: Array, axis: int | tuple[int, ...] | None, keepdims: bool = False) -> Any:
     """`np.add.reduce(array, axis, keepdims=keepdims)` of any dtype, also of symbols."""
-    if array.size >= _FEWEST and array.dtype in _TYPES and axis is not None:
+    if array.size >= BLAS_ROW_SUM_MIN and array.dtype in _TYPES and axis is not None:
         ndim = array.ndim
         axes = {position % ndim for position in ((axis,) if isinstance(axis, int) else axis)}
         if len(axes) < ndim and array.flags.c_contiguous:
@@ -46,12 +41,12 @@ def _sums(array: Array, axes: set[int], keepdims: bool) -> Any:
     last_terms, first_terms = math.prod(shape[last:]), math.prod(shape[:first])
     done: set[int] = set()
     part = array
-    if 1 < last_terms <= _LONGEST_ROW:
+    if 1 < last_terms <= BLAS_ROW_MAX:
         part = (array.reshape(-1, last_terms) @ _ones(last_terms, array.dtype)).reshape(
             *shape[:last], *(1,) * (array.ndim - last)
         )
         done = set(range(last, array.ndim))
-    elif 1 < first_terms <= _LONGEST_COLUMN and array.size >= _FEWEST_IN_COLUMNS:
+    elif 1 < first_terms <= BLAS_COLUMN_MAX and array.size >= BLAS_COLUMN_SUM_MIN:
         part = (_ones(first_terms, array.dtype) @ array.reshape(first_terms, -1)).reshape(
             *(1,) * first, *shape[first:]
         )

@@ -15,11 +15,14 @@ from weakref import ref
 
 import numpy as np
 
+from ..core.dtype_kinds import is_symbolic
 from ..core.node import Node
 from ..core.storage import base_of
 from ..core.tensor import Tensor
+from ..dispatch.dispatch import call, lift
 from ..dispatch.registry import Op, table_op
 from .saved_duals import keep_duals
+from .tangent_layout import lying_as
 
 
 class Level:
@@ -35,7 +38,7 @@ class Level:
 
 
 class Parts:
-    """What a dual consists of."""
+    """The primal, the tangent and the level of a dual."""
 
     __slots__ = ("level", "primal", "tangent")
 
@@ -87,6 +90,15 @@ class Dual(Tensor):
     def level(self) -> Level:
         """The level that the tangent belongs to."""
         return self._dual_parts.level
+
+    @staticmethod
+    def _call_op(op: Op, values: dict[str, Any]) -> Any:
+        """Call an op on arguments by name, some of them duals: see `call_with_tangents`."""
+        return call_with_tangents(op, values)
+
+    def _as_operand(self) -> Tensor:
+        """Return the dual itself, whose tangent is taken off by `_call_op`."""
+        return self
 
     def detach_(self) -> Tensor:
         """Cut this tensor off from the graph, and drop the tangent."""
@@ -177,7 +189,7 @@ def split(value: Any, level: Level) -> tuple[Any, Tensor | None]:
 
 
 def without_closed_levels(value: Any) -> Any:
-    """What is below the duals whose level is closed."""
+    """Return what is below the duals whose level is closed."""
     while isinstance(value, Dual) and not value.level.open:
         value = value.primal
     return value
@@ -192,8 +204,6 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
     the JVP asks for no tangent that is there, the result has none, as in PyTorch.
     NotImplementedError if the op has no JVP.
     """
-    from ..dispatch.dispatch import call, lift  # which imports this module
-
     values = {name: _map(without_closed_levels, value) for name, value in values.items()}
     level = innermost_level(values.values())
     if level is None:
@@ -222,7 +232,7 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
 def _given(
     jvp: Callable[..., Any], tangents: dict[str, Any], lifted: dict[str, Any], result: Any
 ) -> dict[str, Any] | None:
-    """What a JVP asks for by the names of its parameters; None if none of its tangents is there."""
+    """Collect the arguments that a JVP names; None if none of its tangents is there."""
     code = jvp.__code__
     names = code.co_varnames[: code.co_argcount]
     asked = tangents.keys() & names or tangents.keys()
@@ -276,7 +286,7 @@ def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
     """Duals of the results; one whose tangent is None has none.
 
     A result on memory of its own gets a tangent on memory of its own, so that writing to the one
-    (see `tangent_writes`) is right for the other, too.
+    (see `inplace_tangents`) is right for the other, too.
     """
     if tangent is None:
         return result
@@ -286,8 +296,6 @@ def _attach(result: Any, tangent: Any, level: Level, given: list[Any]) -> Any:
         return type(result)(*duals) if hasattr(result, "_fields") else type(result)(duals)
     tangent = _like(tangent, result)
     if base_of(result) is None:
-        from .inplace_tangents import lying_as  # which imports this module
-
         if any(np.may_share_memory(tangent.array, array) for array in given):
             tangent = table_op("clone")(tangent)
         tangent = lying_as(tangent, result)
@@ -299,6 +307,6 @@ def _like(tangent: Tensor, result: Tensor) -> Tensor:
     mine, other = tangent.array, result.array
     if mine.shape != other.shape:
         tangent = table_op("expand")(tangent, other.shape)
-    if mine.dtype != other.dtype and "O" not in (mine.dtype.kind, other.dtype.kind):
+    if mine.dtype != other.dtype and not (is_symbolic(mine.dtype) or is_symbolic(other.dtype)):
         tangent = table_op("_to_copy")(tangent, dtype=other.dtype)
     return tangent

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from ..core.storage import base_of, share_alias
 from ..core.tensor import Tensor, wrap
-from ..kernels.shape.strided_region import Memory, same_layout
+from ..kernels.shape.strided_region import Memory
 from .dual import (
     Dual,
     Level,
@@ -29,7 +29,7 @@ WriteTangent: TypeAlias = Callable[[Any, Tensor | None], object]
 
 
 def copy_as(tensor: Tensor) -> Tensor:
-    """What `tensor` is now, on memory of its own: so what a node keeps is not overwritten.
+    """Copy `tensor` as it is now, so that what a node keeps is not overwritten.
 
     Stands at the same place in the graph, and has the same tangents.
     """
@@ -109,18 +109,3 @@ def _convert(tensor: Tensor, tangent: Tensor, level: Level) -> Tensor:
         raise RuntimeError(f"a {type(tensor).__name__} cannot be written to from a dual tensor")
     tensor._dual_parts = Parts(primal, tangent, level)
     return primal
-
-
-def lying_as(tangent: Tensor, primal: Tensor) -> Tensor:
-    """A tangent that lies in memory as the primal does: itself, or a copy.
-
-    A tangent of another shape is left as it is: a copy would spread it over the primal's.
-    """
-    mine, other = tangent.array, primal.array
-    if mine.shape != other.shape:
-        return tangent
-    if not other.flags.writeable or (mine.flags.writeable and same_layout(mine, other)):
-        return tangent
-    laid: Any = wrap(Memory(other).show(other).astype(mine.dtype, copy=False))
-    copied: Tensor = laid.copy_(tangent)
-    return copied

@@ -1,4 +1,4 @@
-"""What nodes keep of duals: forward over reverse.
+"""Duals saved by nodes: forward over reverse.
 
 An op on duals runs on their primals, so its node has kept those. A gradient that is computed while
 the level is open shall have a tangent too, so the node gets the duals in their place.
@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from ..core.node import AccumulateGrad, Node, OutputNode
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.node import Node, OutputNode
 
 if TYPE_CHECKING:
     from ..core.tensor import Tensor
@@ -52,7 +53,7 @@ def _keep(node: Node, slot: str, duals: dict[int, Any], results: list[Tensor]) -
 def _keep_packed(
     node: Node, slot: str, packed: Any, duals: dict[int, Any], results: list[Tensor]
 ) -> Any:
-    """What saved-tensor hooks have packed, told of the tangents that the hooks have not seen."""
+    """Add the tangents, which hooks have not seen, to what saved-tensor hooks have packed."""
     if isinstance(packed, list):
         return [p and _keep_packed(node, slot, p, duals, []) for p in packed]
     if packed.origin in duals:

@@ -1,1 +1,1 @@
-"""What is made of ops without being one: creation, indexing, conversion, printing."""
+"""Functions made of ops of the table: creation, indexing, conversion, printing."""

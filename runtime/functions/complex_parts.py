@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import Any
 
-if TYPE_CHECKING:
-    from ..core.tensor import Tensor
+from ..core.tensor import Tensor
+from ..dispatch.registry import table_op
 
 
 class ComplexParts:
-    """Mixed into `Tensor`."""
+    """Attributes of `Tensor` that are views of the parts of complex numbers."""
 
     __slots__ = ()
 
     @property
-    def real(self) -> Tensor:
+    def real(self: Any) -> Tensor:
         """A view of the real parts; a real tensor itself."""
-        from ..generated.complex_numbers import real
-
-        return real(cast("Tensor", self))
+        return table_op("real")(self)
 
     @property
-    def imag(self) -> Tensor:
+    def imag(self: Any) -> Tensor:
         """A view of the imaginary parts; RuntimeError for a real tensor, which has none."""
-        from ..generated.complex_numbers import imag
-
-        return imag(cast("Tensor", self))
+        return table_op("imag")(self)

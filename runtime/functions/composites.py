@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from ..core.lazy import LazyModule
 from ..core.memory_format import contiguous_format, outermost_first, preserve_format, wrong_rank
 from ..core.memory_format import memory_format as MemoryFormat
-from ..core.strides import is_dense
+from ..core.tensor import Tensor, normalize_dim
 from ..core.user_warnings import warn_once
 from ..dispatch.registry import table_op
+from ..forward_ad.tangent_layout import lay_out
 
 if TYPE_CHECKING:
-    from ..core.tensor import Tensor
+    from . import linalg
+else:
+    linalg = LazyModule(".linalg", globals(), "linalg")
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -30,7 +32,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks < 1:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    length = input.shape[_place(dim, input.ndim)]
+    length = input.shape[normalize_dim(dim, input.ndim)]
     if not length:
         return table_op("split_with_sizes")(input, [0] * chunks, dim)
     return table_op("split")(input, -(-length // chunks), dim)
@@ -39,10 +41,10 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 def tensor_split(
     input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Views of parts of `dim`: so many of nearly one length, or cut at the given positions."""
+    """Split `dim` into views: a number of them of nearly one length, or cut at positions."""
     if not input.ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got 0")
-    length = input.shape[_place(dim, input.ndim)]
+    length = input.shape[normalize_dim(dim, input.ndim)]
     given: Any = indices_or_sections
     if not isinstance(given, int | list | tuple):
         given = given.tolist()
@@ -64,12 +66,6 @@ def _cut(end: int, length: int) -> int:
     return max(end + length, 0) if end < 0 else end
 
 
-def _place(dim: int, ndim: int) -> int:
-    from ..core.tensor import normalize_dim  # which needs this module's methods
-
-    return normalize_dim(dim, ndim)
-
-
 def contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -> Tensor:
     """The tensor itself if its elements lie in row-major order; else a copy that does.
 
@@ -87,29 +83,7 @@ def contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -
     if array.transpose(order).flags.c_contiguous:
         return input
     copied: Tensor = table_op("clone")(input)
-    _lay_out(copied, order)
-    return copied
-
-
-def _lay_out(copied: Tensor, order: tuple[int, ...]) -> None:
-    """Put the elements of a copy, and of its tangent, into the order of the dimensions."""
-    if hasattr(copied, "_dual_parts"):
-        _lay_out(copied._dual_parts.primal, order)
-        _lay_out(copied._dual_parts.tangent, order)
-    else:
-        turned = np.array(copied.array.transpose(order), order="C", copy=None, subok=True)
-        copied.array = turned.transpose(np.argsort(order))
-
-
-def gradient_for(leaf: Tensor, grad: Tensor) -> Tensor:
-    """A copy of a gradient that lies in memory as a dense leaf does, or else row by row."""
-    if is_dense(leaf.array):
-        from ..core.tensor import wrap  # which needs this module's methods
-
-        copied: Any = wrap(np.zeros_like(leaf.array))
-        return copied.copy_(grad)
-    copied = table_op("clone")(grad)
-    _lay_out(copied, tuple(range(grad.ndim)))
+    lay_out(copied, order)
     return copied
 
 
@@ -130,7 +104,7 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
             f"the same number of dims as destination ({destinations} dims)"
         )
     moved = {
-        _place(to, input.ndim): _place(at, input.ndim)
+        normalize_dim(to, input.ndim): normalize_dim(at, input.ndim)
         for at, to in zip(sources, destinations, strict=True)
     }
     if len(moved) < len(sources) or len(set(moved.values())) < len(sources):
@@ -165,10 +139,8 @@ def norm(
     if out is not None:
         raise NotImplementedError("norm: `out` is not supported")
     if p == "nuc":
-        from ..linalg import matrix_norm
-
         dims: Any = dim or (0, 1)  # a single dimension is refused by name
-        return matrix_norm(input, "nuc", dims, keepdim, dtype=dtype)
+        return linalg.matrix_norm(input, "nuc", dims, keepdim, dtype=dtype)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"norm: `p` is a number, 'fro' or 'nuc', not {p!r}")
     order = 2 if p is None or p == "fro" else p
@@ -210,16 +182,12 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
             raise RuntimeError(f"Tensor dimension is {matrix.ndim}, expected 2 instead.")
     if len(matrices) == 1:
         return matrices[0].clone()
-    from ..linalg import multi_dot
-
-    return multi_dot(matrices)
+    return linalg.multi_dot(matrices)
 
 
 def matrix_power(input: Tensor, n: int) -> Tensor:
-    """The `n`-th power of square matrices: see `linalg.matrix_power`."""
-    from ..linalg import matrix_power as power
-
-    return power(input, n)
+    """Return the `n`-th power of square matrices: see `linalg.matrix_power`."""
+    return linalg.matrix_power(input, n)
 
 
 def atleast_1d(*tensors: Any) -> Any:
@@ -270,7 +238,7 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 class CompositeMethods:
-    """Those of the functions that are methods of `Tensor` too, and its transposes."""
+    """Methods of `Tensor` that are these functions, and its transposes."""
 
     __slots__ = ()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,10 @@ from ..core.devices import check_device
 from ..core.entrance import check_dtype
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.memory_format import wanted_order
+from ..core.tensor import Tensor
+from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn_of_imaginary_part
 from ..dispatch.registry import table_op
-
-if TYPE_CHECKING:
-    from ..core.tensor import Tensor
 
 
 def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
@@ -25,8 +24,6 @@ def to(self: Any, *args: Any, **kwargs: Any) -> Tensor:
     Called as `to(dtype)`, `to(device, dtype)` or `to(other)`, each with `non_blocking` and `copy`,
     and `memory_format` by name. There is one device, the CPU: RuntimeError for any other.
     """
-    from ..overrides import handle_torch_function, has_torch_function_unary  # after `Tensor`
-
     if has_torch_function_unary(self):
         return handle_torch_function(to, (self,), self, *args, **kwargs)
     dtype, copy, memory_format = wanted("to", *args, **kwargs)
@@ -70,44 +67,47 @@ def wanted(
 
 
 class ConversionMethods:
-    """Mixed into `Tensor`. Apart, because inside this class `float` and `int` mean the methods."""
+    """Methods of `Tensor` that convert it.
+
+    Apart, because inside this class `float` and `int` mean the methods.
+    """
 
     __slots__ = ()
 
     to = to
 
     def half(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In float16."""
+        """Convert to float16."""
         return to(self, dtypes.float16, memory_format=memory_format)
 
     def float(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In float32."""
+        """Convert to float32."""
         return to(self, dtypes.float32, memory_format=memory_format)
 
     def double(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In float64."""
+        """Convert to float64."""
         return to(self, dtypes.float64, memory_format=memory_format)
 
     def cfloat(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In complex64."""
+        """Convert to complex64."""
         return to(self, dtypes.complex64, memory_format=memory_format)
 
     def cdouble(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In complex128."""
+        """Convert to complex128."""
         return to(self, dtypes.complex128, memory_format=memory_format)
 
     def int(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In int32."""
+        """Convert to int32."""
         return to(self, dtypes.int32, memory_format=memory_format)
 
     def short(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In int16."""
+        """Convert to int16."""
         return to(self, dtypes.int16, memory_format=memory_format)
 
     def long(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In int64."""
+        """Convert to int64."""
         return to(self, dtypes.int64, memory_format=memory_format)
 
     def bool(self, memory_format: MemoryFormat | None = None) -> Tensor:
-        """In bool."""
+        """Convert to bool."""
         return to(self, dtypes.bool, memory_format=memory_format)

@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..core.apply_modes import apply_modes_to_leaf
 from ..core.entrance import admitted, check_dtype, native_copy
-from ..core.modes import apply_modes_to_leaf, mode
+from ..core.modes import mode
 from ..core.number_conversion import converted, converted_array
 from ..core.strides import in_order_of
 from ..core.tensor import Tensor, wrap

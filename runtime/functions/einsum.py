@@ -17,7 +17,7 @@ from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import table_op
 
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-"""In the order in which PyTorch counts them; the module `string` would take long to import."""
+"""The letters in PyTorch's order; the module `string` would take long to import."""
 
 Label = str
 """A letter, or `.0`, `.1`, ... for the dimensions of an ellipsis, counted from the last."""
@@ -202,7 +202,7 @@ def _contract(a: _Term, b: _Term, needed: set[Label], kept: list[Label]) -> _Ter
 
 
 def _summed_out(term: _Term, needed: Any) -> _Term:
-    """Without the dimensions that nothing needs."""
+    """Drop the dimensions that nothing needs."""
     dims = [n for n, label in enumerate(term.labels) if label not in needed]
     if not dims:
         return term
@@ -211,7 +211,7 @@ def _summed_out(term: _Term, needed: Any) -> _Term:
 
 
 def _expanded(term: _Term, other: _Term, shared: list[Label]) -> _Term:
-    """With the other's length where this one's is one."""
+    """Take the other's length where this one's is one."""
     wanted = [
         other.size(label) if label in shared and term.size(label) == 1 else -1
         for label in term.labels
@@ -222,11 +222,11 @@ def _expanded(term: _Term, other: _Term, shared: list[Label]) -> _Term:
 
 
 def _spread(term: _Term, labels: list[Label]) -> Tensor:
-    """With a dimension for each of `labels`, of length one where the term has none."""
+    """Give the term a dimension for each of `labels`, of length one where it has none."""
     tensor = _permuted(term, [label for label in labels if label in term.labels])
-    for place, label in enumerate(labels):
+    for axis, label in enumerate(labels):
         if label not in term.labels:
-            tensor = tensor.unsqueeze(place)
+            tensor = tensor.unsqueeze(axis)
     return tensor
 
 

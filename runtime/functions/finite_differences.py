@@ -25,36 +25,36 @@ def diff(
     """
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
-    place = normalize_dim(dim, input.ndim)
+    axis = normalize_dim(dim, input.ndim)
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     parts = [part for part in (prepend, input, append) if part is not None]
     for part in parts:
-        _check_joinable(part, input, place)
+        _check_joinable(part, input, axis)
     if not n:
         copied: Any = table_op("_zero")(input)
         return copied.copy_(input)
-    joined: Tensor = input if len(parts) == 1 else table_op("cat")(parts, place)
+    joined: Tensor = input if len(parts) == 1 else table_op("cat")(parts, axis)
     differ = table_op("logical_xor" if joined.array.dtype.kind == "b" else "sub")
-    for _ in range(min(n, joined.shape[place])):
-        length = joined.shape[place] - 1
-        joined = differ(_part(joined, place, 1, length), _part(joined, place, 0, length))
+    for _ in range(min(n, joined.shape[axis])):
+        length = joined.shape[axis] - 1
+        joined = differ(_part(joined, axis, 1, length), _part(joined, axis, 0, length))
     return joined
 
 
-def _check_joinable(part: Tensor, input: Tensor, place: int) -> None:
+def _check_joinable(part: Tensor, input: Tensor, axis: int) -> None:
     if part.ndim != input.ndim:
         raise RuntimeError("diff expects prepend or append to be the same dimension as input")
-    shapes = [[*each.shape[:place], *each.shape[place + 1 :]] for each in (part, input)]
+    shapes = [[*each.shape[:axis], *each.shape[axis + 1 :]] for each in (part, input)]
     if shapes[0] != shapes[1]:
         raise RuntimeError(
             f"diff expects the shape of tensor to prepend or append, {tuple(part.shape)}, to match "
-            f"that of input, {tuple(input.shape)}, except along dimension {place}"
+            f"that of input, {tuple(input.shape)}, except along dimension {axis}"
         )
 
 
-def _part(tensor: Tensor, place: int, start: int, length: int) -> Tensor:
-    return table_op("narrow")(tensor, place, start, length)
+def _part(tensor: Tensor, axis: int, start: int, length: int) -> Tensor:
+    return table_op("narrow")(tensor, axis, start, length)
 
 
 def gradient(
@@ -70,69 +70,69 @@ def gradient(
     coordinates along each. `edge_order` 2 takes three samples at the ends instead of two.
     """
     dims = range(input.ndim) if dim is None else [dim] if isinstance(dim, int) else dim
-    places = [normalize_dim(each, input.ndim) for each in dims]
+    axes = [normalize_dim(each, input.ndim) for each in dims]
     if isinstance(spacing, list | tuple):
         steps = list(spacing)
     else:
-        steps = [1 if spacing is None else spacing] * len(places)
-    if len(steps) != len(places):
+        steps = [1 if spacing is None else spacing] * len(axes)
+    if len(steps) != len(axes):
         raise RuntimeError(
             "torch.gradient expected spacing to be unspecified, a scalar, or a list of length "
-            f"{len(places)}, but got a list of length {len(steps)}"
+            f"{len(axes)}, but got a list of length {len(steps)}"
         )
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
-    if len(set(places)) < len(places):
+    if len(set(axes)) < len(axes):
         raise RuntimeError("torch.gradient expected each dim to appear once")
-    if any(input.shape[place] <= edge_order for place in places):
+    if any(input.shape[axis] <= edge_order for axis in axes):
         raise RuntimeError(
             "torch.gradient expected each dimension size to be at least edge_order+1"
         )
     return tuple(
-        _slopes(input, place, step, edge_order) for place, step in zip(places, steps, strict=True)
+        _slopes(input, axis, step, edge_order) for axis, step in zip(axes, steps, strict=True)
     )
 
 
-def _slopes(input: Tensor, place: int, step: Any, edge_order: int) -> Tensor:
-    length = input.shape[place]
+def _slopes(input: Tensor, axis: int, step: Any, edge_order: int) -> Tensor:
+    length = input.shape[axis]
     if isinstance(step, int | float):
-        inner = _part(input, place, 2, length - 2) - _part(input, place, 0, length - 2)
-        first, last = _even_edges(input, place, edge_order)
+        inner = _part(input, axis, 2, length - 2) - _part(input, axis, 0, length - 2)
+        first, last = _even_edges(input, axis, edge_order)
         parts = [table_op("_divided")(first, step), inner / step / 2]
-        return table_op("cat")([*parts, table_op("_divided")(last, step)], place)
+        return table_op("cat")([*parts, table_op("_divided")(last, step)], axis)
     if step.ndim != 1 or step.shape[0] != length:
         raise RuntimeError(
-            f"torch.gradient expected {length} coordinates along dimension {place}, but got the "
+            f"torch.gradient expected {length} coordinates along dimension {axis}, but got the "
             f"shape {tuple(step.shape)}"
         )
     widths = diff(step)
     before, after = widths[:-1], widths[1:]
-    inner = _weighed(input, place, _middle_weights(before, after), 0)
+    inner = _weighed(input, axis, _middle_weights(before, after), 0)
     if edge_order == 1:
-        first = (_part(input, place, 1, 1) - _part(input, place, 0, 1)) / widths[0]
-        last = _part(input, place, length - 1, 1) - _part(input, place, length - 2, 1)
-        return table_op("cat")([first, inner, last / widths[-1]], place)
-    first = _weighed(input, place, _first_weights(before[:1], after[:1]), 0)
+        first = (_part(input, axis, 1, 1) - _part(input, axis, 0, 1)) / widths[0]
+        last = _part(input, axis, length - 1, 1) - _part(input, axis, length - 2, 1)
+        return table_op("cat")([first, inner, last / widths[-1]], axis)
+    first = _weighed(input, axis, _first_weights(before[:1], after[:1]), 0)
     weights = [-weight for weight in _first_weights(after[-1:], before[-1:])]
-    last = _weighed(input, place, weights[::-1], length - 3)
-    return table_op("cat")([first, inner, last], place)
+    last = _weighed(input, axis, weights[::-1], length - 3)
+    return table_op("cat")([first, inner, last], axis)
 
 
-def _even_edges(input: Tensor, place: int, edge_order: int) -> tuple[Tensor, Tensor]:
+def _even_edges(input: Tensor, axis: int, edge_order: int) -> tuple[Tensor, Tensor]:
     """The slopes at both ends of samples that are 1 apart."""
-    length = input.shape[place]
+    length = input.shape[axis]
     if edge_order == 1:
         return (
-            _part(input, place, 1, 1) - _part(input, place, 0, 1),
-            _part(input, place, length - 1, 1) - _part(input, place, length - 2, 1),
+            _part(input, axis, 1, 1) - _part(input, axis, 0, 1),
+            _part(input, axis, length - 1, 1) - _part(input, axis, length - 2, 1),
         )
-    a, b, c = (_part(input, place, at, 1) for at in range(3))
-    x, y, z = (_part(input, place, at, 1) for at in range(length - 3, length))
+    a, b, c = (_part(input, axis, at, 1) for at in range(3))
+    x, y, z = (_part(input, axis, at, 1) for at in range(length - 3, length))
     return a * -1.5 + b * 2 + c * -0.5, x * 0.5 + y * -2 + z * 1.5
 
 
 def _middle_weights(before: Tensor, after: Tensor) -> list[Tensor]:
-    """What three samples count for the slope of the parabola through them, in the middle one."""
+    """Return the weights of three samples in the slope of their parabola at the middle one."""
     whole = before + after
     return [
         -after / (before * whole),
@@ -142,7 +142,7 @@ def _middle_weights(before: Tensor, after: Tensor) -> list[Tensor]:
 
 
 def _first_weights(before: Tensor, after: Tensor) -> list[Tensor]:
-    """What three samples count for the slope of the parabola through them, in the first one."""
+    """Return the weights of three samples in the slope of their parabola at the first one."""
     whole = before + after
     return [
         -(before + whole) / (before * whole),
@@ -151,19 +151,19 @@ def _first_weights(before: Tensor, after: Tensor) -> list[Tensor]:
     ]
 
 
-def _weighed(input: Tensor, place: int, weights: Sequence[Tensor], start: int) -> Tensor:
+def _weighed(input: Tensor, axis: int, weights: Sequence[Tensor], start: int) -> Tensor:
     """Sums of three neighbours each, from `start` on, times their weights."""
     length = weights[0].shape[0]
-    shape = [length if axis == place else 1 for axis in range(input.ndim)]
+    shape = [length if axis == axis else 1 for axis in range(input.ndim)]
     a, b, c = (
-        weight.reshape(shape) * _part(input, place, start + nr, length)
+        weight.reshape(shape) * _part(input, axis, start + nr, length)
         for nr, weight in enumerate(weights)
     )
     return a + b + c
 
 
 class DifferenceMethods:
-    """Those of the functions that are methods of `Tensor` too."""
+    """Methods of `Tensor` that are these functions."""
 
     __slots__ = ()
 

@@ -14,9 +14,11 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..core.modes import refuse_inference
+from ..core.apply_modes import refuse_inference
+from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.number_conversion import converted
 from ..core.tensor import Tensor, wrap
+from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.type_promotion import type_name
 from ..core.user_warnings import warn, warn_of_imaginary_part
 from ..dispatch.op_errors import failure
@@ -24,7 +26,6 @@ from ..dispatch.registry import table_op
 from ..forward_ad.dual import Dual
 from ..inplace.fill_copy import copy_, fill_, put
 from ..inplace.ops import is_recorded, mark_written, refuse_any_overlap, refuse_part, values_first
-from ..overrides import handle_torch_function, has_torch_function_unary
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -41,12 +42,12 @@ class Step(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What an index asks for: views first, then a gather by one array (or None) per dimension."""
+    """The plan of an index: views first, then a gather by one array (or None) per dimension."""
 
     steps: list[Step]
     gather: list[Array | None]
     is_one_mask: bool = False
-    """Whether one mask is all that the gather came of."""
+    """True if one mask is all that the gather came of."""
 
 
 def getitem(tensor: Tensor, index: Any) -> Tensor:
@@ -71,9 +72,9 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
 
 
 def setitem(tensor: Tensor, index: Any, value: Any) -> None:
-    """`tensor[index] = value`, in place; `value` is cast to the tensor's dtype.
+    """`tensor[index] = value`, in axis; `value` is cast to the tensor's dtype.
 
-    Raises RuntimeError for a leaf that requires grad, as any recorded in-place op does.
+    Raises RuntimeError for a leaf that requires grad, as any recorded in-axis op does.
     """
     plan = plan_index(index, tensor.array.shape, keeps_full_slices=False)
     if plan.gather and isinstance(value, Tensor) and value.dtype != tensor.dtype:
@@ -126,7 +127,7 @@ def _refuse_part(view: Array, source: Array) -> None:
 
 
 def _write_recorded(tensor: Tensor, plan: Plan, value: Any) -> None:
-    """Take the views of the plan, and write through the last with an in-place op."""
+    """Take the views of the plan, and write through the last with an in-axis op."""
     view = tensor
     for step in plan.steps:
         view = table_op(step.op)(view, *step.args)
@@ -159,11 +160,11 @@ def _source(tensor: Tensor, value: Any) -> Array:
     target = tensor.array.dtype
     if isinstance(value, Tensor):
         array = value.array
-        if array.dtype.kind == "c" and target.kind not in "cO":
+        if array.dtype.kind == "c" and target.kind not in COMPLEX_KINDS:
             warn_of_imaginary_part()
             array = array.real
     elif isinstance(value, bool | int | float | complex | np.number | np.bool_):
-        if isinstance(value, complex) and target.kind not in "cO":
+        if isinstance(value, complex) and target.kind not in COMPLEX_KINDS:
             raise RuntimeError(f"value cannot be converted to type {target} without overflow")
         array = np.asarray(converted(value, target))
     else:
@@ -171,8 +172,8 @@ def _source(tensor: Tensor, value: Any) -> Array:
     return array.astype(target, copy=False)
 
 
-def _at(dim: int, place: int | slice) -> tuple[Any, ...]:
-    return (*(slice(None),) * dim, place)
+def _at(dim: int, index: int | slice) -> tuple[Any, ...]:
+    return (*(slice(None),) * dim, index)
 
 
 def _select(array: Array, dim: int, index: int) -> Any:
@@ -328,7 +329,7 @@ def _without_tensors(item: Any) -> Any:
 
 
 def _dims_taken(item: Any) -> int:
-    """How many dimensions of the tensor an item of the index uses up."""
+    """Count the dimensions of the tensor that an item of the index uses up."""
     if item is None or item is Ellipsis:
         return 0
     return item.ndim if isinstance(item, np.ndarray) and item.dtype.kind == "b" else 1
@@ -337,3 +338,12 @@ def _dims_taken(item: Any) -> int:
 def _check_bounds(index: int, dim: int, length: int) -> None:
     if not -length <= index < length:
         raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {length}")
+
+
+class IndexingMethods:
+    """Methods of `Tensor` behind square brackets."""
+
+    __slots__ = ()
+
+    __getitem__ = getitem
+    __setitem__ = setitem

@@ -1,4 +1,4 @@
-"""How close matrices are to singular ones: condition numbers and ranks."""
+"""Condition numbers and ranks of matrices."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import table_op
+from .linalg import matrix_norm
 
 
 def cond(A: Tensor, p: float | str | None = None) -> Tensor:
@@ -35,8 +36,6 @@ def cond(A: Tensor, p: float | str | None = None) -> Tensor:
     if p == "nuc":
         values = table_op("linalg_svdvals")(A)
         return values.sum(-1) * (1 / values).sum(-1)
-    from ..linalg import matrix_norm
-
     inverse, info = table_op("linalg_inv_ex")(A)
     inverse = inverse.masked_fill((info != 0)[..., None, None], inf)
     return matrix_norm(A, p) * matrix_norm(inverse, p)
@@ -50,7 +49,7 @@ def matrix_rank(
     atol: float | Tensor | None = None,
     rtol: float | Tensor | None = None,
 ) -> Tensor:
-    """How many singular values are above `max(atol, rtol * largest)`.
+    """Count the singular values above `max(atol, rtol * largest)`.
 
     `rtol` is by default as many roundings as the matrix has rows or columns, and zero beside an
     `atol` above zero; `tol` is an old name of the latter.

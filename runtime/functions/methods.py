@@ -1,4 +1,4 @@
-"""The methods and operators of `Tensor` that are ops of the table."""
+"""Methods of `Tensor` and `Node` that layers above `core` define: the one installer."""
 
 from __future__ import annotations
 
@@ -14,8 +14,47 @@ from ..inplace.ops import in_place
 Function = Callable[..., Any]
 
 
+def install(owner: type, methods: Mapping[str, Any]) -> None:
+    """Make the functions and other descriptors among `methods` attributes of `owner`.
+
+    `methods` may be the namespace of a class.
+    """
+    for name, method in methods.items():
+        if hasattr(type(method), "__get__"):
+            setattr(owner, name, method)
+
+
+def lazy_methods(package: str, methods: Mapping[str, tuple[str, str, str]]) -> dict[str, Any]:
+    """Return methods that are ops, by name, given the family in `package`, function and form.
+
+    The family is imported when one of its methods is first used.
+    """
+    return {
+        name: _LazyMethod(name, f"{package}.{family}", function, form)
+        for name, (family, function, form) in methods.items()
+    }
+
+
+class _LazyMethod:
+    """Lazy method proxy: replaced by the method when it is first asked for."""
+
+    __slots__ = ("_form", "_function", "_module", "_name")
+
+    def __init__(self, name: str, module: str, function: str, form: str) -> None:
+        self._name = name
+        self._module = module
+        self._function = function
+        self._form = form
+
+    def __get__(self, tensor: Tensor | None, owner: type[Tensor]) -> Any:
+        function = getattr(import_quietly(self._module), self._function)
+        method: Any = _FORMS[self._form](function, self._name)
+        setattr(Tensor, self._name, method)
+        return method.__get__(tensor, owner)
+
+
 def _equality(function: Function, name: str) -> Function:
-    """`==` or `!=`, which compare with anything, as Python has it: `tensor == None` is False."""
+    """Return `==` or `!=`, which compare with anything, as in Python: `tensor == None` is False."""
 
     @wraps(function)
     def method(self: Tensor, other: Any) -> Any:
@@ -34,31 +73,4 @@ _FORMS: Final[dict[str, Callable[[Function, str], Function]]] = {
     "equality": _equality,
     "variadic": lambda function, name: variadic(function),
 }
-"""What is made of the function of an op."""
-
-
-def install_ops(package: str, methods: Mapping[str, tuple[str, str, str]]) -> None:
-    """Give `Tensor` methods and operators: by name, the family in `package`, function and form.
-
-    The family is imported when one of its methods is first used.
-    """
-    for name, (family, function, form) in methods.items():
-        setattr(Tensor, name, _LazyMethod(name, f"{package}.{family}", function, form))
-
-
-class _LazyMethod:
-    """Stands for a method, and makes way for it when it is first asked for."""
-
-    __slots__ = ("_form", "_function", "_module", "_name")
-
-    def __init__(self, name: str, module: str, function: str, form: str) -> None:
-        self._name = name
-        self._module = module
-        self._function = function
-        self._form = form
-
-    def __get__(self, tensor: Tensor | None, owner: type[Tensor]) -> Any:
-        function = getattr(import_quietly(self._module), self._function)
-        method: Any = _FORMS[self._form](function, self._name)
-        setattr(Tensor, self._name, method)
-        return method.__get__(tensor, owner)
+"""The method that is made of the function of an op, by its form."""

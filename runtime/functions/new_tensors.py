@@ -106,7 +106,7 @@ def _triangle(name: str, row: int, col: int, dtype: Any, device: Any, holds: Any
 
 
 class NewTensorMethods:
-    """Copied onto `Tensor` when the package is imported."""
+    """Methods of `Tensor` that make new tensors of its dtype."""
 
     __slots__ = ()
 

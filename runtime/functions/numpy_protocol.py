@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ValueMethods:
-    """Mixed into `Tensor`."""
+    """Methods of `Tensor` by which NumPy and Python read its values."""
 
     __slots__ = ()
 
@@ -52,12 +52,12 @@ class ValueMethods:
         return self.array.tolist()
 
     def is_contiguous(self, memory_format: MemoryFormat = contiguous_format) -> bool:
-        """Whether the elements lie in row-major order, or another format, without gaps."""
+        """Return whether the elements lie in row-major order, or another format, without gaps."""
         order = outermost_first(memory_format, self.array.ndim)
         return order is not None and self.array.transpose(order).flags.c_contiguous
 
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
-        """How many elements lie between neighbours in each dimension, or in one; IndexError."""
+        """Return the stride, in elements, of each dimension, or of one; IndexError."""
         array = self.array
         strides = tuple(stride // array.itemsize for stride in array.strides)
         if dim is None:
@@ -134,16 +134,11 @@ class ValueMethods:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
-    if TYPE_CHECKING:  # set by the package: indexing is made of ops of the table
-
-        def __getitem__(self: Any, index: Any) -> Tensor: ...
-        def __setitem__(self: Any, index: Any, value: Any) -> None: ...
-
     def __hash__(self) -> int:
         return id(self)
 
     def __repr__(self) -> str:
-        from .printing import tensor_repr
+        from .printing import tensor_repr  # few programs print tensors
 
         return tensor_repr(cast("Tensor", self))
 

@@ -12,12 +12,12 @@ import numpy as np
 
 from ..core.tensor import Tensor, wrap
 
-Place: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int, tuple[int, ...]]
+Span: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int, tuple[int, ...]]
 """The shape, dtype, offset and strides of an array in the memory of another."""
 
 
 def leaf_parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
-    """What a leaf is rebuilt from; RuntimeError for a result, which would need its graph."""
+    """Take a leaf apart; RuntimeError for a result, which would need its graph."""
     if not tensor.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
@@ -25,8 +25,8 @@ def leaf_parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
         )
     is_parameter = getattr(tensor, "_is_parameter", False)
     grad = None if is_parameter else tensor.grad  # as in PyTorch
-    memory, place = _memory_of(tensor.array)
-    return _rebuild, (memory, grad, tensor.requires_grad, is_parameter, place)
+    memory, span = _memory_of(tensor.array)
+    return _rebuild, (memory, grad, tensor.requires_grad, is_parameter, span)
 
 
 def _rebuild(
@@ -34,11 +34,11 @@ def _rebuild(
     grad: Tensor | None,
     requires_grad: bool,
     is_parameter: bool,
-    place: Place | None = None,
+    span: Span | None = None,
 ) -> Tensor:
     array = memory
-    if place is not None:
-        shape, dtype, offset, strides = place
+    if span is not None:
+        shape, dtype, offset, strides = span
         flat = memory if memory.flags.c_contiguous else memory.T
         array = np.ndarray(shape, dtype, flat, offset, strides)
     tensor = wrap(array).requires_grad_(requires_grad)
@@ -49,10 +49,10 @@ def _rebuild(
     return tensor
 
 
-def _memory_of(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Place | None]:
+def _memory_of(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], Span | None]:
     """The array that owns the memory, and where in it `array` lies.
 
-    So tensors that share memory do so in a copy, too, whoever copies or pickles.
+    So tensors that share memory do so in a copy, too, however it is made.
     """
     owner = array
     while type(owner.base) is np.ndarray:

@@ -1,4 +1,4 @@
-"""What is asked about tensors, and answered by a bool or a number."""
+"""Questions about tensors that are answered by a bool or a number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..dispatch.op_errors import failure
 
 
 def is_tensor(obj: object) -> bool:
-    """Whether it is a tensor."""
+    """Return whether it is a tensor."""
     return isinstance(obj, Tensor)
 
 
@@ -24,13 +24,13 @@ def _check(name: str, **given: object) -> None:
 
 
 def is_complex(input: Tensor) -> bool:
-    """Whether the dtype is a complex one."""
+    """Return whether the dtype is a complex one."""
     _check("is_complex", input=input)
     return input.is_complex()
 
 
 def is_floating_point(input: Tensor) -> bool:
-    """Whether the dtype is a real floating one."""
+    """Return whether the dtype is a real floating one."""
     _check("is_floating_point", input=input)
     return input.is_floating_point()
 
@@ -42,7 +42,7 @@ def numel(input: Tensor) -> int:
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
-    """Whether both have the same shape and elements; NaN is not itself."""
+    """Return whether both have the same shape and elements; NaN is not itself."""
     _check("equal", input=input, other=other)
     return np.array_equal(input.array, other.array)
 
@@ -50,7 +50,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
 def allclose(
     input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Whether `|input - other| <= atol + rtol * |other|` everywhere; one dtype is expected."""
+    """Return whether `|input - other| <= atol + rtol * |other|` everywhere, for one dtype."""
     _check("allclose", input=input, other=other)
     if input.array.dtype != other.array.dtype:
         raise RuntimeError(
@@ -62,8 +62,8 @@ def allclose(
         raise failure("allclose", error, input, other) from None
 
 
-class QueryMethods:
-    """Those of them that tensors have as methods, too, and not by themselves."""
+class PredicateMethods:
+    """Methods of `Tensor` that are these functions, beside those of `core`."""
 
     __slots__ = ()
 

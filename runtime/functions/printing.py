@@ -16,11 +16,11 @@ from ..forward_ad.dual import Dual
 Array: TypeAlias = np.ndarray[Any, Any]
 
 NAMESPACE: Final = "gradspec."
-"""What stands before the name of a dtype."""
+"""The prefix of the name of a dtype."""
 
 
 class PrintOptions(NamedTuple):
-    """How tensors print: see `set_printoptions`."""
+    """Options of printing: see `set_printoptions`."""
 
     precision: int = 4
     threshold: float = 1000
@@ -143,7 +143,7 @@ def _summarized(array: Array, grad_node: int) -> Array:
 
 
 class _Format:
-    """How each real element of an array is written: the same width for all."""
+    """Format of the real elements of an array: one width for all."""
 
     def __init__(self, array: Array, options: PrintOptions) -> None:
         self._precision = options.precision

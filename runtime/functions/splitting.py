@@ -44,7 +44,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """For vectors of coordinates, the coordinates of all points of the grid they span, as views.
+    """Return the coordinates of all points of the grid that vectors of coordinates span, as views.
 
     With `indexing="xy"` the second vector runs along the first dimension. RuntimeError unless the
     tensors are vectors or numbers, and of one dtype.
@@ -67,7 +67,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     if indexing == "xy":
         dims[:2] = dims[:2][::-1]
     shape = [given[dim].numel() for dim in dims]
-    lines = ([-1 if place == dim else 1 for place in range(len(given))] for dim in dims)
+    lines = ([-1 if axis == dim else 1 for axis in range(len(given))] for dim in dims)
     return tuple(
         table_op("expand")(tensor.view(line), shape)
         for tensor, line in zip(given, lines, strict=True)
@@ -122,17 +122,17 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 
 def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Views of parts of the second dimension, or of a vector: so many, or cut at the positions."""
+    """Split the second dimension, or a vector, into views: their number, or positions of cuts."""
     return _split("hsplit", input, indices_or_sections, 0 if input.ndim == 1 else 1, 1)
 
 
 def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Views of parts of the first dimension: so many of one length, or cut at the positions."""
+    """Split the first dimension into views: their number, or the positions of the cuts."""
     return _split("vsplit", input, indices_or_sections, 0, 2)
 
 
 def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """Views of parts of the third dimension: so many of one length, or cut at the positions."""
+    """Split the third dimension into views: their number, or the positions of the cuts."""
     return _split("dsplit", input, indices_or_sections, 2, 3)
 
 
@@ -218,8 +218,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     before = broadcast_shapes(input.shape[:dim], indices.shape[:dim])
     after = broadcast_shapes(input.shape[dim + 1 :], indices.shape[dim + 1 :])
     source = table_op("expand")(input, (*before, length, *after))
-    places = np.broadcast_to(positions, (*before, indices.shape[dim], *after))
-    return table_op("gather")(source, dim, wrap(places))
+    everywhere = np.broadcast_to(positions, (*before, indices.shape[dim], *after))
+    return table_op("gather")(source, dim, wrap(everywhere))
 
 
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
@@ -247,8 +247,8 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return self.to(other.dtype)
 
 
-class ArrangementMethods:
-    """Copied onto `Tensor` when the package is imported."""
+class SplittingMethods:
+    """Methods of `Tensor` that are these functions."""
 
     __slots__ = ()
 

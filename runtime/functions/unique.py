@@ -44,8 +44,8 @@ def _chosen(found: Any, return_inverse: bool, return_counts: bool) -> Any:
     return (values, *[inverse] * return_inverse, *[counts] * return_counts)
 
 
-class DistinctMethods:
-    """The functions as methods of `Tensor`."""
+class UniqueMethods:
+    """Methods of `Tensor` that are these functions."""
 
     __slots__ = ()
 

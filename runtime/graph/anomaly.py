@@ -1,17 +1,19 @@
-"""Anomaly mode: where in the forward the failing node was made, and where NaN appeared."""
+"""Anomaly mode: name the failing node, the forward call that made it, and the source of a NaN."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from types import FrameType, TracebackType
+from collections.abc import Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..core.accumulate_grad import AccumulateGrad
 from ..core.modes import mode
-from ..core.node import AccumulateGrad, Node, place_of
+from ..core.node import Node, place_of
 from ..core.user_warnings import warn
+from .graph_task import current_task
 
 if TYPE_CHECKING:
     from ..core.tensor import Tensor
@@ -23,7 +25,7 @@ _PARENT: Final = "parent_"
 
 
 class _Anomaly:
-    """Whether the mode is on; it is, like PyTorch's, one for all threads."""
+    """The state of the mode; it is, like PyTorch's, one for all threads."""
 
     __slots__ = ("check_nan", "enabled")
 
@@ -36,12 +38,12 @@ _state: Final = _Anomaly()
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether backward passes are to be watched."""
+    """Return whether backward passes are watched."""
     return _state.enabled
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether a NaN in a gradient is an error."""
+    """Return whether a NaN in a gradient is an error."""
     return _state.check_nan
 
 
@@ -102,7 +104,7 @@ def _remember_forward(results: tuple[Tensor, ...]) -> None:
 
 
 def remember_call(node: Node) -> None:
-    """In anomaly mode, remember who called the function that made a node, and calls this."""
+    """Remember, in anomaly mode, the caller of the function that made a node and calls this."""
     if _state.enabled:
         _remember_call(node)
 
@@ -112,20 +114,9 @@ def _remember_call(node: Node) -> None:
 
     # Without the frames of this module and of the function that made the node.
     node.metadata.setdefault(_FORWARD, format_stack()[:-3])
-    parent = _running_node()
-    if parent is not None:
-        node.metadata.setdefault(_PARENT, parent)
-
-
-def _running_node() -> Node | None:
-    """The node whose gradient is being computed in this thread; None in a forward."""
-    from .engine import run_counted, run_eager  # which imports this module
-
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code not in (run_counted.__code__, run_eager.__code__):
-        frame = frame.f_back
-    node = None if frame is None else frame.f_locals.get("node")
-    return None if node is None else place_of(node)[0]
+    task = current_task()
+    if task is not None and task.node is not None:
+        node.metadata.setdefault(_PARENT, place_of(task.node)[0])
 
 
 def refuse_nan(node: Node, grads: Sequence[Any]) -> None:
@@ -138,11 +129,10 @@ def refuse_nan(node: Node, grads: Sequence[Any]) -> None:
             )
 
 
-def explain(error: BaseException, *loops: Callable[..., Any]) -> None:
-    """Say at which node one of `loops` failed; in anomaly mode, where the node was made."""
-    node = _failing_node(error, loops)
-    if node is None or any("in the gradient of" in note for note in _notes(error)):
-        return
+def explain(error: BaseException, node: Node) -> None:
+    """Add to an error at which node it arose; in anomaly mode, show where the node was made."""
+    if any("in the gradient of" in note for note in _notes(error)):
+        return  # of a pass inside of this one
     op = f"the op {node.op!r}" if node.op else "an op without entry in the table"
     error.add_note(f"in the gradient of {op} ({node.name()})")
     if not _state.enabled:
@@ -153,18 +143,23 @@ def explain(error: BaseException, *loops: Callable[..., Any]) -> None:
     else:
         text = "No forward pass information available. Enable detect anomaly during forward pass."
     _tell(f"Error detected in {node.name()}, {op}. {text}")
-    while node is not None and node.hooks is not None:
-        node = node.hooks.metadata.get(_PARENT)
-        if node is not None:
-            _tell(
-                f"Previous calculation was induced by {node.name()}. Traceback of forward call "
-                "that induced the previous calculation:\n" + "".join(_lines_of(node))
-            )
+    while (parent := _parent_of(node)) is not None:
+        node = parent
+        _tell(
+            f"Previous calculation was induced by {node.name()}. Traceback of forward call "
+            "that induced the previous calculation:\n" + "".join(_lines_of(node))
+        )
 
 
 def _lines_of(node: Node) -> list[str]:
     lines: list[str] = [] if node.hooks is None else node.hooks.metadata.get(_FORWARD, [])
     return lines
+
+
+def _parent_of(node: Node) -> Node | None:
+    """Return the node in whose gradient a node was made, where it is known."""
+    parent: Node | None = None if node.hooks is None else node.hooks.metadata.get(_PARENT)
+    return parent
 
 
 def _tell(text: str) -> None:
@@ -178,15 +173,3 @@ def _tell(text: str) -> None:
 def _notes(error: BaseException) -> list[str]:
     notes: list[str] = getattr(error, "__notes__", [])
     return notes
-
-
-def _failing_node(error: BaseException, loops: Sequence[Callable[..., Any]]) -> Node | None:
-    """The node that the innermost call of one of `loops` was visiting."""
-    found = None
-    codes = {loop.__code__ for loop in loops}
-    from traceback import walk_tb
-
-    for frame, _ in walk_tb(error.__traceback__):
-        if frame.f_code in codes:
-            found = frame.f_locals.get("node")
-    return found if isinstance(found, Node) else None

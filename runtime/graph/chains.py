@@ -16,15 +16,12 @@ import numpy as np
 from ..core.node import Node
 from ..core.tensor import Tensor, new_tensor
 from ..fast.parallel_for import share
-from .graph_task import GraphTask
-from .run_hooks import Gradient
+from ..fast.tuning import CHAIN_BLOCK_BYTES
+from .graph_task import Gradient, GraphTask
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
-BLOCK_BYTES: Final = 1 << 19
-"""Of the gradient at a time. With smaller blocks, threads wait for each other longer."""
-
-_PLAIN: Final = (type(None), bool, int, float, complex, str)
+_SAME_FOR_ALL_BLOCKS: Final = (type(None), bool, int, float, complex, str)
 """The types of what is the same for every block."""
 
 
@@ -33,12 +30,12 @@ class _Link(NamedTuple):
 
     node: Node
     position: int
-    """Of its only edge."""
+    """The position of its only edge."""
     kept: list[tuple[str, Any, Array | None]]
     """Its slots, what they hold, and the elements of that in a row where each block has its own."""
 
     def has_work(self) -> bool:
-        """Whether it computes with arrays: a sum hands its gradient on."""
+        """Return whether it computes with arrays: a sum hands its gradient on."""
         return any(flat is not None for _, _, flat in self.kept)
 
 
@@ -130,7 +127,7 @@ def _links(
 
 
 def _link(node: Node, shape: tuple[int, ...], task: GraphTask) -> _Link | None:
-    """What it takes to run a node block by block; None if that would not be the same."""
+    """Return the link by which a node runs block by block; None if that would not be the same."""
     needs = node.next_nodes if task.needs is None else task.needs.get(node, ())
     positions = [
         position for position, grad_node in enumerate(node.next_nodes) if grad_node is not None
@@ -142,7 +139,7 @@ def _link(node: Node, shape: tuple[int, ...], task: GraphTask) -> _Link | None:
         value = getattr(node, slot, None)  # some are set only where the gradient is asked for
         array = value.array if type(value) is Tensor else value
         flat: Array | None = None
-        if not isinstance(value, _PLAIN) and getattr(array, "ndim", None) != 0:
+        if not isinstance(value, _SAME_FOR_ALL_BLOCKS) and getattr(array, "ndim", None) != 0:
             flat = _flat(array, shape)
             if flat is None:
                 return None
@@ -162,7 +159,7 @@ def _flat(array: Any, shape: tuple[int, ...] | None = None) -> Array | None:
 
 
 def _passed_through(links: Sequence[_Link], grad: Array) -> Array:
-    """What comes out at the end of a chain; both gradients flat."""
+    """Run a chain on a flat gradient, and return the flat gradient at its end."""
 
     def pass_through(parts: list[_Part], start: int, stop: int) -> Array:
         block = grad[start:stop]
@@ -171,7 +168,7 @@ def _passed_through(links: Sequence[_Link], grad: Array) -> Array:
         return block
 
     out = np.empty(grad.size, pass_through([_Part(link) for link in links], 0, 0).dtype)
-    length = max(1, BLOCK_BYTES // grad.itemsize)
+    length = max(1, CHAIN_BLOCK_BYTES // grad.itemsize)
 
     def work(start: int, stop: int) -> None:
         parts = [_Part(link) for link in links]  # this thread's

@@ -13,46 +13,22 @@ passes may nest and run in several threads.
 from __future__ import annotations
 
 import sys
-import threading
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from heapq import heapify, heappop, heappush, heapreplace
-from typing import Any, Final
+from heapq import heappop, heappush, heapreplace
+from typing import Any
 
+from ..core.accumulate_grad import AccumulateGrad
 from ..core.modes import enable_grad, no_grad
-from ..core.node import AccumulateGrad, GraphRoot, Node, OutputNode, place_of
+from ..core.node import GraphRoot, Node, OutputNode, place_of
 from ..core.tensor import Tensor
-from ..fast.parallel_for import ENOUGH, have_met_large
+from ..fast.parallel_for import have_met_large
+from ..fast.tuning import DEFER_LEAF_MAX, PARALLEL_UFUNC_MIN
 from .anomaly import explain, is_anomaly_enabled
 from .chains import apply_chain
-from .graph_task import GraphTask
+from .graph_task import Gradient, GraphTask, running
 from .reentrant import LEVELS_PER_THREAD, run_in_fresh_thread
-from .run_hooks import Gradient, as_tensor, call_node_hooks, call_tensor_hooks, run_with_saved
-
-_MUCH: Final = 2**15
-"""Elements of a leaf's gradient from which on it is added at once, and not held until the end."""
-
-
-class _Running(threading.local):
-    """The passes of one thread, innermost last."""
-
-    def __init__(self) -> None:
-        self.passes: list[GraphTask] = []
-
-
-_running: Final = _Running()
-
-
-def current_pass() -> GraphTask | None:
-    """The innermost backward pass that is running in this thread."""
-    return _running.passes[-1] if _running.passes else None
-
-
-def current_pass_number() -> int:
-    """A number that only the current pass has; -1 outside of any."""
-    running = current_pass()
-    return -1 if running is None else running.number
+from .run_hooks import as_tensor, call_node_hooks, call_tensor_hooks, run_with_saved
 
 
 def execute(
@@ -61,78 +37,69 @@ def execute(
     *,
     keep_graph: bool,
     create_graph: bool,
-    outputs: Sequence[Node] | None = None,
+    captures: Sequence[Node] | None = None,
     accumulates: bool = False,
 ) -> list[Tensor | None]:
     """Carry `inputs`, the cotangents of `roots`, through the graph.
 
-    Without `outputs` they are added to the `grad` of every leaf below, and the answer is empty; if
-    the pass `accumulates`, to those among `outputs` only, the nodes of which run all the same.
-    Else the answer is the gradient that arrived at each of `outputs`, None where none did.
+    Without `captures` add gradients to the `grad` of every leaf below, and return none; if the pass
+    `accumulates`, only to those among `captures`, the nodes of which run all the same. Else return
+    the gradient that arrived at each of `captures`, None where none did.
     """
     root = roots[0] if len(roots) == 1 else GraphRoot(roots)
-    task = GraphTask(root, outputs, create_graph, accumulates)
+    task = GraphTask(root, captures, create_graph, accumulates)
     grads = inputs if task.on_tensors else [tensor.array for tensor in inputs]
     task.buffers[root] = grads[0] if len(roots) == 1 else grads
-    if len(_running.passes) < LEVELS_PER_THREAD:
-        _run_watched(task, keep_graph)
+    start = run if len(running.tasks) < LEVELS_PER_THREAD else partial(run_in_fresh_thread, run)
+    if not task.on_tensors:  # only hooks see tensors, and they have their own mode
+        start(task, keep_graph)
     else:
-        run_in_fresh_thread(partial(_run_watched, task, keep_graph))
-    if outputs is None or accumulates:
+        with enable_grad() if create_graph else no_grad():
+            start(task, keep_graph)
+    if captures is None or accumulates:
         return []
-    found = [task.captures[node][output_nr] for node, output_nr in map(place_of, outputs)]
+    found = [task.captures[node][output_nr] for node, output_nr in map(place_of, captures)]
     return [None if grad is None else as_tensor(grad) for grad in found]
 
 
-def _run_watched(task: GraphTask, keep_graph: bool) -> None:
-    """Run a pass as the current one of this thread, and say which node failed if one does."""
+def run(task: GraphTask, keep_graph: bool) -> None:
+    """Visit every node once, as the current pass of this thread."""
     if is_anomaly_enabled():
         task.count_dependencies([task.root])
         for node in task.dependencies:
             place_of(node)[0]._own_hooks()  # which takes it to where anomalies are looked for
-    passes = _running.passes
-    passes.append(task)
+    tasks = running.tasks
+    tasks.append(task)
     try:
-        if task.on_tensors:
-            with enable_grad() if task.create_graph else no_grad():
-                run(task, keep_graph)
+        # A profiler shall see every node once, and all of the time it takes.
+        may_be_large = have_met_large() and sys.getprofile() is None
+        if not run_eager(task, keep_graph, may_be_large):
+            run_counted(task, keep_graph)
         else:
-            # On arrays: only hooks see tensors, and they have their own mode.
-            strategy.run(task, keep_graph)
-    except BaseException as error:
-        explain(error, run_eager, run_counted)
-        raise
+            for leaf in list(task.buffers):
+                deliver_to_leaf(leaf, task)
     finally:
-        passes.pop()
-
-
-def run(task: GraphTask, keep_graph: bool) -> None:
-    """Visit every node once, when all that it depends on has run."""
-    # A profiler shall see every node once, and all of the time it takes.
-    may_be_large = have_met_large() and sys.getprofile() is None
-    if not run_eager(task, keep_graph, may_be_large):
-        run_counted(task, keep_graph)
-        return
-    for leaf in list(task.buffers):
-        deliver_to_leaf(leaf, task)
+        tasks.pop()
 
 
 def run_eager(task: GraphTask, keep_graph: bool, may_be_large: bool) -> bool:
-    """Visit nodes while nobody can tell when leaves get their gradients, which stay in buffers.
+    """Visit nodes without counting what they wait for; the gradients of leaves stay in buffers.
+
+    Stop at the first node that can tell when leaves get their gradients, and return whether there
+    was none, so that only leaves are left.
 
     An edge leads to a smaller number. So the node with the greatest number, of those at which
     something has arrived, waits for nothing more, and no dependencies are counted. Most nodes
     have one consumer: such a node is `following`, with the gradient beside it, and goes through
     neither the queue nor the buffers. Gradients that `may_be_large` may go along whole chains.
-
-    The answer: whether no other nodes than leaves without hooks are left.
+    What `GraphTask.propagate` does is written out: a call for each node would take a third of the
+    time of a small op's gradient.
     """
     buffers, runs, on_tensors = task.buffers, task.needs, task.on_tensors
     ahead: list[tuple[int, Node]] = []
     following: Node | None = None
-    following_grad: Gradient | None = None
     node, grad = task.root, buffers.pop(task.root)
-    can_defer_leaves = node.is_ordinary and Node.are_in_order and _wants_leaves(task)
+    can_defer_leaves = node.is_ordinary and _wants_leaves(task) and task.is_in_order()
     try:
         while can_defer_leaves and node.hooks is None:
             next_nodes = node.next_nodes
@@ -143,7 +110,7 @@ def run_eager(task: GraphTask, keep_graph: bool, may_be_large: bool) -> bool:
                 grads: Sequence[Gradient] = (None,) * len(next_nodes)
             elif on_tensors:
                 grads = node.apply_differentiable(grad, needs)
-            elif may_be_large and node.is_pointwise and grad.size >= ENOUGH:
+            elif may_be_large and node.is_pointwise and grad.size >= PARALLEL_UFUNC_MIN:
                 node, next_nodes, grads = apply_chain(node, grad, needs, task, ahead, keep_graph)
             else:
                 grads = node.apply(grad, needs)
@@ -181,44 +148,41 @@ def run_eager(task: GraphTask, keep_graph: bool, may_be_large: bool) -> bool:
                 grad, following = buffers.pop(node), None
             else:
                 node, grad, following = following, following_grad, None
-    except BaseException:
+    except BaseException as error:
+        explain(error, node)
         buffers[node] = grad
-        _give_leaves_what_is_complete(task)
+        _deliver_to_complete_leaves(task)
         raise
     buffers[node] = grad
     return False
 
 
-def _give_leaves_what_is_complete(task: GraphTask) -> None:
-    """After an error: what they would have by now if they had not waited."""
-    for node in _complete(task):
+def _deliver_to_complete_leaves(task: GraphTask) -> None:
+    """Deliver, after an error, what leaves would have by now if they had not waited."""
+    for node in task.complete_nodes():
         if type(node) is AccumulateGrad:
             deliver_to_leaf(node, task)
 
 
 def _wants_leaves(task: GraphTask) -> bool:
-    """Whether no gradient is captured on the way."""
-    return all(type(target) is AccumulateGrad for target in task.captures)
+    """Return whether no gradient is captured on the way."""
+    return all(node.is_leaf for node in task.captures)
 
 
 def _may_wait(grad_node: Node, grad: Gradient | None, task: GraphTask) -> bool:
-    """Whether this is a leaf of which nobody can tell when it gets its gradient.
+    """Return whether this is a leaf of which nothing can tell when it gets its gradient.
 
     A large one is added at once, as PyTorch does: held, it would cost memory.
     """
     if type(grad_node) is not AccumulateGrad or grad_node.hooks is not None:
         return False
-    return bool(task.captures) or task.on_tensors or grad is None or bool(grad.size <= _MUCH)
-
-
-def _complete(task: GraphTask) -> list[Node]:
-    """The nodes that wait for nothing more, of those at which something has arrived."""
-    task.count_dependencies(list(task.buffers))
-    return [node for node in task.buffers if not task.dependencies[node]]
+    return (
+        bool(task.captures) or task.on_tensors or grad is None or bool(grad.size <= DEFER_LEAF_MAX)
+    )
 
 
 def deliver_to_leaf(leaf: Any, task: GraphTask) -> None:
-    """The end of the way for what is in the buffer of a leaf that has no hooks."""
+    """Accumulate or capture what is in the buffer of a leaf that has no hooks."""
     accumulates = task.needs is None or leaf in task.needs
     if accumulates and not task.on_tensors:
         leaf.take_from(task.buffers)
@@ -236,63 +200,37 @@ def run_counted(task: GraphTask, keep_graph: bool) -> None:
     """Visit the nodes that are left, each when all that it depends on has run."""
     buffers, runs = task.buffers, task.needs
     is_plain = runs is None and not task.on_tensors
-    complete = _complete(task)
-    dependencies = task.dependencies
-    at_once = deque(node for node in complete if node.bypasses_queue)  # maybe a million
-    # Only numbers that were set by hand can be the same: what runs first is no matter then.
-    ready = [(-v.sequence_nr, id(v), v) for v in complete if not v.bypasses_queue]
-    heapify(ready)
-    while at_once or ready:
-        if at_once:
-            node = at_once.popleft()
-            if type(node) is AccumulateGrad and node.hooks is None and node in buffers:
-                grad = grads = arrived = None  # so that an array which nobody else has can be kept
-                deliver_to_leaf(node, task)
-                continue
-            grads = run_hooked(node, buffers.pop(node, None), task)
-        else:
-            node = heappop(ready)[2]
-            grad = buffers.pop(node, None)
-            if node.hooks is not None or grad is None:
-                grads = run_hooked(node, grad, task)
-            elif is_plain:
-                grads = node.apply(grad, node.next_nodes)
+    task.start_counting()
+    at_once, ready = task.at_once, task.ready
+    node = task.root
+    try:
+        while at_once or ready:
+            if at_once:
+                task.node = node = at_once.popleft()
+                if node.is_leaf and node.hooks is None and node in buffers:
+                    grad = grads = None  # so that an array that is not shared can be kept
+                    deliver_to_leaf(node, task)
+                    continue
+                grads = run_hooked(node, buffers.pop(node, None), task)
             else:
-                grads = evaluate_function(node, grad, task)
-        if not keep_graph and (runs is None or node in runs):
-            node.release()
-
-        position = -1
-        for grad_node in node.next_nodes:
-            position += 1
-            if grad_node is None:
-                continue
-            arrived = grads[position]
-            if arrived is not None:
-                task.add(grad_node, arrived)
-            dependencies[grad_node] -= 1
-            if dependencies[grad_node]:
-                continue
-            if grad_node.bypasses_queue:
-                at_once.append(grad_node)
-            else:
-                heappush(ready, (-grad_node.sequence_nr, id(grad_node), grad_node))
-
-
-class Strategy:
-    """How passes on arrays visit their nodes: `run`, unless `parallel` says otherwise."""
-
-    __slots__ = ("run",)
-
-    def __init__(self) -> None:
-        self.run: Callable[[GraphTask, bool], None] = run
-
-
-strategy: Final = Strategy()
+                task.node = node = heappop(ready)[2]
+                grad = buffers.pop(node, None)
+                if node.hooks is not None or grad is None:
+                    grads = run_hooked(node, grad, task)
+                elif is_plain:
+                    grads = node.apply(grad, node.next_nodes)
+                else:
+                    grads = evaluate_function(node, grad, task)
+            if not keep_graph and (runs is None or node in runs):
+                node.release()
+            task.propagate(node.next_nodes, grads)
+    except BaseException as error:
+        explain(error, node)
+        raise
 
 
 def run_hooked(node: Node, grad: Gradient | None, task: GraphTask) -> Sequence[Gradient]:
-    """What is not as usual: no gradient, hooks, one output of several; one answer per edge."""
+    """Run a node off the fast path: no gradient, hooks, one output of several."""
     if grad is None and node.hooks is None and not node.runs_without_grad:
         return (None,) * len(node.next_nodes)
     if node.hooks is None or task.on_tensors:
@@ -302,7 +240,7 @@ def run_hooked(node: Node, grad: Gradient | None, task: GraphTask) -> Sequence[G
 
 
 def evaluate_function(node: Node, grad: Gradient | None, task: GraphTask) -> Sequence[Gradient]:
-    """Capture and the VJP of one node, and its hooks before and after.
+    """Capture what arrives at a node, and run its VJP between its hooks.
 
     What is captured of a node that runs has not been through its hooks, as in PyTorch.
     """

@@ -1,68 +1,102 @@
-"""The state of one backward pass: what has arrived where, and which nodes have to run."""
+"""The state of one backward pass: gradients that have arrived, and the nodes that have to run."""
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from heapq import heapify, heappush
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ..core.node import Node, place_of
+from ..core.node import Node, place_of, renumbered
 from ..forward_ad.dual import current_level
-from .run_hooks import Gradient
+
+Gradient: TypeAlias = Any
+"""An array in an ordinary pass, a tensor where ops on it are recorded or carry tangents."""
 
 _next_number: Final[Callable[[], int]] = count().__next__
+
+
+class _Running(threading.local):
+    """The passes of one thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.tasks: list[GraphTask] = []
+
+
+running: Final = _Running()
+
+
+def current_task() -> GraphTask | None:
+    """Return the innermost backward pass that is running in this thread."""
+    return running.tasks[-1] if running.tasks else None
+
+
+def current_task_number() -> int:
+    """Return a number that only the current pass has; -1 outside of any."""
+    task = current_task()
+    return -1 if task is None else task.number
 
 
 class GraphTask:
     """One backward pass: the gradients that have arrived so far, and what is asked for."""
 
+    at_once: deque[Node]
+    """Complete nodes that bypass the queue, once the pass counts."""
+    ready: list[tuple[int, int, Node]]
+    """The queue of other complete nodes, most recent first, once the pass counts."""
+
     __slots__ = (
         "__weakref__",
+        "at_once",
         "buffers",
         "captures",
-        "create_graph",
         "dependencies",
         "needs",
+        "node",
         "number",
         "on_tensors",
         "owned",
+        "ready",
         "root",
     )
 
     def __init__(
-        self, root: Node, targets: Sequence[Node] | None, create_graph: bool, accumulates: bool
+        self, root: Node, captures: Sequence[Node] | None, create_graph: bool, accumulates: bool
     ) -> None:
         self.root = root
-        self.create_graph = create_graph
+        self.node: Node | None = None
+        """The node whose gradient is being computed, once user code may look."""
         self.on_tensors = create_graph or current_level() is not None
-        """Whether gradients are tensors, because ops on them are recorded or carry tangents."""
+        """True if gradients are tensors, because ops on them are recorded or carry tangents."""
         self.number = _next_number()
         self.buffers: dict[Node, Gradient] = {}
         self.owned: set[Node] = set()
         """Nodes whose buffer is a sum made here, so that more can be added in place."""
         self.dependencies: dict[Node, int] = {}
-        """What each node waits for, once `count_dependencies` has been called."""
+        """The number of edges each node waits for, once `count_dependencies` has been called."""
         self.captures: dict[Node, dict[int, Gradient | None]] = {}
         """The nodes of which gradients are wanted: of each output asked for, what arrived."""
         self.needs: dict[Node, Sequence[Any]] | None = None
-        """What `apply` is asked for, of the nodes that have to run; None: of all, everything.
+        """The `needs` of each node that has to run; None if all do, for all their edges.
 
-        A target that leads to no other runs only if the pass `accumulates`: else it keeps what it
-        saved, for another pass.
+        A captured node that leads to no other runs only if the pass `accumulates`: else it keeps
+        what it saved, for another pass.
         """
-        if targets is not None:
-            places = list(map(place_of, targets))
-            self.needs = _what_leads_to([node for node, _ in places], root)
-            for node, output_nr in places:
+        if captures is not None:
+            wanted = list(map(place_of, captures))
+            self.needs = _paths_to([node for node, _ in wanted], root)
+            for node, output_nr in wanted:
                 if accumulates:
                     self.needs.setdefault(node, [False] * len(node.next_nodes))
                 else:
                     self.captures.setdefault(node, {})[output_nr] = None
 
     def add(self, node: Node, grad: Gradient) -> None:
-        """A gradient arrives at `node`."""
+        """Add a gradient to what has arrived at `node`."""
         before = self.buffers.get(node)
         if before is None:
             self.buffers[node] = grad
@@ -75,8 +109,45 @@ class GraphTask:
             self.buffers[node] = np.asanyarray(before + grad)
             self.owned.add(node)
 
+    def start_counting(self) -> None:
+        """Count dependencies from where the pass stands, and queue the nodes that wait for none."""
+        complete = self.complete_nodes()
+        self.at_once = deque(node for node in complete if node.bypasses_queue)  # maybe a million
+        # Only numbers that were set by hand can be the same: what runs first is no matter then.
+        self.ready = [(-v.sequence_nr, id(v), v) for v in complete if not v.bypasses_queue]
+        heapify(self.ready)
+
+    def complete_nodes(self) -> list[Node]:
+        """Find the nodes that wait for nothing more, of those at which something has arrived."""
+        self.count_dependencies(list(self.buffers))
+        return [node for node in self.buffers if not self.dependencies[node]]
+
+    def propagate(
+        self, next_nodes: Sequence[Node | None], grads: Sequence[Gradient | None]
+    ) -> None:
+        """Add gradients to what has arrived at the next nodes; queue those that are complete."""
+        buffers, dependencies = self.buffers, self.dependencies
+        position = -1
+        for node in next_nodes:
+            position += 1
+            if node is None:
+                continue
+            grad = grads[position]
+            if node in buffers:
+                if grad is not None:
+                    self.add(node, grad)
+            elif grad is not None:
+                buffers[node] = grad
+            dependencies[node] = waiting = dependencies[node] - 1
+            if waiting:
+                continue
+            if node.bypasses_queue:
+                self.at_once.append(node)
+            else:
+                heappush(self.ready, (-node.sequence_nr, id(node), node))
+
     def sum(self, node: Node, before: Gradient | None, grad: Gradient) -> Gradient:
-        """What has arrived at `node` when `grad` has, of which `before` is not in its buffer."""
+        """Add `grad` to `before`, a sum for `node` that is held outside of its buffer."""
         self.buffers[node] = before
         self.add(node, grad)
         return self.buffers.pop(node)
@@ -96,8 +167,15 @@ class GraphTask:
                     below.append(grad_node)
         self.dependencies = dependencies
 
+    def is_in_order(self) -> bool:
+        """Return whether every edge below the root leads to a smaller number."""
+        if not renumbered:
+            return True
+        self.count_dependencies([self.root])
+        return renumbered.isdisjoint(self.dependencies)
+
     def is_wanted(self, node: Node) -> bool:
-        """Whether tensor hooks run at a node: not so at one that leads to no target.
+        """Return whether tensor hooks run at a node: not so at one that leads to no capture.
 
         If it is the only root, they run all the same, as in PyTorch.
         """
@@ -109,12 +187,12 @@ class GraphTask:
         """The nodes at which a gradient is wanted from here on; no other has hooks."""
         if self.needs is None:
             return self.dependencies
-        # A target that the pass does not reach is in `needs` all the same (`run_targets`).
+        # A capture that the pass does not reach is in `needs` all the same, if it accumulates.
         return (self.needs.keys() | self.captures.keys()) & self.dependencies.keys()
 
 
-def _what_leads_to(targets: Sequence[Node], root: Node) -> dict[Node, Sequence[Any]]:
-    """Of each node from which a target can be reached by an edge: which of its edges lead on."""
+def _paths_to(captures: Sequence[Node], root: Node) -> dict[Node, Sequence[Any]]:
+    """Find the nodes that lead to a capture, each with those of its edges that do."""
     needs: dict[Node, Sequence[Any]] = {root: root.next_nodes}
     nodes, ends = [root], []
     for node in nodes:  # which grows meanwhile
@@ -124,8 +202,8 @@ def _what_leads_to(targets: Sequence[Node], root: Node) -> dict[Node, Sequence[A
                 nodes.append(grad_node)
         if not any(node.next_nodes):
             ends.append(node)
-    leading = set(targets)
-    if leading.issuperset(ends):  # so that every path leads to a target
+    leading = set(captures)
+    if leading.issuperset(ends):  # so that every path leads to a capture
         for node in ends:
             del needs[node]
         return needs

@@ -43,7 +43,7 @@ def raw_saved(node: Node, slot: str) -> Any:
 
 
 def _packed(node: Node) -> dict[str, Any]:
-    """What hooks have packed already, by slot."""
+    """Return what hooks have packed already, by slot."""
     packed = None if node.hooks is None else node.hooks.packed
     return {} if packed is None else packed.values
 
@@ -77,7 +77,7 @@ def without_history(pack: Pack) -> Pack:
 
 
 def after_freed() -> RuntimeError:
-    """Of hooks for a value that is gone."""
+    """Make the error of hooks for a value that is gone."""
     return RuntimeError(
         "Calling register_hooks on a saved tensor after it has been freed. Pass retain_graph=True "
         "to the pass before, or register the hooks before it."
@@ -85,7 +85,7 @@ def after_freed() -> RuntimeError:
 
 
 def hooks_are_set() -> RuntimeError:
-    """Of a second pair of hooks."""
+    """Make the error of a second pair of hooks."""
     return RuntimeError(
         "Calling register_hooks on a saved tensor whose hooks have already been set is not "
         "allowed: there is one pair of hooks for each."
@@ -93,5 +93,5 @@ def hooks_are_set() -> RuntimeError:
 
 
 def nothing_saved() -> RuntimeError:
-    """Of hooks for a value that no gradient needs."""
+    """Make the error of hooks for a value that no gradient needs."""
     return RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")

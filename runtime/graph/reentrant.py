@@ -1,4 +1,4 @@
-"""Backward passes started inside of backward passes, as deep as anybody likes.
+"""Backward passes started inside of backward passes, to any depth.
 
 Every nesting takes several frames of Python's stack. After a few levels a pass goes on in a fresh
 thread, which has a stack of its own, while the thread that asked for it waits.
@@ -13,18 +13,18 @@ from typing import Final
 from ..core.modes import inherit_modes
 
 LEVELS_PER_THREAD: Final = 20
-"""So many passes may be nested in one thread."""
+"""The depth to which passes are nested in one thread."""
 
 
-def run_in_fresh_thread(run: Callable[[], None]) -> None:
-    """Call `run` in another thread, in the modes of this one; what it raises is raised here."""
+def run_in_fresh_thread(run: Callable[..., None], *args: object) -> None:
+    """Call `run(*args)` in another thread, in this one's modes; what it raises is raised here."""
     raised: list[BaseException] = []
     enter_modes = inherit_modes()
 
     def work() -> None:
         try:
             with enter_modes():
-                run()
+                run(*args)
         except BaseException as error:
             raised.append(error)
 

@@ -7,21 +7,19 @@ the node itself, post-accumulate hooks, node hooks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..core.hooks import Hooks
 from ..core.node import Node
 from ..core.tensor import Tensor, wrap
 from .anomaly import is_anomaly_check_nan_enabled, refuse_nan
-
-Gradient: TypeAlias = Any
-"""An array in an ordinary pass, a tensor where ops on it are recorded or carry tangents."""
+from .graph_task import Gradient
 
 
 def call_tensor_hooks(
     node: Node, hooks: Hooks, grad: Gradient | None, on_tensors: bool
 ) -> Gradient | None:
-    """What the tensor hooks make of what arrives at a node: of each output's gradient, if any.
+    """Call the tensor hooks on what arrives at a node: on each output's gradient, if any.
 
     Hooks see None where no gradient has arrived.
     """
@@ -104,7 +102,7 @@ def run_with_saved(
 
 
 def _holds_nothing(grad: Gradient) -> bool:
-    """Whether none of several gradients is there, of which generated nodes need one."""
+    """Return whether none of several gradients is there, of which generated nodes need one."""
     return type(grad) is list and all(each is None for each in grad)
 
 
@@ -135,7 +133,7 @@ def _nothing_to_replace() -> RuntimeError:
 
 
 def _checked(hook: Callable[..., Any], replaced: object, grad: Gradient) -> Tensor:
-    """What a hook returned, if it can stand for the gradient."""
+    """Check that what a hook returned can stand for the gradient."""
     if not isinstance(replaced, Tensor):
         raise TypeError(
             f"expected Variable (a Tensor or None), but hook '{_name(hook)}' returned "

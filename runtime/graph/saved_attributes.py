@@ -1,4 +1,4 @@
-"""What a node keeps, as users see it: `node._saved_self`, `node._saved_result`."""
+"""Saved values as users read them: `node._saved_self`, `node._saved_result`."""
 
 from __future__ import annotations
 

@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..core.accumulate_grad import AccumulateGrad
 from ..core.modes import no_grad, start_observing, stop_observing
-from ..core.node import FREED, AccumulateGrad, Freed, Node, OutputNode, WeakNode
+from ..core.node import FREED, Freed, Node, OutputNode, WeakNode
 from ..core.storage import changes_of
 from ..core.tensor import Tensor, wrap
 from ..dispatch.dispatch import is_number
@@ -32,11 +33,11 @@ class PackedValue(NamedTuple):
     unpack: Unpack
     grad_node: Node | None
     is_array: bool
-    """Whether it is the output of its own node, which keeps the array only."""
+    """True if it is the output of its own node, which keeps the array only."""
     origin: int
     """The id of what was packed, which says something while the op runs."""
     tangents: tuple[tuple[Tensor, Level], ...] = ()
-    """What no hook sees, so that it is kept beside the packed value."""
+    """The tangents, which no hook sees, and which are kept beside the packed value."""
 
     def restore(self) -> Any:
         """The saved value as the node keeps it; TypeError if the hook answers no tensor."""
@@ -57,7 +58,7 @@ class PackedValue(NamedTuple):
         return with_tangents(restored, self.tangents)
 
     def with_dual(self, dual: Tensor) -> PackedValue:
-        """The same for a dual of what was packed."""
+        """Return the same for a dual of what was packed."""
         return self._replace(origin=id(dual), tangents=tangents_of(dual))
 
 
@@ -103,7 +104,7 @@ class Packed:
                 setattr(node, slot, None)
 
     def restore(self, slot: str) -> Any:
-        """What the node kept in `slot`, unpacked."""
+        """Unpack what the node kept in `slot`."""
         value = self.values[slot]
         if isinstance(value, list):
             return [item.restore() if isinstance(item, PackedValue) else item for item in value]
@@ -124,7 +125,7 @@ class Packed:
 
 
 PACKED: Final[Any] = Freed()
-"""Stands where a packed value was."""
+"""The placeholder of a packed value in its slot."""
 
 
 class _SavedHooks(threading.local):

@@ -1,4 +1,4 @@
-"""What generated nodes share for keeping values and getting them back."""
+"""Saving values in generated nodes, and getting them back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..core.node import FREED, AccumulateGrad, Node, OutputNode, freed_graph, place_of
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.node import FREED, Node, OutputNode, freed_graph, place_of
 from ..core.storage import Alias, changes_of
 from ..core.tensor import Tensor, wrap
 from ..core.type_promotion import type_name
@@ -19,7 +20,7 @@ ShapeDtype: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
 
 
 def shape_dtype(tensor: Tensor | None) -> ShapeDtype | None:
-    """What the gradient of `tensor` must look like."""
+    """Return the shape and dtype of the gradient of `tensor`."""
     return None if tensor is None else (tensor.array.shape, tensor.array.dtype)
 
 
@@ -131,7 +132,7 @@ def attach_outputs(node: Any, outputs: Sequence[Tensor]) -> None:
 
 
 def materialize(grads: Sequence[Any], outputs: Sequence[ShapeDtype]) -> list[Any]:
-    """Gradients of all outputs as arrays; zeros for an output that nobody used."""
+    """Return gradients of all outputs as arrays; zeros for an unused output."""
     return [
         np.zeros(*like) if grad is None else grad for grad, like in zip(grads, outputs, strict=True)
     ]
@@ -140,7 +141,7 @@ def materialize(grads: Sequence[Any], outputs: Sequence[ShapeDtype]) -> list[Any
 def materialize_tensors(
     grads: Sequence[Tensor | None], outputs: Sequence[ShapeDtype]
 ) -> list[Tensor]:
-    """Gradients of all outputs as tensors; zeros for an output that nobody used."""
+    """Return gradients of all outputs as tensors; zeros for an unused output."""
     return [
         wrap(np.zeros(*like)) if grad is None else grad
         for grad, like in zip(grads, outputs, strict=True)

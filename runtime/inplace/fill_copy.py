@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.node import Node, freed_graph, next_sequence_nr
 from ..core.number_conversion import converted
+from ..core.random_generator import generator
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn_of_imaginary_part
 from ..dispatch.registry import table_op
-from ..dispatch.unbroadcast import ShapeDtype, reduce_to, reduce_to_differentiable
+from ..dispatch.unbroadcast import reduce_to_differentiable
 from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import WriteTangent, copy_or_zero, follow_source
 from ..graph.anomaly import remember_call
-from ..random import generator
+from ..kernels.reductions.unbroadcast import ShapeDtype, reduce_to
 from .ops import (
     is_recorded,
     rebase_history,
@@ -110,7 +112,7 @@ class CopyBackwards(_CopyNode):
 
 
 class IndexPutBackward0(OverwriteNode):
-    """The node of `index_put_`: the gradient of the places written goes to the values."""
+    """The node of `index_put_`: the gradient of the elements written goes to the values."""
 
     __slots__ = ("_accumulate", "_indices", "_like")
 
@@ -162,7 +164,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         raise TypeError(
             f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
         )
-    if src.array.dtype.kind == "c" and self.array.dtype.kind not in "cO":
+    if src.array.dtype.kind == "c" and self.array.dtype.kind not in COMPLEX_KINDS:
         warn_of_imaginary_part()
     if len(src.array.shape) > len(self.array.shape):
         raise RuntimeError(
@@ -222,14 +224,14 @@ def uniform_(self: Tensor, from_: float = 0, to: float = 1) -> Tensor:
 def index_put_(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """Write (or add) `values` at the places that `indices` pick, one array per dimension."""
+    """Write (or add) `values` at `indices`, one array per dimension."""
     if values.array.size != 1 or accumulate or not is_one_mask(indices):
         refuse_any_overlap(self, values)
     return put(self, indices, values, accumulate)
 
 
 def is_one_mask(indices: Sequence[Tensor | None]) -> bool:
-    """Whether all that is given is one mask: then a single value is read before it is written."""
+    """Return whether only one mask is given: then a single value is read before it is written."""
     given = [index.array.dtype.kind for index in indices if index is not None]
     return given == ["b"]
 
@@ -238,7 +240,7 @@ def put(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """`index_put_` of values that do not lie on what is written, or of a single one."""
-    from ..kernels.indexing.index import index_array  # kernels are imported when one is needed
+    from ..kernels.indexing.advanced import index_array  # kernels are imported when one is needed
 
     where: tuple[Any, ...] = tuple(
         slice(None) if index is None else index_array(index.array) for index in indices
@@ -289,7 +291,9 @@ def _overwrite(
 
 
 class OverwriteMethods:
-    """Copied onto `Tensor` when the package is imported."""
+    """Methods of `Tensor` that overwrite it without reading it."""
+
+    __slots__ = ()
 
     copy_ = copy_
     fill_ = fill_

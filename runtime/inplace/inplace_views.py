@@ -10,11 +10,12 @@ from collections.abc import Callable, Hashable
 from functools import cache
 from typing import Any
 
-from ..core.modes import refuse_inference
-from ..core.node import AccumulateGrad, Node
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.apply_modes import refuse_inference
+from ..core.node import Node
 from ..core.tensor import Tensor
+from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..forward_ad.dual import Dual
-from ..overrides import handle_torch_function, has_torch_function_unary
 from .ops import is_recorded, mark_written
 from .rebase_history import check_recordable
 
@@ -63,7 +64,9 @@ def _twin(kind: Any, views: int) -> type[Node]:
 
 
 class ViewInPlaceMethods:
-    """Copied onto `Tensor` when the package is imported."""
+    """Methods of `Tensor` that make it another view of its memory."""
+
+    __slots__ = ()
 
     t_ = in_place_view("t", 1)
     transpose_ = in_place_view("transpose", 1)

@@ -1,7 +1,7 @@
 """In-place ops: the out-of-place op, written back into the tensor's own memory.
 
 The node of the op saves a copy of what the tensor held before, and the tensor takes over its
-history; everyone else who had saved the tensor finds its version changed.
+history; all others that had saved the tensor find its version changed.
 """
 
 from __future__ import annotations
@@ -12,29 +12,30 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..core.modes import is_grad_enabled, refuse_inference
+from ..core.apply_modes import refuse_inference
+from ..core.modes import is_grad_enabled
 from ..core.node import Node, OutputNode
 from ..core.storage import INFERENCE_ALIAS, base_of, own_alias
 from ..core.tensor import Tensor
+from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.type_promotion import check_inplace_dtype
 from ..dispatch.op_errors import failure
 from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import copy_as, copy_or_zero, follow_source
 from ..graph.saved_values import guard_saved_output, saved_output_slot
 from ..kernels.shape.strided_region import Region
-from ..overrides import handle_torch_function, has_torch_function_unary
 from .rebase_history import check_recordable, hand_over_retained, rebase, refresh_views
 
-_PLACED: Final = frozenset(
+_INDEXED_WRITES: Final = frozenset(
     [
         *("index_fill_", "index_copy_", "index_add_", "index_reduce_"),
         *("scatter_", "scatter_add_", "scatter_reduce_"),
     ]
 )
-"""Ops that write to some places, in an order of their own: what they read must lie elsewhere."""
+"""Ops that write at indices, in an order of their own: what they read must lie elsewhere."""
 
-_CHOOSING: Final = frozenset(["masked_fill_", "index_fill_", "tril_", "triu_"])
-"""Ops that write one number to some places, which may be elements that are one in memory."""
+_FILLS: Final = frozenset(["masked_fill_", "index_fill_", "tril_", "triu_"])
+"""Ops that write one number at indices, which may be elements that are one in memory."""
 
 
 def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
@@ -45,14 +46,14 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     hold.
     """
 
-    is_placed, is_choosing = name in _PLACED, name in _CHOOSING
+    is_indexed, is_fill = name in _INDEXED_WRITES, name in _FILLS
 
     @functools.wraps(function)
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if type(self) is not Tensor and has_torch_function_unary(self):
             return handle_torch_function(method, (self,), self, *args, **kwargs)
         written = without_tangents(self)
-        if is_placed or is_choosing or written.alias is not None:
+        if is_indexed or is_fill or written.alias is not None:
             _refuse_overlap(written, name, [*args, *kwargs.values()])
         recording = is_recorded(written, *args, *kwargs.values())
         before = self
@@ -61,7 +62,7 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
             before = copy_as(self)
         result = function(before, *args, **kwargs)
         _check(written, result, name)
-        if is_choosing and not _is_dense(written.array):
+        if is_fill and not _is_dense(written.array):
             chosen = _differing(written.array, result.array)
             write(written, result.array[chosen], chosen)
         else:
@@ -78,7 +79,7 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
 
 def is_recorded(*args: object) -> bool:
-    """Whether an op on `args` leaves a node behind."""
+    """Return whether an op on `args` leaves a node behind."""
     return is_grad_enabled() and any(_asks_for_gradient(arg) for arg in args)
 
 
@@ -101,9 +102,9 @@ def refuse_part(written: Any, read: Any) -> None:
 
 def _refuse_overlap(written: Tensor, name: str, read: list[Any]) -> None:
     """Raise RuntimeError if an in-place op must not read what lies where it writes."""
-    if name in _PLACED or name in _CHOOSING:  # a number is read before anything is written
+    if name in _INDEXED_WRITES or name in _FILLS:  # a number is read before anything is written
         read = [tensor for tensor in read if isinstance(tensor, Tensor) and tensor.array.ndim]
-    if name in _PLACED:
+    if name in _INDEXED_WRITES:
         for tensor in read:
             refuse_any_overlap(written, tensor)
     elif written.alias is not None:
@@ -118,7 +119,7 @@ def refuse_any_overlap(written: Tensor, read: Tensor) -> None:
 
 
 def _overlap_of(a: Any, b: Any) -> Literal["none", "partial", "full"]:
-    """How two arrays share memory; only memory without gaps is looked at, as in PyTorch."""
+    """Compare the memory of two arrays, where both lie without gaps, as in PyTorch."""
     if not (a.size and b.size and _is_dense(a) and _is_dense(b)):
         return "none"
     if not np.may_share_memory(a, b):
@@ -127,12 +128,12 @@ def _overlap_of(a: Any, b: Any) -> Literal["none", "partial", "full"]:
 
 
 def _is_same(a: Any, b: Any) -> bool:
-    """Whether two arrays show the same elements in the same order."""
+    """Return whether two arrays show the same elements in the same order."""
     return a.ctypes.data == b.ctypes.data and a.shape == b.shape and _steps(a) == _steps(b)
 
 
 def _is_dense(array: Any) -> bool:
-    """Whether the elements lie without gaps, in any order of the dimensions."""
+    """Return whether the elements lie without gaps, in any order of the dimensions."""
     expected = array.itemsize
     for stride, length in sorted(
         zip(_steps(array), (n for n in array.shape if n != 1), strict=True)
@@ -156,7 +157,7 @@ def _overlap() -> RuntimeError:
 
 
 def rebase_history(tensor: Tensor, node: Node) -> None:
-    """From now on the values of `tensor` are those of the op of `node`, and so is its history.
+    """Make `node`, of the op that computed the new values, the history of `tensor`.
 
     The first edge of `node` leads to where the gradient of `tensor` went before.
     """
@@ -181,7 +182,7 @@ def _keep_output(tensor: Tensor, result: Tensor) -> None:
 
 
 def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
-    """Overwrite elements of `tensor`; whoever saved it can tell by the version."""
+    """Overwrite elements of `tensor`; nodes that saved it can tell by the version."""
     refuse_inference(tensor, "Inplace update")
     try:
         if tensor.array.flags.writeable:
@@ -206,7 +207,7 @@ def values_first(error: Exception, written: Any, where: Any, values: Any) -> Exc
 
 
 def _write_through(view: Any, values: Any, where: Any) -> None:
-    """Overwrite elements of an expanded array, or a view of one: NumPy lets nobody write there.
+    """Overwrite elements of an expanded array, or a view of one, which NumPy makes read-only.
 
     RuntimeError where elements are one in memory and the whole is to be overwritten, other than
     with one number or with itself.
@@ -220,8 +221,8 @@ def _write_through(view: Any, values: Any, where: Any) -> None:
         )
     owner = _owner_of(view)
     owner = owner if owner.ndim else owner.reshape(1)
-    places = Region(owner, view).positions[where]
-    owner[np.unravel_index(places, owner.shape)] = values
+    positions = Region(owner, view).positions[where]
+    owner[np.unravel_index(positions, owner.shape)] = values
 
 
 def _owner_of(view: Any) -> Any:
@@ -236,7 +237,7 @@ def _owner_of(view: Any) -> Any:
 
 
 def sums_at(array: Any, where: Any, values: Any) -> Any:
-    """What is at some places once `values` are added there, one after the other."""
+    """Return the elements at some indices once `values` are added there, one after the other."""
     if _is_dense(array):
         total = array.copy()
         np.add.at(total, where, values)
@@ -244,14 +245,14 @@ def sums_at(array: Any, where: Any, values: Any) -> Any:
     owner = array
     while isinstance(owner.base, np.ndarray):  # in which elements that are one in memory are one
         owner = owner.base
-    places = Region(owner, array).positions[where]
+    positions = Region(owner, array).positions[where]
     flat = owner.reshape(-1).copy()
-    np.add.at(flat, places, values)
-    return flat[places]
+    np.add.at(flat, positions, values)
+    return flat[positions]
 
 
 def _differing(before: Any, after: Any) -> Any:
-    """Where an op has changed something; what was NaN and still is has not changed."""
+    """Find the elements that an op has changed; what was NaN and still is has not changed."""
     return (before != after) & ~((before != before) & (after != after))
 
 

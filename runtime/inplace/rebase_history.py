@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 from weakref import ref
 
+from ..core.accumulate_grad import leads_nowhere, nowhere
 from ..core.invalid_view import StaleView
-from ..core.node import Node, freed_graph, leads_nowhere, next_sequence_nr, nowhere
+from ..core.node import Node, freed_graph, next_sequence_nr
 from ..core.storage import base_of, view_kind
 from ..core.tensor import Tensor, wrap
 from ..core.view_errors import MODIFIED, view_refusal
@@ -34,7 +35,7 @@ class AsStridedBackward0(Node):
         return (self._region.scatter(grad),)
 
     def apply_differentiable(self, grad: Any, needs: Sequence[object]) -> tuple[Any, ...]:
-        """The same, recorded."""
+        """Scatter the gradient by recorded ops."""
         return (_scatter(self._region, grad),)
 
 

@@ -9,91 +9,98 @@ from __future__ import annotations
 from ..core.lazy import lazy_attributes
 
 _NAMES = {
-    "elementwise.activations": "along_channels celu glu hardtanh softshrink threshold",
-    "nn.adaptive": "adaptive_max_pool max_unpool",
     "elementwise.arithmetic": (
-        "clamp div_rounded fmod fmod_scalar logaddexp pow pow_backward "
-        "pow_of_scalar pow_scalar remainder remainder_scalar round round_decimals "
-        "rsub_scalar times times_log within"
+        "clamp div_rounded fill fill_with fmod fmod_scalar frac gcd isclose lcm "
+        "ldexp logaddexp logaddexp2 nan_to_num nextafter pow pow_backward pow_of_scalar "
+        "pow_scalar remainder remainder_scalar round round_decimals rsub_scalar times times_log "
+        "within"
     ),
-    "shape.joining": "block_diag block_diag_backward repeat_index rot90",
     "elementwise.checks": "refuse_bools same_dtype",
-    "elementwise.complex_numbers": "complex sgn sign view_as_complex view_as_real",
-    "nn.conv": "channel_sum convolution convolution_input convolution_weight per_channel",
-    "reductions.counting": "bincount bucketize histc searchsorted",
+    "elementwise.complex_numbers": "complex polar sgn sign view_as_complex view_as_real",
+    "elementwise.masking": "where",
+    "elementwise.normal": "gelu_slope normal_cdf",
+    "elementwise.special": (
+        "bessel erfcx_slope lgamma logit polygamma scaled_bessel sinc sinc_slope xlog1py"
+    ),
+    "indexing.advanced": (
+        "index index_add index_along index_backward index_copy index_fill index_keep index_put "
+        "index_reduce index_select index_select_backward"
+    ),
+    "indexing.embeddings": "embedding embedding_dense_backward embedding_padded one_hot",
+    "indexing.gather_scatter": (
+        "corner flat_places gather gather_backward in_corner scatter scatter_add scatter_count "
+        "scatter_reduce"
+    ),
+    "indexing.masked": (
+        "masked_fill masked_put masked_scatter masked_select masked_take put take take_backward"
+    ),
+    "indexing.slices": (
+        "diagonal_scatter narrow_copy select select_backward select_scatter slice_backward "
+        "slice_scatter slice_view unfold unfold_backward"
+    ),
     "linalg.decompositions": (
-        "cholesky cholesky_ex cofactor_slope cofactors computed_q det eigh inv_ex lu pinv qr "
-        "quotient slogdet solve_ex solve_triangular svd"
+        "cholesky cholesky_ex cofactor_slope cofactors computed_q det eigh inv_ex lu "
+        "lu_factor_ex lu_solve pinv qr quotient row_order slogdet solve_ex solve_triangular svd "
+        "unit_lower"
     ),
     "linalg.distances": "cdist pdist row_pairs",
-    "indexing.embeddings": "embedding embedding_dense_backward embedding_padded one_hot",
+    "linalg.fourier": "fft_c2c fft_c2r fft_r2c lengthened",
+    "linalg.least_squares": "lstsq",
+    "linalg.matrix_functions": "matrix_exp",
+    "linalg.products": (
+        "addbmm addcdiv addmm addmv addr baddbmm bmm broadcast_matmul cross dot lerp "
+        "lerp_tensor mm mv vdot"
+    ),
+    "nn.activations": (
+        "along_channels celu gelu glu hardtanh log_softmax log_softmax_backward softmax "
+        "softmax_backward softshrink threshold"
+    ),
+    "nn.conv": "channel_sum convolution convolution_input convolution_weight per_channel",
+    "nn.grids": (
+        "affine_grid affine_grid_backward grid_neighbours grid_neighbours_backward grid_places "
+        "grid_slopes"
+    ),
+    "nn.losses": (
+        "anchor binary_cross_entropy binary_cross_entropy_with_logits huber_loss mse_loss "
+        "multi_margin_loss nll_loss nll_loss2d nll_loss_backward one_label_each reduced "
+        "same_ndim smooth_l1_loss soft_margin_loss unreduced variance"
+    ),
+    "nn.normalization": "batch_norm group_norm layer_norm mean_to_size over_count",
+    "nn.pooling": (
+        "adaptive_avg_pool adaptive_avg_pool_backward adaptive_max_pool avg_pool "
+        "avg_pool_backward max_pool_backward max_pool_take max_pool_with_indices max_unpool"
+    ),
+    "nn.resampling": "resample resample_backward",
+    "reductions.counting": (
+        "bincount bucketize histc searchsorted unique unique_consecutive unique_dim"
+    ),
     "reductions.extremes": (
         "amax amin argmax argmin is_extreme max max_with_indices min min_with_indices "
         "put_along_dim take_along_dim"
     ),
-    "linalg.factors": "lu_factor_ex lu_solve row_order unit_lower",
-    "linalg.fourier": "fft_c2c fft_c2r fft_r2c lengthened",
-    "linalg.fused": "addbmm addcdiv addmv addr baddbmm cross lerp lerp_tensor vdot",
-    "nn.grids": (
-        "affine_grid affine_grid_backward grid_neighbours grid_neighbours_backward "
-        "grid_places grid_slopes"
+    "reductions.norms": "renorm vector_norm",
+    "reductions.scans": "cummax cummin cumprod delay logcumsumexp other_products prod recurrence",
+    "reductions.sorting": (
+        "kthvalue median median_with_indices mode nonzero positions quantile_points sort topk"
     ),
-    "indexing.index_writes": "index_add index_along index_copy index_fill index_keep index_reduce",
-    "indexing.index": (
-        "index index_backward index_put index_select index_select_backward masked_fill "
-        "select select_backward slice_backward slice_view"
+    "reductions.sums": (
+        "all any count_numbers cumsum logsumexp mean nansum observation_weights "
+        "over_freedom std sum unmean unreduce var"
     ),
     "shape.layout": (
         "diag_embed diagonal diagonal_backward in_order_of repeat repeat_backward roll split "
         "split_with_sizes trace trace_backward"
     ),
-    "linalg.least_squares": "lstsq",
-    "linalg.products": "addmm bmm broadcast_matmul dot mm mv",
-    "nn.loss": (
-        "binary_cross_entropy_with_logits mse_loss nll_loss nll_loss2d nll_loss_backward "
-        "reduced unreduced"
-    ),
-    "nn.losses": "binary_cross_entropy huber_loss smooth_l1_loss",
-    "nn.margin_losses": (
-        "anchor multi_margin_loss one_label_each same_ndim soft_margin_loss variance"
-    ),
-    "elementwise.masking": "where",
-    "linalg.matrix_functions": "matrix_exp",
-    "reductions.nan_reductions": "count_numbers nansum",
-    "nn.softmax": "gelu log_softmax log_softmax_backward softmax softmax_backward",
-    "elementwise.normal": "gelu_slope normal_cdf",
-    "nn.normalization": "batch_norm group_norm layer_norm mean_to_size over_count",
-    "reductions.norms": "vector_norm",
-    "elementwise.numbers": (
-        "fill fill_with frac gcd isclose lcm ldexp logaddexp2 logit nan_to_num "
-        "nextafter polar sinc sinc_slope"
-    ),
-    "reductions.order_statistics": "median median_with_indices mode positions quantile_points",
     "shape.padding": "constant_pad_nd constant_unpad_nd pad_by_index pad_by_index_backward",
-    "indexing.slices": (
-        "diagonal_scatter narrow_copy select_scatter slice_scatter unfold unfold_backward"
-    ),
     "shape.patches": "col2im im2col",
-    "indexing.masked": "masked_put masked_scatter masked_select masked_take put take take_backward",
-    "nn.pooling": (
-        "adaptive_avg_pool adaptive_avg_pool_backward avg_pool avg_pool_backward "
-        "max_pool_backward max_pool_take max_pool_with_indices"
+    "shape.rearranging": (
+        "block_diag block_diag_backward channel_shuffle channel_unshuffle pixel_shuffle "
+        "pixel_unshuffle repeat_index rot90"
     ),
-    "reductions.products": "cumprod delay other_products prod recurrence",
-    "shape.rearranging": "channel_shuffle channel_unshuffle pixel_shuffle pixel_unshuffle",
-    "reductions.sums": "all any cumsum logsumexp mean over_freedom std sum unmean unreduce var",
-    "nn.resampling": "resample resample_backward",
-    "reductions.running": "cummax cummin logcumsumexp",
-    "reductions.samples": "observation_weights renorm",
-    "indexing.scatter_reductions": "flat_places scatter_count scatter_reduce",
-    "indexing.scattering": "corner gather gather_backward in_corner scatter scatter_add",
     "shape.views": (
         "alias cat cat_backward expand flip permute permute_backward squeeze stack "
         "stack_backward sum_to_size t to_copy transpose tril triu unbind unsqueeze view"
     ),
-    "reductions.sorting": "kthvalue nonzero sort topk",
-    "elementwise.special": "bessel erfcx_slope lgamma polygamma scaled_bessel xlog1py",
-    "reductions.uniqueness": "unique unique_consecutive unique_dim",
 }
 """The kernels that formulas may call, by module. A module must not have the name of a kernel."""
 

@@ -1,4 +1,4 @@
-"""Activations of `nn.functional` that are more than an op of the table.
+"""Activations of `nn.functional` that take more than an op of the table does.
 
 Most overwrite their input if asked to: `relu(x, inplace=True)` is `relu_(x)`, which not every
 function has. The last two are arithmetic, with the nodes of its ops.
@@ -22,24 +22,24 @@ threshold_ = in_place(activations.threshold, "threshold_")
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Positive elements, `alpha * (exp(x / alpha) - 1)` for the others; smooth at zero."""
+    """Return positive elements, and `alpha * (exp(x / alpha) - 1)` for others; smooth at zero."""
     return celu_(input, alpha) if inplace else activations.celu(input, alpha)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """Positive elements, `alpha * (exp(x) - 1)` for the others."""
+    """Return positive elements, and `alpha * (exp(x) - 1)` for the others."""
     return elu_(input, alpha) if inplace else activations.elu(input, alpha)
 
 
 def hardsigmoid(input: Tensor | Number, inplace: bool = False) -> Tensor:
-    """A logistic function of straight lines, `(x + 3) / 6` between zero and one."""
+    """Approximate the logistic function by lines: `(x + 3) / 6`, clamped between zero and one."""
     if inplace:
         return in_place(activations.hardsigmoid, "hardsigmoid_")(input)
     return activations.hardsigmoid(input)
 
 
 def hardswish(input: Tensor | Number, inplace: bool = False) -> Tensor:
-    """Each element times its `hardsigmoid`."""
+    """Multiply each element by its `hardsigmoid`."""
     if inplace:
         return in_place(activations.hardswish, "hardswish_")(input)
     return activations.hardswish(input)
@@ -48,7 +48,7 @@ def hardswish(input: Tensor | Number, inplace: bool = False) -> Tensor:
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
-    """Elements moved between two numbers; ValueError if these are in the wrong order."""
+    """Clamp elements between two numbers; ValueError if these are in the wrong order."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     if inplace:
@@ -57,42 +57,42 @@ def hardtanh(
 
 
 def mish(input: Tensor | Number, inplace: bool = False) -> Tensor:
-    """Each element times the hyperbolic tangent of its softplus."""
+    """Multiply each element by the hyperbolic tangent of its softplus."""
     return in_place(activations.mish, "mish_")(input) if inplace else activations.mish(input)
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Positive elements, zero for the others."""
+    """Return positive elements, and zero for the others."""
     return relu_(input) if inplace else nn.relu(input)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """Elements moved between zero and six."""
+    """Clamp elements between zero and six."""
     return in_place(activations.relu6, "relu6_")(input) if inplace else activations.relu6(input)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The `elu` that keeps mean zero and variance one from layer to layer."""
+    """Apply the `elu` that keeps mean zero and variance one from layer to layer."""
     return selu_(input) if inplace else activations.selu(input)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Each element times its logistic function, also called swish."""
+    """Multiply each element by its logistic function; also called swish."""
     return in_place(nn.silu, "silu_")(input) if inplace else nn.silu(input)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Elements above a threshold, and one value for all the others."""
+    """Return elements above a threshold, and `value` for the others."""
     if inplace:
         return threshold_(input, threshold, value)
     return activations.threshold(input, threshold, value)
 
 
 def softsign(input: Tensor) -> Tensor:
-    """Each element divided by one more than its absolute value."""
+    """Divide each element by one plus its absolute value."""
     return input / (input.abs() + 1)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
-    """Each element minus its hyperbolic tangent."""
+    """Subtract from each element its hyperbolic tangent."""
     return input - input.tanh()

@@ -1,4 +1,4 @@
-"""The modules of activations. Those with `inplace` overwrite their input if that is true."""
+"""Modules of activations. Those with `inplace` overwrite their input if it is true."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .parameter import Parameter
 
 
 class _MayOverwrite(Module):
-    """An elementwise function that may overwrite its input."""
+    """Base of elementwise functions that may overwrite their input."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
 
     def extra_repr(self) -> str:
-        """Whether it does, if so."""
+        """Show `inplace` if it is true."""
         return "inplace=True" if self.inplace else ""
 
     def _after(self, settings: str) -> str:
-        """The same behind settings of the function."""
+        """Append `inplace=True`, if it is true, to settings of the function."""
         return f"{settings}, inplace=True" if self.inplace else settings
 
 
@@ -35,7 +35,7 @@ class ReLU(_MayOverwrite):
     """Positive elements, zero for the others."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.relu(input, self.inplace)
 
 
@@ -47,11 +47,11 @@ class LeakyReLU(_MayOverwrite):
         self.negative_slope = negative_slope
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
-        """The fraction."""
+        """Show the fraction."""
         return self._after(f"negative_slope={self.negative_slope}")
 
 
@@ -66,15 +66,15 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """All of them `init`."""
+        """Set all fractions to `init`."""
         init.constant_(self.weight, self.init)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Channels are dimension one of `input`."""
+        """Apply the function to each element; channels are dimension one."""
         return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
-        """How many fractions there are."""
+        """Show the number of fractions."""
         return f"num_parameters={self.num_parameters}"
 
 
@@ -86,11 +86,11 @@ class ELU(_MayOverwrite):
         self.alpha = alpha
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.elu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
-        """The limit below zero."""
+        """Show `alpha`."""
         return self._after(f"alpha={self.alpha}")
 
 
@@ -102,11 +102,11 @@ class CELU(_MayOverwrite):
         self.alpha = alpha
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.celu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
-        """The limit below zero."""
+        """Show `alpha`."""
         return self._after(f"alpha={self.alpha}")
 
 
@@ -114,12 +114,12 @@ class SELU(_MayOverwrite):
     """The `ELU` that keeps mean zero and variance one from layer to layer."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.selu(input, self.inplace)
 
 
 class Threshold(_MayOverwrite):
-    """Elements above a threshold, and one value for all the others."""
+    """Elements above a threshold, and one value instead of the others."""
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -127,11 +127,11 @@ class Threshold(_MayOverwrite):
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
-        """The two numbers."""
+        """Show the two numbers."""
         return self._after(f"threshold={self.threshold}, value={self.value}")
 
 
@@ -139,7 +139,7 @@ class Threshold(_MayOverwrite):
 
 
 class Hardtanh(_MayOverwrite):
-    """Elements moved between two numbers, which had other names once."""
+    """Elements clamped between two numbers; `min_value` and `max_value` are their old names."""
 
     def __init__(
         self,
@@ -158,11 +158,11 @@ class Hardtanh(_MayOverwrite):
             )
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
-        """The two numbers."""
+        """Show the two numbers."""
         return self._after(f"min_val={self.min_val}, max_val={self.max_val}")
 
 
@@ -177,25 +177,25 @@ def _renamed(name: str, value: float, deprecated: float | None) -> float:
 
 
 class ReLU6(Hardtanh):
-    """Elements moved between zero and six."""
+    """Elements clamped between zero and six."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
 
     def extra_repr(self) -> str:
-        """Nothing about the numbers."""
+        """Show `inplace` only."""
         return _MayOverwrite.extra_repr(self)
 
 
 class Hardsigmoid(_MayOverwrite):
-    """A logistic function of straight lines."""
+    """Piecewise linear approximation of the logistic function."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.hardsigmoid(input, self.inplace)
 
     def extra_repr(self) -> str:
-        """Nothing, as in PyTorch."""
+        """Show nothing, as PyTorch does."""
         return ""
 
 
@@ -203,43 +203,43 @@ class Hardswish(_MayOverwrite):
     """Each element times its `Hardsigmoid`."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.hardswish(input, self.inplace)
 
     def extra_repr(self) -> str:
-        """Nothing, as in PyTorch."""
+        """Show nothing, as PyTorch does."""
         return ""
 
 
 class Hardshrink(Module):
-    """Elements beyond plus and minus a number, zero for those between."""
+    """Elements of a magnitude above a number, zero for the others."""
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.hardshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
-        """The number."""
+        """Show the number."""
         return f"{self.lambd}"
 
 
 class Softshrink(Module):
-    """Elements moved towards zero by a number, and not beyond."""
+    """Elements moved towards zero by a number, and not past it."""
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
         self.lambd = lambd
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.softshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
-        """The number."""
+        """Show the number."""
         return f"{self.lambd}"
 
 
@@ -250,7 +250,7 @@ class Tanh(Module):
     """Hyperbolic tangent."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.tanh(input)
 
 
@@ -258,7 +258,7 @@ class Tanhshrink(Module):
     """Each element minus its hyperbolic tangent."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.tanhshrink(input)
 
 
@@ -266,7 +266,7 @@ class Softsign(Module):
     """Each element divided by one more than its absolute value."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.softsign(input)
 
 
@@ -274,7 +274,7 @@ class Sigmoid(Module):
     """Logistic function."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.sigmoid(input)
 
 
@@ -282,7 +282,7 @@ class LogSigmoid(Module):
     """Logarithm of the logistic function."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.logsigmoid(input)
 
 
@@ -290,7 +290,7 @@ class SiLU(_MayOverwrite):
     """Each element times its logistic function."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.silu(input, self.inplace)
 
 
@@ -298,7 +298,7 @@ class Mish(_MayOverwrite):
     """Each element times the hyperbolic tangent of its softplus."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.mish(input, self.inplace)
 
 
@@ -310,11 +310,11 @@ class GELU(Module):
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
-        """The form."""
+        """Show the variant."""
         return f"approximate={self.approximate!r}"
 
 
@@ -327,11 +327,11 @@ class Softplus(Module):
         self.threshold = threshold
 
     def forward(self, input: Tensor) -> Tensor:
-        """The elementwise function."""
+        """Apply the function to each element."""
         return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
-        """The parameters of the curve."""
+        """Show the parameters of the curve."""
         return f"beta={self.beta}, threshold={self.threshold}"
 
 
@@ -339,14 +339,14 @@ class Softplus(Module):
 
 
 class _OverDim(Module):
-    """A function along one dimension."""
+    """Base of functions along one dimension."""
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
         self.dim = dim
 
     def extra_repr(self) -> str:
-        """The dimension."""
+        """Show the dimension."""
         return f"dim={self.dim}"
 
 
@@ -354,7 +354,7 @@ class Softmax(_OverDim):
     """Exponentials along a dimension, scaled to sum to one."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`."""
+        """Compute the function along `dim`; the shape is that of `input`."""
         return F.softmax(input, self.dim, _stacklevel=5)
 
 
@@ -362,7 +362,7 @@ class LogSoftmax(_OverDim):
     """The logarithm of the softmax."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`."""
+        """Compute the function along `dim`; the shape is that of `input`."""
         return F.log_softmax(input, self.dim, _stacklevel=5)
 
 
@@ -370,7 +370,7 @@ class Softmin(_OverDim):
     """The softmax of the negative elements."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`."""
+        """Compute the function along `dim`; the shape is that of `input`."""
         return F.softmin(input, self.dim, _stacklevel=5)
 
 
@@ -382,9 +382,9 @@ class GLU(Module):
         self.dim = dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """Half as long along `dim` as `input`."""
+        """Compute the function, which halves the length of `dim`."""
         return F.glu(input, self.dim)
 
     def extra_repr(self) -> str:
-        """The dimension."""
+        """Show the dimension."""
         return f"dim={self.dim}"

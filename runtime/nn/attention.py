@@ -24,7 +24,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Means of `value` (..., S, V), weighted by `query` (..., L, E) times `key` (..., S, E).
+    """Average `value` (..., S, V), weighted by `query` (..., L, E) times `key` (..., S, E).
 
     `attn_mask` is added to the scores, or, if bool, says which of them count. A query that may
     attend to nothing gets zeros. With `enable_gqa` several heads (dimension -3) of `query` share
@@ -55,7 +55,7 @@ def _masked(scores: Tensor, mask: Tensor) -> Tensor:
 
 
 def _weights(scores: Tensor, masked: bool) -> Tensor:
-    """The softmax of the scores; zeros where all of them are minus infinity."""
+    """Take the softmax of the scores; zeros where all of them are minus infinity."""
     if masked:
         nothing = (scores.array == -np.inf).all(-1, keepdims=True)
         if nothing.any():
@@ -66,7 +66,7 @@ def _weights(scores: Tensor, masked: bool) -> Tensor:
 
 
 def _shared_heads(heads: Tensor, count: int) -> Tensor:
-    """Each head repeated, for `count` heads in all."""
+    """Repeat each head, for `count` heads in all."""
     given = heads.shape[-3]
     if count % given:
         raise RuntimeError(

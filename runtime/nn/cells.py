@@ -15,7 +15,7 @@ from .parameter import empty_parameter
 
 
 class _Cell(Module):
-    """Weights and biases of `gates` gates, below each other, for the input and for the state."""
+    """Base of cells: stacked weights and biases of `gates` gates, for the input and the state."""
 
     gates: int
 
@@ -32,7 +32,7 @@ class _Cell(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Uniform within `1/sqrt(hidden_size)`, as PyTorch initialises them."""
+        """Draw all parameters uniformly within `1/sqrt(hidden_size)`, as PyTorch does."""
         bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size else 0.0
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)
@@ -41,7 +41,7 @@ class _Cell(Module):
         return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
 
     def _batched(self, input: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Both with a batch dimension; no state means zeros."""
+        """Give input and state a batch dimension; an absent state is zeros."""
         for name, given in (("input", input), ("hidden", state)):
             if given is not None and given.ndim not in (1, 2):
                 raise ValueError(
@@ -54,12 +54,12 @@ class _Cell(Module):
         return rows, state if state.ndim == 2 else state.unsqueeze(0)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """Show the sizes."""
         return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
 
 
 class RNNCell(_Cell):
-    """The next state of a network: `tanh`, or `relu`, of a sum of two linear maps."""
+    """Elman cell: the next state is `tanh`, or `relu`, of a sum of two linear maps."""
 
     gates = 1
 
@@ -75,7 +75,7 @@ class RNNCell(_Cell):
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """The state (batch, hidden_size) after `input` (batch, input_size)."""
+        """Return the state (batch, hidden_size) after `input` (batch, input_size)."""
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
         cell = recurrent.rnn_tanh_cell if self.nonlinearity == "tanh" else recurrent.rnn_relu_cell
@@ -83,20 +83,20 @@ class RNNCell(_Cell):
         return state if input.ndim == 2 else state.squeeze(0)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """Show the sizes."""
         unusual = f", nonlinearity={self.nonlinearity}" if self.nonlinearity != "tanh" else ""
         return super().extra_repr() + unusual
 
 
 class LSTMCell(_Cell):
-    """The next state and memory of a long short-term memory: Hochreiter & Schmidhuber (1997)."""
+    """Cell of a long short-term memory: Hochreiter & Schmidhuber (1997)."""
 
     gates = 4
 
     def forward(
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
-        """The state and the memory, each (batch, hidden_size), after `input`."""
+        """Return the state and the memory, each (batch, hidden_size), after `input`."""
         rows, state = self._batched(input, None if hx is None else hx[0])
         _, memory = self._batched(input, None if hx is None else hx[1])
         state, memory = recurrent.lstm_cell(rows, (state, memory), *self._weights())
@@ -104,11 +104,11 @@ class LSTMCell(_Cell):
 
 
 class GRUCell(_Cell):
-    """The next state of a gated recurrent unit: Cho et al. (2014)."""
+    """Gated recurrent unit: Cho et al. (2014)."""
 
     gates = 3
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        """The state (batch, hidden_size) after `input` (batch, input_size)."""
+        """Return the state (batch, hidden_size) after `input` (batch, input_size)."""
         state = recurrent.gru_cell(*self._batched(input, hx), *self._weights())
         return state if input.ndim == 2 else state.squeeze(0)

@@ -1,4 +1,4 @@
-"""Functions of `nn.functional` that a table of ops cannot hold: chance, state, and two answers.
+"""Functions of `nn.functional` that no entry can be: random, stateful, or with optional results.
 
 What they compute on tensors is ops of the table, so all of them are differentiable in every mode.
 """
@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..core.modes import is_grad_enabled
+from ..core.random_generator import generator
 from ..core.strides import in_order_of
 from ..core.tensor import Tensor, wrap
 from ..dispatch.op_errors import must_be_constant
 from ..generated import layers, normalization, pooling
 from ..inplace.ops import in_place, write
-from ..random import generator
 
 Sizes = int | Sequence[int]
 
@@ -25,7 +25,7 @@ Sizes = int | Sequence[int]
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zeros with probability `p`, the other elements scaled so that the mean stays.
+    """Zero elements with probability `p`, and scale the others so that the mean is kept.
 
     ValueError for a probability outside of [0, 1].
     """
@@ -38,7 +38,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
-    """What `dropout` makes of a tensor, and the mask of the elements that it kept."""
+    """Apply `dropout`; return also the mask of the elements that it kept."""
     if train is False or p == 0:
         mask, scale = wrap(np.ones(input.array.shape, np.bool_)), 1.0
     else:
@@ -47,7 +47,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
 
 
 def _kept(input: Tensor, p: float) -> Any:
-    """Which elements stay; in the order in memory of the tensor, so that the result is, too."""
+    """Draw which elements are kept, in the order in memory that the result is to have."""
     return in_order_of(input.array, generator().random(input.array.shape) >= p)
 
 
@@ -60,7 +60,7 @@ def _times(input: Tensor, other: Tensor) -> Tensor:
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """Positive elements, and a fraction of the negative ones."""
+    """Return positive elements, and a fraction of the negative ones."""
     if inplace:
         return in_place(layers._leaky_relu, "leaky_relu_")(input, negative_slope)
     return layers._leaky_relu(input, negative_slope)
@@ -79,11 +79,11 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Each channel with mean 0 and variance 1, then scaled and shifted.
+    """Give each channel mean 0 and variance 1, then scale and shift it.
 
     In training the statistics are those of the batch, and the running ones move towards them by
     `momentum`; otherwise the running ones are used. ValueError where a channel has one element.
-    Without any element there are no statistics: what is there is scaled like the first channel.
+    An empty input has no statistics, and is scaled like the first channel.
     """
     if not input.array.size:
         scaled = input.clone() if weight is None else input * weight[0]
@@ -114,7 +114,7 @@ def native_batch_norm(
     momentum: float,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`batch_norm`, with the mean and inverse standard deviation of the batch, empty if unused."""
+    """Apply `batch_norm`; return also mean and inverse deviation of the batch, empty if unused."""
     out, mean, invstd = _batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )
@@ -131,7 +131,7 @@ def native_layer_norm(
     bias: Tensor | None,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`layer_norm`, with the mean and inverse standard deviation, through which nothing flows."""
+    """Apply `layer_norm`; return also mean and inverse deviation, which have no gradients."""
     out, mean, invstd = normalization._native_layer_norm(input, normalized_shape, weight, bias, eps)
     return out, mean.detach(), invstd.detach()
 
@@ -159,7 +159,7 @@ def _batch_norm(
 
 
 def _move(running: Tensor | None, observed: Any, momentum: float) -> None:
-    """Move a running statistic towards what was observed."""
+    """Move a running statistic towards the observed one."""
     if running is not None:
         new = (1 - momentum) * running.array + momentum * observed.reshape(-1)
         write(running, new)
@@ -182,9 +182,9 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """The rows of `weight` at the integers of `input`.
+    """Look up the rows of `weight` at the integers of `input`.
 
-    With `max_norm` the rows that are asked for are first scaled down, in place, to that norm.
+    With `max_norm` the rows that are read are first scaled down, in place, to that norm.
     NotImplementedError for sparse gradients.
     """
     rows = weight.array.shape[0]
@@ -201,7 +201,7 @@ def embedding(
 
 @np.errstate(all="ignore")
 def _renormalize(weight: Tensor, rows: Any, max_norm: float, norm_type: float) -> None:
-    """Scale those of some rows down whose norm is larger than `max_norm`."""
+    """Scale down those of the given rows whose norm is larger than `max_norm`."""
     norms = np.linalg.norm(weight.array[rows], norm_type, axis=1)
     large = norms > max_norm
     if large.any():
@@ -222,7 +222,7 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Largest elements of windows of one dimension; also their places, with `return_indices`."""
+    """Take the maxima of windows of one dimension; with `return_indices` also their indices."""
     both = pooling.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return both if return_indices else both[0]
 
@@ -236,7 +236,7 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Largest elements of windows of two dimensions; also their places, with `return_indices`."""
+    """Take the maxima of windows of two dimensions; with `return_indices` also their indices."""
     both = pooling.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return both if return_indices else both[0]
 
@@ -250,6 +250,6 @@ def max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """Largest elements of windows of three dimensions; also their places, with `return_indices`."""
+    """Take the maxima of windows of three dimensions; with `return_indices` also their indices."""
     both = pooling.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
     return both if return_indices else both[0]

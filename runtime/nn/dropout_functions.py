@@ -1,4 +1,4 @@
-"""Dropouts of whole channels, and those that keep the mean and variance of `selu`."""
+"""Dropout of whole channels, and dropout that keeps the mean and variance of `selu`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..core.random_generator import generator
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
 from ..inplace.ops import in_place
-from ..random import generator
 
 _LOWEST: Final = 1.7580993408473766
-"""What `selu` tends to below, with the opposite sign: scale times alpha of Klambauer (2017)."""
+"""Negative of the limit of `selu` at -inf: scale times alpha of Klambauer (2017)."""
 
 
 def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Whole channels of (N, C, L) or (C, L) as zeros with probability `p`, the others scaled."""
+    """Zero whole channels of (N, C, L) or (C, L) with probability `p`, and scale the others."""
     if input.ndim not in (2, 3):
         raise RuntimeError(
             f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input"
@@ -30,7 +30,7 @@ def dropout1d(
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Whole channels, the second dimension, as zeros with probability `p`, the others scaled."""
+    """Zero whole channels, the second dimension, with probability `p`, and scale the others."""
     _warn_of_ndim("dropout2d", input.ndim, (3, 4))
     if input.ndim == 3:
         warn(
@@ -43,7 +43,7 @@ def dropout2d(
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Whole channels of (N, C, D, H, W) or (C, D, H, W) as zeros, the others scaled."""
+    """Zero whole channels of (N, C, D, H, W) or (C, D, H, W), and scale the others."""
     _warn_of_ndim("dropout3d", input.ndim, (4, 5))
     return _of_channels("dropout3d", input, input.ndim != 4, p, training, inplace)
 
@@ -51,14 +51,14 @@ def dropout3d(
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """What `selu` tends to below, with probability `p`; mean and variance are restored."""
+    """Replace elements by the limit of `selu` at -inf; then restore mean and variance."""
     return _restored("alpha_dropout", input, input.shape, p, training, inplace)
 
 
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """`alpha_dropout` of whole channels, which are the second dimension."""
+    """Apply `alpha_dropout` to whole channels, the second dimension."""
     shape = _per_channel(input) if training else ()
     return _restored("feature_alpha_dropout", input, shape, p, training, inplace)
 
@@ -81,7 +81,7 @@ def _of_channels(
 def _restored(
     name: str, input: Tensor, shape: tuple[int, ...], p: float, training: bool, inplace: bool
 ) -> Tensor:
-    """An affine map of what is kept and of the constant for what is not."""
+    """Map kept elements, and the constant for others, so that mean and variance are restored."""
     _check(p)
     if not training or p == 0:
         return input
@@ -96,7 +96,7 @@ def _restored(
 
 
 def _per_channel(input: Tensor) -> tuple[int, ...]:
-    """The shape of one number for each channel of each input."""
+    """Return the shape of one number for each channel of each input."""
     if input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     return (*input.shape[:2], *(1,) * (input.ndim - 2))

@@ -1,4 +1,4 @@
-"""Modules that drop whole channels, or keep the mean and variance of `selu`."""
+"""Modules of dropout of whole channels, and of dropout that keeps mean and variance of `selu`."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from .layers import Dropout
 
 
 class Dropout1d(Dropout):
-    """In training whole channels of (N, C, L) or (C, L) as zeros with probability `p`."""
+    """Dropout of whole channels of (N, C, L) or (C, L)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`; itself outside of training."""
+        """Drop elements of `input`; outside of training return it."""
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(Dropout):
-    """In training whole channels of (N, C, H, W) as zeros with probability `p`."""
+    """Dropout of whole channels of (N, C, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`; itself outside of training."""
+        """Drop elements of `input`; outside of training return it."""
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(Dropout):
-    """In training whole channels of (N, C, D, H, W) as zeros with probability `p`."""
+    """Dropout of whole channels of (N, C, D, H, W)."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`; itself outside of training."""
+        """Drop elements of `input`; outside of training return it."""
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(Dropout):
-    """In training what `selu` tends to below, with probability `p`; the variance is restored."""
+    """Dropout to the limit of `selu` at -inf, which restores mean and variance."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`; itself outside of training."""
+        """Drop elements of `input`; outside of training return it."""
         return F.alpha_dropout(input, self.p, self.training, self.inplace)
 
 
@@ -43,5 +43,5 @@ class FeatureAlphaDropout(Dropout):
     """`AlphaDropout` of whole channels."""
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`; itself outside of training."""
+        """Drop elements of `input`; outside of training return it."""
         return F.feature_alpha_dropout(input, self.p, self.training, self.inplace)

@@ -8,48 +8,48 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.missing import explaining as _explaining
+from ..core.random_generator import generator
 from ..core.tensor import Tensor
 from ..core.user_warnings import warn
 from ..inplace.ops import write
-from ..random import generator
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
-    """Uniform between `a` and `b`."""
+    """Fill with uniform numbers between `a` and `b`."""
     return _filled(tensor, generator().uniform(a, b, tensor.array.shape))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
-    """Normal of this mean and standard deviation."""
+    """Fill with normal numbers of this mean and standard deviation."""
     return _filled(tensor, generator().normal(mean, std, tensor.array.shape))
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """`val` everywhere."""
+    """Fill with `val`."""
     return _filled(tensor, val)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """0 everywhere."""
+    """Fill with zeros."""
     return _filled(tensor, 0)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """1 everywhere."""
+    """Fill with ones."""
     return _filled(tensor, 1)
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """The identity matrix."""
+    """Fill with the identity matrix."""
     if tensor.array.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return _filled(tensor, np.eye(*tensor.array.shape))
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much a nonlinearity shrinks a standard deviation: the factor that restores it.
+    """Return the factor that restores the standard deviation after a nonlinearity.
 
     `param` is the negative slope of `leaky_relu`. ValueError for an unknown name.
     """
@@ -71,20 +71,20 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Uniform of variance `2 gain² / (fan_in + fan_out)`: Glorot & Bengio (2010)."""
+    """Fill uniformly with variance `2 gain² / (fan_in + fan_out)`: Glorot & Bengio (2010)."""
     bound = gain * math.sqrt(6 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Normal of variance `2 gain² / (fan_in + fan_out)`: Glorot & Bengio (2010)."""
+    """Fill normally with variance `2 gain² / (fan_in + fan_out)`: Glorot & Bengio (2010)."""
     return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(fans(tensor))))
 
 
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
-    """Uniform of variance `gain² / fan`: He et al. (2015); `a` is the slope of `leaky_relu`."""
+    """Fill uniformly with variance `gain² / fan`: He et al. (2015), slope `a` below zero."""
     if not tensor.array.size:
         warn("Initializing zero-element tensors is a no-op.")
         return tensor
@@ -95,7 +95,7 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
-    """Normal of variance `gain² / fan`: He et al. (2015); `a` is the slope of `leaky_relu`."""
+    """Fill normally with variance `gain² / fan`: He et al. (2015), slope `a` below zero."""
     if not tensor.array.size:
         warn("Initializing zero-element tensors is a no-op.")
         return tensor
@@ -103,7 +103,7 @@ def kaiming_normal_(
 
 
 def fans(tensor: Tensor) -> tuple[int, int]:
-    """`fan_in` and `fan_out` of a weight of shape (out, in, ...)."""
+    """Return `fan_in` and `fan_out` of a weight of shape (out, in, ...)."""
     shape = tensor.array.shape
     if len(shape) < 2:
         raise ValueError(

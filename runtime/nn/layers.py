@@ -22,7 +22,7 @@ Sizes = int | Sequence[int]
 
 
 class _Conv(Module):
-    """A convolution with a weight of shape (out_channels, in_channels / groups, ...)."""
+    """Base of convolutions, with a weight of shape (out_channels, in_channels / groups, ...)."""
 
     spatial: int
 
@@ -56,7 +56,7 @@ class _Conv(Module):
         return (size,) * self.spatial if isinstance(size, int) else tuple(size)
 
     def reset_parameters(self) -> None:
-        """Uniform within `1/sqrt(fan_in)`, as PyTorch initialises them."""
+        """Draw both uniformly within `1/sqrt(fan_in)`, as PyTorch does."""
         fan_in, _ = init.fans(self.weight)
         bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
         init.uniform_(self.weight, -bound, bound)
@@ -64,7 +64,7 @@ class _Conv(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (batch, out_channels, ...), or without the batch."""
+        """Return the convolution, of shape (batch, out_channels, ...), or without the batch."""
         convolve = (F.conv1d, F.conv2d, F.conv3d)[self.spatial - 1]
         result: Tensor = convolve(
             input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
@@ -72,7 +72,7 @@ class _Conv(Module):
         return result
 
     def extra_repr(self) -> str:
-        """The sizes, and what is not as by default."""
+        """Show the sizes, and settings that are not the default."""
         parts = [
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
             f"stride={self.stride}"
@@ -87,19 +87,19 @@ class _Conv(Module):
 
 
 class Conv1d(_Conv):
-    """A convolution over one dimension."""
+    """Convolution over one dimension."""
 
     spatial = 1
 
 
 class Conv2d(_Conv):
-    """A convolution over two dimensions."""
+    """Convolution over two dimensions."""
 
     spatial = 2
 
 
 class Conv3d(_Conv):
-    """A convolution over three dimensions."""
+    """Convolution over three dimensions."""
 
     spatial = 3
 
@@ -108,7 +108,7 @@ class Conv3d(_Conv):
 
 
 class BatchNorm(Module):
-    """Each channel with mean 0 and variance 1, then scaled and shifted."""
+    """Batch normalisation: each channel gets mean 0 and variance 1, then scale and shift."""
 
     ndims: tuple[int, ...]
 
@@ -140,7 +140,7 @@ class BatchNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`; in training the running statistics move."""
+        """Normalise `input`; in training also update the running statistics."""
         if input.ndim not in self.ndims:
             raise ValueError(f"expected {self.ndims} dimensions of input (got {input.ndim}D input)")
         momentum = 0.0 if self.momentum is None else self.momentum
@@ -160,7 +160,7 @@ class BatchNorm(Module):
         )
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """Show the sizes."""
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
             f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
@@ -186,7 +186,7 @@ class BatchNorm3d(BatchNorm):
 
 
 class LayerNorm(Module):
-    """The last dimensions together with mean 0 and variance 1, then scaled and shifted."""
+    """Layer normalisation: the last dimensions get mean 0 and variance 1, then scale and shift."""
 
     def __init__(
         self,
@@ -209,11 +209,11 @@ class LayerNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`."""
+        """Normalise `input`."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """Show the sizes."""
         return (
             f"{self.normalized_shape}, eps={self.eps}, "
             f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
@@ -224,7 +224,7 @@ class LayerNorm(Module):
 
 
 class Dropout(Module):
-    """In training zeros with probability `p`; the other elements are scaled to keep the mean."""
+    """Dropout: in training elements are zeroed with probability `p`, the others scaled."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -233,16 +233,16 @@ class Dropout(Module):
         self.p, self.inplace = p, inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`; itself outside of training."""
+        """Drop elements of `input`; outside of training return it."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
-        """The probability."""
+        """Show the probability."""
         return f"p={self.p}, inplace={self.inplace}"
 
 
 class Embedding(Module):
-    """A table of vectors, looked up by their numbers."""
+    """Embedding: a table of vectors, looked up by index."""
 
     def __init__(
         self,
@@ -267,7 +267,7 @@ class Embedding(Module):
             self.weight.array[self.padding_idx] = 0
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (*input, embedding_dim)."""
+        """Look up vectors; the shape is (*input, embedding_dim)."""
         return F.embedding(
             input,
             self.weight,
@@ -278,7 +278,7 @@ class Embedding(Module):
         )
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """Show the sizes."""
         given = {
             "padding_idx": self.padding_idx,
             "max_norm": self.max_norm,

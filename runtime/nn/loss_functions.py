@@ -14,7 +14,7 @@ _Loss = TypeVar("_Loss", bound=Callable[..., Any])
 
 
 def _of_one_size(loss: _Loss) -> _Loss:
-    """A loss that warns of a target that is broadcast, or broadcasts the input."""
+    """Make a loss warn of a target that is broadcast, or broadcasts the input."""
 
     @wraps(loss)
     def call(input: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
@@ -44,7 +44,7 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """The Kullback-Leibler divergence; the mean over elements, not over inputs, is a surprise."""
+    """Compute the Kullback-Leibler divergence; warn of `mean`, which is over elements."""
     if reduction == "mean" and size_average is None and reduce is None:
         warn(
             "kl_div: reduction 'mean' divides by the number of elements; the divergence itself is "

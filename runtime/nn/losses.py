@@ -1,4 +1,4 @@
-"""The modules that the losses and distances of `nn.functional` make."""
+"""Modules of the losses and distances of `nn.functional`."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from .modules import Loss
 
 
 class L1Loss(Loss):
-    """Absolute differences."""
+    """Absolute error."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
 class SmoothL1Loss(Loss):
-    """Squared differences that become absolute ones from `beta` on."""
+    """Smooth absolute error: squared below `beta`."""
 
     def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
         super().__init__(reduction)
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
 class HuberLoss(Loss):
-    """Half the squared differences, linear from `delta` on."""
+    """Huber loss: half the squared error, linear from `delta` on."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction)
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
 class KLDivLoss(Loss):
-    """The divergence of a distribution; `batchmean` is the sum over the length of a batch."""
+    """Kullback-Leibler divergence; `batchmean` is the sum divided by the batch size."""
 
     reductions = (*Loss.reductions, "batchmean")
 
@@ -50,7 +50,7 @@ class KLDivLoss(Loss):
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
@@ -62,7 +62,7 @@ class BCELoss(Loss):
         self.register_buffer("weight", weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
 
 
@@ -70,12 +70,12 @@ class SoftMarginLoss(Loss):
     """Logistic loss of two classes, 1 and -1."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
 class _MarginLoss(Loss):
-    """A loss of what should be apart by a margin."""
+    """Base of losses with a margin."""
 
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
         super().__init__(reduction)
@@ -83,38 +83,38 @@ class _MarginLoss(Loss):
 
 
 class MarginRankingLoss(_MarginLoss):
-    """How far scores are from the wanted order."""
+    """Ranking loss: scores that are not in the wanted order."""
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.margin_ranking_loss(
             input1, input2, target, margin=self.margin, reduction=self.reduction
         )
 
 
 class HingeEmbeddingLoss(_MarginLoss):
-    """Distances that should be small where `target` is 1, and larger than a margin where -1."""
+    """Hinge loss of distances: small where `target` is 1, above a margin where it is -1."""
 
     def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
         super().__init__(margin, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
 
 
 class CosineEmbeddingLoss(_MarginLoss):
-    """Angles that should be small where `target` is 1, and large where it is -1."""
+    """Loss of angles: small where `target` is 1, large where it is -1."""
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.cosine_embedding_loss(
             input1, input2, target, margin=self.margin, reduction=self.reduction
         )
 
 
 class TripletMarginLoss(Loss):
-    """Distances to negatives that should be larger than those to positives."""
+    """Triplet loss: distances to negatives that exceed those to positives by a margin."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class TripletMarginLoss(Loss):
         self.swap = swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.triplet_margin_loss(
             anchor,
             positive,
@@ -157,7 +157,7 @@ class GaussianNLLLoss(Loss):
         self.eps = eps
 
     def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.gaussian_nll_loss(
             input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
         )
@@ -179,7 +179,7 @@ class PoissonNLLLoss(Loss):
         self.eps = eps
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.poisson_nll_loss(
             log_input,
             target,
@@ -198,12 +198,12 @@ class MultiLabelSoftMarginLoss(Loss):
         self.register_buffer("weight", weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
 
 
 class MultiMarginLoss(Loss):
-    """Scores of the other classes that should be smaller by a margin than that of the right one."""
+    """Hinge loss of classes: the right one's score exceeds the others by a margin."""
 
     def __init__(
         self,
@@ -224,7 +224,7 @@ class MultiMarginLoss(Loss):
         self.margin = margin
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.multi_margin_loss(
             input,
             target,
@@ -239,7 +239,7 @@ class MultiMarginLoss(Loss):
 
 
 class CosineSimilarity(Module):
-    """Cosines of the angles between vectors along a dimension."""
+    """Cosine similarity of vectors along a dimension."""
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
@@ -247,7 +247,7 @@ class CosineSimilarity(Module):
         self.eps = eps
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """Of the shape of the vectors, without that dimension."""
+        """Compute cosines, of the shape of the vectors without that dimension."""
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
@@ -261,5 +261,5 @@ class PairwiseDistance(Module):
         self.keepdim = keepdim
 
     def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """Of the shape of the vectors, without the last dimension unless `keepdim`."""
+        """Compute distances, without the last dimension unless `keepdim`."""
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)

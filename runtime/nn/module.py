@@ -1,4 +1,4 @@
-"""`Module`: parameters, buffers and modules inside one another, by name."""
+"""`Module`: a tree of modules with named parameters and buffers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _Self = TypeVar("_Self", bound="Module")
 
 
 class LoadedKeys(NamedTuple):
-    """What `load_state_dict` did not find, and what it had no use for."""
+    """Result of `load_state_dict`: keys that were missing, and keys that were not expected."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
 
     def problems(self) -> list[str]:
-        """A line for each kind of key that does not match."""
+        """Describe each kind of key that does not match, on a line."""
         kinds = {"Missing": self.missing_keys, "Unexpected": self.unexpected_keys}
         return [
             f"{kind} key(s) in state_dict: " + ", ".join(f'"{key}"' for key in keys) + ". "
@@ -56,7 +56,7 @@ class Module:
         )
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the module computes."""
+        """Compute the module's result; defined by subclasses."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
@@ -107,7 +107,7 @@ class Module:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def _forget(self, name: str) -> bool:
-        """Remove what a name stood for; whether it stood for anything."""
+        """Remove what is registered under a name; return whether anything was."""
         found = False
         for members in (self._parameters, self._buffers, self._modules, vars(self)):
             if name in members:
@@ -127,7 +127,7 @@ class Module:
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Add a tensor that is not trained; it belongs to the state if it is persistent."""
+        """Add a tensor that is not trained; a persistent one is part of the state."""
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"cannot assign '{type(tensor).__name__}' object to buffer '{name}'")
         self._forget(_checked_name(name))
@@ -147,7 +147,7 @@ class Module:
     # ---- what is inside
 
     def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """This module and all inside it, each once, with dotted names."""
+        """Iterate over this module and all its descendants, each once, with dotted names."""
         seen: set[int] = set()
         stack: list[tuple[str, Module]] = [(prefix, self)]
         while stack:
@@ -161,11 +161,11 @@ class Module:
                     stack.append((_joined(name, child_name), child))
 
     def modules(self) -> Iterator[Module]:
-        """This module and all inside it, each once."""
+        """Iterate over this module and all its descendants, each once."""
         return (module for _, module in self.named_modules())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules directly inside, each once."""
+        """Iterate over the direct submodules, each once."""
         seen: set[int] = set()
         for name, module in self._modules.items():
             if module is not None and id(module) not in seen:
@@ -173,25 +173,25 @@ class Module:
                 yield name, module
 
     def children(self) -> Iterator[Module]:
-        """The modules directly inside, each once."""
+        """Iterate over the direct submodules, each once."""
         return (module for _, module in self.named_children())
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """The parameters, each once, with dotted names."""
+        """Iterate over the parameters, each once, with dotted names."""
         return self._named_members("_parameters", prefix, recurse)
 
     def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
-        """The parameters, each once."""
+        """Iterate over the parameters, each once."""
         return (param for _, param in self.named_parameters(recurse=recurse))
 
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """The buffers, each once, with dotted names."""
+        """Iterate over the buffers, each once, with dotted names."""
         return self._named_members("_buffers", prefix, recurse)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """The buffers, each once."""
+        """Iterate over the buffers, each once."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def _named_members(self, kind: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Tensor]]:
@@ -205,14 +205,14 @@ class Module:
     # ---- doing something to all of them
 
     def apply(self: _Self, function: Callable[[Module], object]) -> _Self:
-        """Call `function` on the modules inside, then on this one."""
+        """Call `function` on all descendants, then on this module."""
         for child in self.children():
             child.apply(function)
         function(self)
         return self
 
     def train(self: _Self, mode: bool = True) -> _Self:
-        """Switch this module and those inside to training, or to evaluation."""
+        """Switch this module and its descendants to training, or to evaluation."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         for module in self.modules():
@@ -224,18 +224,18 @@ class Module:
         return self.train(False)
 
     def requires_grad_(self: _Self, requires_grad: bool = True) -> _Self:
-        """Ask, or stop asking, for the gradients of all parameters."""
+        """Set `requires_grad` of all parameters."""
         for param in self.parameters():
             param.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or set them to zero."""
+        """Set the gradients of all parameters to None, or to zero."""
         for param in self.parameters():
             clear_grad(param, set_to_none)
 
     def to(self: _Self, *args: Any, **kwargs: Any) -> _Self:
-        """Cast floating-point parameters and buffers, in place; integers stay what they are.
+        """Cast floating-point parameters and buffers, in place; integers keep their dtype.
 
         Called as `to(dtype)`, `to(device, dtype)` or `to(tensor)`. There is one device, the CPU:
         RuntimeError for any other.
@@ -255,17 +255,17 @@ class Module:
         return self
 
     def float(self: _Self) -> _Self:
-        """`to(float32)`."""
+        """Cast to float32, as `to(float32)`."""
         return self.to(np.float32)
 
     def double(self: _Self) -> _Self:
-        """`to(float64)`."""
+        """Cast to float64, as `to(float64)`."""
         return self.to(np.float64)
 
     # ---- the state
 
     def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
-        """Parameters and persistent buffers by dotted name, on the same memory, detached."""
+        """Return parameters and persistent buffers by dotted name, detached, sharing memory."""
         state = {}
         for module_name, module in _named_modules_repeated(self, prefix):
             persistent = {
@@ -315,7 +315,7 @@ class Module:
     # ---- its text
 
     def extra_repr(self) -> str:
-        """What `repr` shows of the module itself."""
+        """Show the module's own settings in its `repr`."""
         return ""
 
     def __repr__(self) -> str:
@@ -332,7 +332,7 @@ class Module:
 
 
 def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
-    """Forget a gradient, or set it to zero in its own memory."""
+    """Set a gradient to None, or to zero in its own memory."""
     if tensor.grad is None:
         return
     if set_to_none:
@@ -344,7 +344,7 @@ def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
 
 
 def _named_modules_repeated(module: Module, prefix: str) -> Iterator[tuple[str, Module]]:
-    """Like `named_modules`, but a shared module comes under each of its names."""
+    """Iterate like `named_modules`, but over a shared module under each of its names."""
     yield prefix, module
     for name, child in module._modules.items():
         if child is not None:

@@ -1,4 +1,4 @@
-"""The modules that the functions of `nn.functional` make."""
+"""Containers, linear layers, and the losses used most."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .parameter import Parameter
 
 
 class Sequential(Module):
-    """Modules one after the other: `Sequential(a, b)`, or of an ordered dict of them."""
+    """Modules called one after the other: `Sequential(a, b)`, or of an ordered dict of them."""
 
     def __init__(self, *modules: Module | OrderedDict[str, Module]) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class Sequential(Module):
             self.add_module(name, module)
 
     def forward(self, input: Any) -> Any:
-        """The output of the last module."""
+        """Return the output of the last module."""
         for module in self:
             input = module(input)
         return input
@@ -55,7 +55,7 @@ class Sequential(Module):
 
 
 class ModuleList(Module):
-    """A list whose modules the module around it knows."""
+    """List of modules, which are registered with the module that holds it."""
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
@@ -87,18 +87,18 @@ class ModuleList(Module):
 
 
 class Identity(Module):
-    """What comes in; arguments of the constructor are ignored."""
+    """Module that returns its input; arguments of the constructor are ignored."""
 
     def __init__(self, *_args: object, **_kwargs: object) -> None:
         super().__init__()
 
     def forward(self, input: Any) -> Any:
-        """`input`."""
+        """Return `input`."""
         return input
 
 
 class Linear(Module):
-    """`input @ weight.T + bias`, with a weight of shape (out_features, in_features)."""
+    """Linear map `input @ weight.T + bias`, with a weight of shape (out_features, in_features)."""
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, dtype: Any = None
@@ -114,7 +114,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Uniform within `1/sqrt(in_features)`, as PyTorch initialises them."""
+        """Draw both uniformly within `1/sqrt(in_features)`, as PyTorch does."""
         if self.in_features:
             bound = 1 / math.sqrt(self.in_features)
             init.uniform_(self.weight, -bound, bound)
@@ -124,11 +124,11 @@ class Linear(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (..., out_features) for (..., in_features)."""
+        """Map (..., in_features) to (..., out_features)."""
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """Show the sizes."""
         return (
             f"in_features={self.in_features}, out_features={self.out_features}, "
             f"bias={self.bias is not None}"
@@ -136,7 +136,7 @@ class Linear(Module):
 
 
 class Flatten(Module):
-    """Dimensions from `start_dim` to `end_dim` as one."""
+    """Module that merges the dimensions from `start_dim` to `end_dim`."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -144,11 +144,11 @@ class Flatten(Module):
         self.end_dim = end_dim
 
     def forward(self, input: Tensor) -> Tensor:
-        """The flattened tensor."""
+        """Return the flattened tensor."""
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
-        """The dimensions."""
+        """Show the dimensions."""
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
@@ -156,7 +156,7 @@ class Flatten(Module):
 
 
 class Loss(Module):
-    """A loss, whose elements are averaged, summed or left alone."""
+    """Base of losses: `reduction` says whether elements are averaged, summed or left."""
 
     reductions: tuple[str, ...] = ("mean", "sum", "none")
 
@@ -168,10 +168,10 @@ class Loss(Module):
 
 
 class MSELoss(Loss):
-    """Squared differences."""
+    """Squared error."""
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
@@ -189,7 +189,7 @@ class BCEWithLogitsLoss(Loss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.binary_cross_entropy_with_logits(
             input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
         )
@@ -206,7 +206,7 @@ class NLLLoss(Loss):
         self.ignore_index = ignore_index
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.nll_loss(
             input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
         )
@@ -228,7 +228,7 @@ class CrossEntropyLoss(Loss):
         self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """Compute the loss."""
         return F.cross_entropy(
             input,
             target,

@@ -1,4 +1,4 @@
-"""Normalisations that take their defaults from the dtype, keep state, or look at neighbours."""
+"""Normalisations of `nn.functional` that are composed of ops."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor:
-    """The last dimensions divided by the root of their mean square, then scaled.
+    """Divide the last dimensions by the root of their mean square, then scale them.
 
-    `eps` is added to the mean square; by default it is the spacing of numbers at one.
+    `eps` is added to the mean square; by default it is the dtype's epsilon.
     """
     floating("rms_norm", input.array)
     shape = tuple(normalized_shape)
@@ -47,7 +47,7 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Each channel of each input with mean 0 and variance 1, then scaled and shifted.
+    """Give each channel of each input mean 0 and variance 1, then scale and shift it.
 
     It is a batch normalisation in which every channel of every input is a channel of its own. The
     running statistics move towards the means of those of the inputs.
@@ -76,9 +76,9 @@ def instance_norm(
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """Each element divided by `(k + alpha m)**beta`, `m` the mean square of `size` channels.
+    """Divide each element by `(k + alpha m)**beta`, `m` the mean square of `size` channels.
 
-    Beyond the first and the last channel there are zeros. ValueError without spatial dimensions.
+    Channels before the first and after the last are zeros. ValueError without spatial dimensions.
     """
     if input.ndim < 3:
         raise ValueError(

@@ -15,7 +15,7 @@ from .parameter import empty_parameter
 
 
 class GroupNorm(Module):
-    """Each group of channels with mean 0 and variance 1; then each channel scaled and shifted."""
+    """Group normalisation: groups of channels get mean 0 and variance 1, then scale and shift."""
 
     def __init__(
         self,
@@ -40,18 +40,18 @@ class GroupNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Ones and zeros."""
+        """Set scales to one and shifts to zero."""
         if self.weight is not None:
             init.ones_(self.weight)
         if self.bias is not None:
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`."""
+        """Normalise `input`."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """Show the sizes."""
         return (
             f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
             f"bias={self.bias is not None}"
@@ -59,7 +59,7 @@ class GroupNorm(Module):
 
 
 class RMSNorm(Module):
-    """The last dimensions divided by the root of their mean square, then scaled."""
+    """Normalisation of the last dimensions by the root of their mean square, then a scale."""
 
     def __init__(
         self,
@@ -78,39 +78,39 @@ class RMSNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Ones."""
+        """Set scales to one."""
         if self.weight is not None:
             init.ones_(self.weight)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`."""
+        """Normalise `input`."""
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """Show the sizes."""
         return (
             f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
         )
 
 
 class LocalResponseNorm(Module):
-    """Each element divided by a power of the mean square over neighbouring channels."""
+    """Normalisation by a power of the mean square over neighbouring channels."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`."""
+        """Normalise `input`."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
-        """The numbers."""
+        """Show the numbers."""
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
 class _InstanceNorm(BatchNorm):
-    """Each channel of each input with mean 0 and variance 1; `ndims` are without and with batch."""
+    """Base of instance normalisation; `ndims` are the dimensions without and with batch."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class _InstanceNorm(BatchNorm):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`; in training the running statistics move, if there are any."""
+        """Normalise `input`; in training also update the running statistics, if there are any."""
         if input.ndim not in self.ndims:
             raise ValueError(
                 f"expected {self.ndims[0]}D or {self.ndims[1]}D input (got {input.ndim}D input)"

@@ -10,7 +10,7 @@ from .module import Module
 
 
 class _Pad(Module):
-    """Something around the last `spatial` dimensions, by `mode` of `nn.functional.pad`."""
+    """Base of padding of the last `spatial` dimensions, by `mode` of `nn.functional.pad`."""
 
     spatial: int
     mode: str
@@ -26,11 +26,11 @@ class _Pad(Module):
         self.padding = given
 
     def forward(self, input: Tensor) -> Tensor:
-        """The padded tensor."""
+        """Return the padded tensor."""
         return F.pad(input, self.padding, self.mode)
 
     def extra_repr(self) -> str:
-        """The widths."""
+        """Show the widths."""
         return f"{self.padding}"
 
 
@@ -40,28 +40,28 @@ class _ConstantPad(_Pad):
         self.value = value
 
     def forward(self, input: Tensor) -> Tensor:
-        """The padded tensor."""
+        """Return the padded tensor."""
         return F.pad(input, self.padding, "constant", self.value)
 
     def extra_repr(self) -> str:
-        """The widths and the number."""
+        """Show the widths and the number."""
         return f"padding={self.padding}, value={self.value}"
 
 
 class ConstantPad1d(_ConstantPad):
-    """A number around the last dimension."""
+    """Padding of the last dimension with a number."""
 
     spatial = 1
 
 
 class ConstantPad2d(_ConstantPad):
-    """A number around the last two dimensions."""
+    """Padding of the last two dimensions with a number."""
 
     spatial = 2
 
 
 class ConstantPad3d(_ConstantPad):
-    """A number around the last three dimensions."""
+    """Padding of the last three dimensions with a number."""
 
     spatial = 3
 
@@ -71,19 +71,19 @@ class _ZeroPad(_Pad):
 
 
 class ZeroPad1d(_ZeroPad):
-    """Zeros around the last dimension."""
+    """Padding of the last dimension with zeros."""
 
     spatial = 1
 
 
 class ZeroPad2d(_ZeroPad):
-    """Zeros around the last two dimensions."""
+    """Padding of the last two dimensions with zeros."""
 
     spatial = 2
 
 
 class ZeroPad3d(_ZeroPad):
-    """Zeros around the last three dimensions."""
+    """Padding of the last three dimensions with zeros."""
 
     spatial = 3
 
@@ -93,19 +93,19 @@ class _ReflectionPad(_Pad):
 
 
 class ReflectionPad1d(_ReflectionPad):
-    """The last dimension mirrored at the edges."""
+    """Padding of the last dimension by reflection at the edges."""
 
     spatial = 1
 
 
 class ReflectionPad2d(_ReflectionPad):
-    """The last two dimensions mirrored at the edges."""
+    """Padding of the last two dimensions by reflection at the edges."""
 
     spatial = 2
 
 
 class ReflectionPad3d(_ReflectionPad):
-    """The last three dimensions mirrored at the edges."""
+    """Padding of the last three dimensions by reflection at the edges."""
 
     spatial = 3
 
@@ -115,19 +115,19 @@ class _ReplicationPad(_Pad):
 
 
 class ReplicationPad1d(_ReplicationPad):
-    """The last dimension continued by the outermost elements."""
+    """Padding of the last dimension with its outermost elements."""
 
     spatial = 1
 
 
 class ReplicationPad2d(_ReplicationPad):
-    """The last two dimensions continued by the outermost elements."""
+    """Padding of the last two dimensions with their outermost elements."""
 
     spatial = 2
 
 
 class ReplicationPad3d(_ReplicationPad):
-    """The last three dimensions continued by the outermost elements."""
+    """Padding of the last three dimensions with their outermost elements."""
 
     spatial = 3
 
@@ -137,18 +137,18 @@ class _CircularPad(_Pad):
 
 
 class CircularPad1d(_CircularPad):
-    """The last dimension continued from the opposite side."""
+    """Padding of the last dimension from the opposite side."""
 
     spatial = 1
 
 
 class CircularPad2d(_CircularPad):
-    """The last two dimensions continued from the opposite side."""
+    """Padding of the last two dimensions from the opposite side."""
 
     spatial = 2
 
 
 class CircularPad3d(_CircularPad):
-    """The last three dimensions continued from the opposite side."""
+    """Padding of the last three dimensions from the opposite side."""
 
     spatial = 3

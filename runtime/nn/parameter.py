@@ -1,4 +1,4 @@
-"""`Parameter`: a tensor that a module shows to its optimizer."""
+"""`Parameter`: a tensor that modules register when it is set as an attribute."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from ..core.node import AccumulateGrad
+from ..core.accumulate_grad import AccumulateGrad
 from ..core.tensor import Tensor, wrap
 from ..core.type_promotion import get_default_dtype
 from ..functions.creation import float_dtype
 
 
 class _ParameterType(type):
-    """A parameter is a marked `Tensor`: a subclass would leave the fast path of every op."""
+    """Metaclass of `Parameter`, whose instances are marked `Tensor`s: a subclass would be slow."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor) and getattr(instance, "_is_parameter", False)
 
 
 class Parameter(Tensor, metaclass=_ParameterType):
-    """`Parameter(data)` is a leaf on the memory of `data` that requires a gradient."""
+    """Leaf that requires grad, on the memory of the tensor it is made of: `Parameter(data)`."""
 
     __slots__ = ()
 
@@ -38,12 +38,12 @@ class Parameter(Tensor, metaclass=_ParameterType):
 
 
 def empty_parameter(shape: Sequence[int], dtype: Any) -> Tensor:
-    """A parameter that is still to be written; the default dtype if `dtype` is None."""
+    """Make an uninitialised parameter; the default dtype if `dtype` is None."""
     return Parameter(wrap(np.empty(tuple(shape), float_dtype(dtype))))
 
 
 def set_array(tensor: Tensor, array: np.ndarray[Any, Any]) -> None:
-    """Give a leaf another array, for instance of another dtype; what it accumulated goes along."""
+    """Give a leaf another array, for instance of another dtype, and cast its gradient with it."""
     tensor.array = array
     if isinstance(tensor.grad_node, AccumulateGrad):
         tensor.grad_node.array = array

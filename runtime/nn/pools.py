@@ -14,7 +14,7 @@ OptionalSizes = int | None | Sequence[int | None]
 
 
 class _Windows(Module):
-    """Something of windows of `spatial` dimensions; no stride means windows side by side."""
+    """Base of pooling over windows of `spatial` dimensions; the stride is by default their size."""
 
     spatial: int
 
@@ -28,7 +28,7 @@ class _Windows(Module):
         return tuple(size) if isinstance(size, Sequence) else (size,) * self.spatial
 
     def extra_repr(self) -> str:
-        """The windows."""
+        """Show the windows."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
@@ -49,7 +49,7 @@ class _MaxPool(_Windows):
         self.dilation, self.return_indices, self.ceil_mode = dilation, return_indices, ceil_mode
 
     def forward(self, input: Tensor) -> Any:
-        """The maxima; with `return_indices` also their places."""
+        """Return the maxima; with `return_indices` also their indices."""
         pool = (F.max_pool1d, F.max_pool2d, F.max_pool3d)[self.spatial - 1]
         return pool(
             input,
@@ -62,24 +62,24 @@ class _MaxPool(_Windows):
         )
 
     def extra_repr(self) -> str:
-        """The windows."""
+        """Show the windows."""
         return f"{super().extra_repr()}, dilation={self.dilation}, ceil_mode={self.ceil_mode}"
 
 
 class MaxPool1d(_MaxPool):
-    """Largest elements of windows of one dimension."""
+    """Maxima of windows of one dimension."""
 
     spatial = 1
 
 
 class MaxPool2d(_MaxPool):
-    """Largest elements of windows of two dimensions."""
+    """Maxima of windows of two dimensions."""
 
     spatial = 2
 
 
 class MaxPool3d(_MaxPool):
-    """Largest elements of windows of three dimensions."""
+    """Maxima of windows of three dimensions."""
 
     spatial = 3
 
@@ -92,25 +92,25 @@ class _MaxUnpool(_Windows):
     def forward(
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
-        """The maxima at their places, with zeros elsewhere."""
+        """Put the maxima at their indices, with zeros elsewhere."""
         unpool = (F.max_unpool1d, F.max_unpool2d, F.max_unpool3d)[self.spatial - 1]
         return unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """What `MaxPool1d` picked, back at its places."""
+    """Partial inverse of `MaxPool1d`: maxima at their indices."""
 
     spatial = 1
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """What `MaxPool2d` picked, back at its places."""
+    """Partial inverse of `MaxPool2d`: maxima at their indices."""
 
     spatial = 2
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """What `MaxPool3d` picked, back at its places."""
+    """Partial inverse of `MaxPool3d`: maxima at their indices."""
 
     spatial = 3
 
@@ -133,7 +133,7 @@ class _AvgPool(_Windows):
         self.divisor_override = divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
-        """The means."""
+        """Return the means."""
         windows = (self.kernel_size, self.stride, self.padding)
         options = (self.ceil_mode, self.count_include_pad)
         if self.spatial == 1:
@@ -180,7 +180,7 @@ class AvgPool3d(_AvgPool):
 
 
 class _LPPool(Module):
-    """The p-norms of windows."""
+    """Base of pooling by p-norms."""
 
     spatial: int
 
@@ -196,7 +196,7 @@ class _LPPool(Module):
         self.stride, self.ceil_mode = stride, ceil_mode
 
     def forward(self, input: Tensor) -> Tensor:
-        """The norms."""
+        """Return the norms."""
         pool: Any = (F.lp_pool1d, F.lp_pool2d, F.lp_pool3d)[self.spatial - 1]
         norms: Tensor = pool(
             input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
@@ -204,7 +204,7 @@ class _LPPool(Module):
         return norms
 
     def extra_repr(self) -> str:
-        """The windows."""
+        """Show the windows."""
         return (
             f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
             f"ceil_mode={self.ceil_mode}"
@@ -212,19 +212,19 @@ class _LPPool(Module):
 
 
 class LPPool1d(_LPPool):
-    """The p-norms of windows of one dimension."""
+    """P-norms of windows of one dimension."""
 
     spatial = 1
 
 
 class LPPool2d(_LPPool):
-    """The p-norms of windows of two dimensions."""
+    """P-norms of windows of two dimensions."""
 
     spatial = 2
 
 
 class LPPool3d(_LPPool):
-    """The p-norms of windows of three dimensions."""
+    """P-norms of windows of three dimensions."""
 
     spatial = 3
 
@@ -233,7 +233,7 @@ class LPPool3d(_LPPool):
 
 
 class _Adaptive(Module):
-    """Windows that divide each of the last dimensions into so many, nearly equal ones."""
+    """Base of pooling to a given size, over windows of nearly equal length."""
 
     spatial: int
 
@@ -242,32 +242,32 @@ class _Adaptive(Module):
         self.output_size = output_size
 
     def extra_repr(self) -> str:
-        """The output size."""
+        """Show the output size."""
         return f"output_size={self.output_size}"
 
 
 class _AdaptiveAvgPool(_Adaptive):
     def forward(self, input: Tensor) -> Tensor:
-        """The means, of the output size."""
+        """Return the means, of the output size."""
         pools: Any = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)
         means: Tensor = pools[self.spatial - 1](input, self.output_size)
         return means
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
-    """Means over so many windows in the last dimension."""
+    """Means over windows of the last dimension, as many as the output size."""
 
     spatial = 1
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
-    """Means over so many windows in each of the last two dimensions."""
+    """Means over windows of the last two dimensions, as many as the output sizes."""
 
     spatial = 2
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
-    """Means over so many windows in each of the last three dimensions."""
+    """Means over windows of the last three dimensions, as many as the output sizes."""
 
     spatial = 3
 
@@ -278,24 +278,24 @@ class _AdaptiveMaxPool(_Adaptive):
         self.return_indices = return_indices
 
     def forward(self, input: Tensor) -> Any:
-        """The maxima, of the output size; with `return_indices` also their places."""
+        """Return the maxima, of the output size; with `return_indices` also their indices."""
         pools: Any = (F.adaptive_max_pool1d, F.adaptive_max_pool2d, F.adaptive_max_pool3d)
         return pools[self.spatial - 1](input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
-    """Largest elements of so many windows in the last dimension."""
+    """Maxima over windows of the last dimension, as many as the output size."""
 
     spatial = 1
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
-    """Largest elements of so many windows in each of the last two dimensions."""
+    """Maxima over windows of the last two dimensions, as many as the output sizes."""
 
     spatial = 2
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
-    """Largest elements of so many windows in each of the last three dimensions."""
+    """Maxima over windows of the last three dimensions, as many as the output sizes."""
 
     spatial = 3

@@ -1,4 +1,4 @@
-"""Modules that change how many elements stand for an image, or where they stand."""
+"""Modules that resample images, exchange channels for pixels, or cut images into patches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Factors = float | Sequence[float]
 
 
 class Upsample(Module):
-    """The spatial dimensions with other lengths, by interpolation."""
+    """Interpolation of the spatial dimensions to other lengths."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class Upsample(Module):
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """The images in another size."""
+        """Return the images in the other size."""
         return F.interpolate(
             input,
             self.size,
@@ -44,76 +44,76 @@ class Upsample(Module):
         )
 
     def extra_repr(self) -> str:
-        """The size and the mode."""
+        """Show the size and the mode."""
         factor = f"scale_factor={self.scale_factor!r}"
         given = f"size={self.size!r}" if self.scale_factor is None else factor
         return f"{given}, mode={self.mode!r}"
 
 
 class UpsamplingNearest2d(Upsample):
-    """Images in another size, by the element at or before each place."""
+    """Interpolation of images by the element at or before each position."""
 
     def __init__(self, size: Sizes | None = None, scale_factor: Factors | None = None) -> None:
         super().__init__(size, scale_factor)
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Images in another size, by linear interpolation that keeps the corners in place."""
+    """Linear interpolation of images that keeps the corners in place."""
 
     def __init__(self, size: Sizes | None = None, scale_factor: Factors | None = None) -> None:
         super().__init__(size, scale_factor, "bilinear", True)
 
 
 class PixelShuffle(Module):
-    """Channels become pixels, `upscale_factor` times as many in height and in width."""
+    """Rearrangement of channels to pixels, `upscale_factor` times as many in height and width."""
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
         self.upscale_factor = upscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (..., C / r², H r, W r)."""
+        """Return a tensor of shape (..., C / r², H r, W r)."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
     def extra_repr(self) -> str:
-        """The factor."""
+        """Show the factor."""
         return f"upscale_factor={self.upscale_factor}"
 
 
 class PixelUnshuffle(Module):
-    """Squares of pixels become channels."""
+    """Rearrangement of squares of pixels to channels."""
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
         self.downscale_factor = downscale_factor
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (..., C r², H / r, W / r)."""
+        """Return a tensor of shape (..., C r², H / r, W / r)."""
         return F.pixel_unshuffle(input, self.downscale_factor)
 
     def extra_repr(self) -> str:
-        """The factor."""
+        """Show the factor."""
         return f"downscale_factor={self.downscale_factor}"
 
 
 class ChannelShuffle(Module):
-    """The channels of all groups in turns."""
+    """Rearrangement that takes channels from all groups in turn."""
 
     def __init__(self, groups: int) -> None:
         super().__init__()
         self.groups = groups
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of the shape of `input`."""
+        """Return the rearranged tensor, of the same shape."""
         return F.channel_shuffle(input, self.groups)
 
     def extra_repr(self) -> str:
-        """The groups."""
+        """Show the groups."""
         return f"groups={self.groups}"
 
 
 class Unfold(Module):
-    """The patches of images as columns."""
+    """Patches of images as columns."""
 
     def __init__(
         self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
@@ -123,11 +123,11 @@ class Unfold(Module):
         self.padding, self.stride = padding, stride
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (N, C times kernel, places)."""
+        """Return a tensor of shape (N, C times kernel, positions)."""
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:
-        """The patches."""
+        """Show the patches."""
         return (
             f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
             f"stride={self.stride}"
@@ -135,7 +135,7 @@ class Unfold(Module):
 
 
 class Fold(Unfold):
-    """Columns of patches added up to images."""
+    """Images as sums of columns of patches."""
 
     def __init__(
         self,
@@ -149,27 +149,27 @@ class Fold(Unfold):
         self.output_size = output_size
 
     def forward(self, input: Tensor) -> Tensor:
-        """Of shape (N, C, *output_size)."""
+        """Return a tensor of shape (N, C, *output_size)."""
         return F.fold(
             input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
         )
 
     def extra_repr(self) -> str:
-        """The images and the patches."""
+        """Show the images and the patches."""
         return f"output_size={self.output_size}, {super().extra_repr()}"
 
 
 class Unflatten(Module):
-    """One dimension as several."""
+    """Module that splits one dimension into several."""
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
         self.dim, self.unflattened_size = dim, tuple(unflattened_size)
 
     def forward(self, input: Tensor) -> Tensor:
-        """A view of `input`."""
+        """Return a view of `input`."""
         return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
-        """The dimension and its parts."""
+        """Show the dimension and its parts."""
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -1,4 +1,4 @@
-"""Images in another size, given as such or by a factor, and images read at the places of a grid."""
+"""Images interpolated to a size or by a factor, and images sampled at the points of a grid."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RESAMPLED: Final[Mapping[tuple[str, int], Callable[..., Tensor]]] = {
     ("bicubic", 2): resampling._upsample_bicubic2d,
     ("trilinear", 3): resampling._upsample_trilinear3d,
 }
-"""By mode and number of spatial dimensions."""
+"""Ops by mode and number of spatial dimensions."""
 
 _ANTIALIASED: Final[Mapping[str, Callable[..., Tensor]]] = {
     "bilinear": resampling._upsample_bilinear2d_aa,
@@ -54,7 +54,7 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """The spatial dimensions of (N, C, ...) with other lengths.
+    """Interpolate the spatial dimensions of (N, C, ...) to other lengths.
 
     The lengths are `size`, or those of the input times `scale_factor`, rounded down. Modes:
     nearest, nearest-exact, area, linear (one dimension), bilinear, bicubic (two), trilinear
@@ -90,28 +90,28 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """The old name of `interpolate`."""
+    """Interpolate, under the old name of `interpolate`."""
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(
     input: Tensor, size: Sizes | None = None, scale_factor: Factors | None = None
 ) -> Tensor:
-    """`interpolate` by the input at or before each place."""
+    """Interpolate by the element at or before each position."""
     return interpolate(input, size, scale_factor)
 
 
 def upsample_bilinear(
     input: Tensor, size: Sizes | None = None, scale_factor: Factors | None = None
 ) -> Tensor:
-    """`interpolate` of two dimensions that keeps the corners in place."""
+    """Interpolate two dimensions linearly, keeping the corners in place."""
     return interpolate(input, size, scale_factor, "bilinear", True)
 
 
 def _lengths(
     input: Tensor, size: Sizes | None, scale_factor: Factors | None, recompute: bool | None
 ) -> tuple[list[int], list[float] | None]:
-    """The spatial lengths, and the factors that lead to them where these count."""
+    """Return the spatial lengths, and the factors that lead to them where they matter."""
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
     if size is not None:
@@ -127,7 +127,7 @@ def _lengths(
 
 
 def _each(input: Tensor, value: Any, name: str) -> list[Any]:
-    """One number a spatial dimension."""
+    """Return one number for each spatial dimension."""
     spatial = input.ndim - 2
     if not isinstance(value, list | tuple):
         return [value] * spatial
@@ -146,9 +146,9 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Images (N, C, H, W), or volumes, read at the places of a grid (N, ..., 2), or (N, ..., 3).
+    """Sample images (N, C, H, W), or volumes, at the points of a grid (N, ..., 2), or (N, ..., 3).
 
-    The coordinates of a place are x first, from -1 at one edge to 1 at the other: at the middle of
+    The coordinates of a point are x first, from -1 at one edge to 1 at the other: at the middle of
     the outermost elements with `align_corners`, else at their outside. Modes: bilinear, nearest,
     bicubic (images only). Outside are zeros, the `border`, or the image's reflection.
     """
@@ -176,7 +176,7 @@ def grid_sample(
 
 @wraps(nn_names.affine_grid)
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """The places that affine maps read, as `grid_sample` takes them."""
+    """Make the grids of affine maps, as `grid_sample` takes them."""
     if align_corners is None:
         _warn_of_corners("affine_grid")
     return nn_names.affine_grid(theta, size, align_corners)

@@ -1,4 +1,4 @@
-"""`nn.functional.softmax` and its kin, most of which choose a dimension if none is given."""
+"""`softmax`, `log_softmax`, `softmin` and `gumbel_softmax` of `nn.functional`."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from ..core.random_generator import generator
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
 from ..dispatch.registry import table_op
 from ..functions.creation import zeros_like
-from ..random import generator
 
 
 def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
-    """Exponentials along `dim`, scaled to sum to one; in `dtype`, if one is given.
+    """Take exponentials along `dim`, scaled to sum to one; in `dtype`, if one is given.
 
     Without `dim`, which is deprecated and warned of, it is 0 for tensors of 0, 1 and 3 dimensions
     and 1 for others: PyTorch's rule.
@@ -29,7 +29,7 @@ def softmax(
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
-    """The logarithm of `softmax`, which see for `dim`."""
+    """Take the logarithm of `softmax`, which see for `dim`."""
     if dim is None:
         dim = _implicit_dim("log_softmax", input)
     return table_op("log_softmax")(input, dim, dtype)
@@ -38,7 +38,7 @@ def log_softmax(
 def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
-    """`softmax` of the negative elements; see there for `dim`."""
+    """Take the softmax of the negated elements; see `softmax` for `dim`."""
     if dim is None:
         dim = _implicit_dim("softmin", input)
     return table_op("softmax")(-input, dim, dtype)
@@ -47,7 +47,7 @@ def softmin(
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
-    """The softmax of noisy logits, by which classes are drawn; with `hard` one class for certain.
+    """Draw classes by the softmax of noisy logits; with `hard` samples are one-hot.
 
     The gradient of `hard` samples is that of the soft ones. `eps` does nothing.
     """

@@ -16,7 +16,7 @@ Sizes = int | Sequence[int]
 
 
 class _ConvTranspose(Module):
-    """A transposed convolution, its weight of shape (in_channels, out_channels / groups, ...)."""
+    """Base of transposed convolutions; the weight is (in_channels, out_channels / groups, ...)."""
 
     spatial: int
 
@@ -56,7 +56,7 @@ class _ConvTranspose(Module):
         return (value,) * self.spatial if isinstance(value, int) else tuple(value)
 
     def reset_parameters(self) -> None:
-        """Uniform within `1/sqrt(fan_in)`, as PyTorch initialises them."""
+        """Draw both uniformly within `1/sqrt(fan_in)`, as PyTorch does."""
         fan_in, _ = init.fans(self.weight)
         bound = 1 / math.sqrt(fan_in) if fan_in else 0.0
         init.uniform_(self.weight, -bound, bound)
@@ -64,9 +64,9 @@ class _ConvTranspose(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """Of shape (batch, out_channels, ...), or without the batch.
+        """Return the result, of shape (batch, out_channels, ...), or without the batch.
 
-        A stride leaves several sizes open: `output_size` chooses one of them.
+        With a stride several sizes are possible: `output_size` chooses one of them.
         """
         if input.ndim not in (self.spatial + 1, self.spatial + 2):
             raise RuntimeError(
@@ -90,7 +90,7 @@ class _ConvTranspose(Module):
         return result
 
     def _extra(self, input: Tensor, output_size: list[int]) -> tuple[int, ...]:
-        """The output padding that leads to a size."""
+        """Return the output padding that leads to a size."""
         if len(output_size) not in (self.spatial, input.ndim):
             raise ValueError(
                 f"{type(self).__name__}: for {input.ndim}D input, output_size must have "
@@ -118,7 +118,7 @@ class _ConvTranspose(Module):
         return extra
 
     def extra_repr(self) -> str:
-        """The sizes, and what is not as by default."""
+        """Show the sizes, and settings that are not the default."""
         parts = [
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
             f"stride={self.stride}"
@@ -136,18 +136,18 @@ class _ConvTranspose(Module):
 
 
 class ConvTranspose1d(_ConvTranspose):
-    """The transposed convolution over one dimension."""
+    """Transposed convolution over one dimension."""
 
     spatial = 1
 
 
 class ConvTranspose2d(_ConvTranspose):
-    """The transposed convolution over two dimensions."""
+    """Transposed convolution over two dimensions."""
 
     spatial = 2
 
 
 class ConvTranspose3d(_ConvTranspose):
-    """The transposed convolution over three dimensions."""
+    """Transposed convolution over three dimensions."""
 
     spatial = 3

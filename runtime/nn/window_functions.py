@@ -1,4 +1,4 @@
-"""Functions of windows whose answer, or whose size, depends on further arguments."""
+"""Functions of windows whose results, or their sizes, depend on further arguments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Sizes = int | Sequence[int]
 def unfold(
     input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
-    """The patches of (N, C, H, W) as columns, of shape (N, C times kernel, places)."""
+    """Return the patches of (N, C, H, W) as columns, of shape (N, C times kernel, positions)."""
     return rearranging._im2col(input, kernel_size, dilation, padding, stride)
 
 
@@ -30,7 +30,7 @@ def fold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Tensor:
-    """Columns of patches added up to images of shape (N, C, *output_size)."""
+    """Add up columns of patches to images of shape (N, C, *output_size)."""
     return rearranging._col2im(input, output_size, kernel_size, dilation, padding, stride)
 
 
@@ -40,7 +40,7 @@ def fold(
 def adaptive_max_pool1d(
     input: Tensor, output_size: int | Sequence[int], return_indices: bool = False
 ) -> Any:
-    """Largest elements of so many windows; also their places, with `return_indices`."""
+    """Take the maxima of `output_size` windows; with `return_indices` also their indices."""
     size = _wanted(input, output_size, 1)
     values, places = pooling._adaptive_max_pool2d(input.unsqueeze(-2), (1, *size))
     return (values.squeeze(-2), places.squeeze(-2)) if return_indices else values.squeeze(-2)
@@ -49,7 +49,7 @@ def adaptive_max_pool1d(
 def adaptive_max_pool2d(
     input: Tensor, output_size: int | Sequence[int | None], return_indices: bool = False
 ) -> Any:
-    """Largest elements of so many windows in each dimension; with `return_indices` also places."""
+    """Take the maxima of `output_size` windows; with `return_indices` also their indices."""
     both = pooling._adaptive_max_pool2d(input, _wanted(input, output_size, 2))
     return both if return_indices else both[0]
 
@@ -57,7 +57,7 @@ def adaptive_max_pool2d(
 def adaptive_max_pool3d(
     input: Tensor, output_size: int | Sequence[int | None], return_indices: bool = False
 ) -> Any:
-    """Largest elements of so many windows in each dimension; with `return_indices` also places."""
+    """Take the maxima of `output_size` windows; with `return_indices` also their indices."""
     both = pooling._adaptive_max_pool3d(input, _wanted(input, output_size, 3))
     return both if return_indices else both[0]
 
@@ -65,7 +65,7 @@ def adaptive_max_pool3d(
 def _wanted(
     input: Tensor, output_size: int | Sequence[int | None] | None, spatial: int
 ) -> list[int]:
-    """How many windows each dimension gets; None stands for as many as there are elements."""
+    """Return the number of windows in each dimension; None means one for each element."""
     wanted = output_size if isinstance(output_size, Sequence) else (output_size,) * spatial
     if input.ndim <= len(wanted):
         raise ValueError(f"Input dimension should be at least {len(wanted) + 1}")
@@ -84,7 +84,7 @@ def max_unpool1d(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """What `max_pool1d` picked, back at its places; zeros elsewhere."""
+    """Put the maxima of `max_pool1d` at their indices; zeros elsewhere."""
     (length,) = _unpooled(input, kernel_size, stride, padding, output_size, 1)
     lines = pooling._max_unpool2d(input.unsqueeze(-1), indices.unsqueeze(-1), (length, 1))
     return lines.squeeze(-1)
@@ -98,7 +98,7 @@ def max_unpool2d(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """What `max_pool2d` picked, back at its places; zeros elsewhere."""
+    """Put the maxima of `max_pool2d` at their indices; zeros elsewhere."""
     sizes = _unpooled(input, kernel_size, stride, padding, output_size, 2)
     return pooling._max_unpool2d(input, indices, sizes)
 
@@ -111,7 +111,7 @@ def max_unpool3d(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """What `max_pool3d` picked, back at its places; zeros elsewhere."""
+    """Put the maxima of `max_pool3d` at their indices; zeros elsewhere."""
     sizes = _unpooled(input, kernel_size, stride, padding, output_size, 3)
     return pooling._max_unpool3d(input, indices, sizes)
 
@@ -124,7 +124,7 @@ def _unpooled(
     output_size: Sequence[int] | None,
     spatial: int,
 ) -> list[int]:
-    """The sizes before a pooling: those given, or the smallest that it could have been."""
+    """Return the sizes before a pooling: those given, or the smallest possible ones."""
     kernel = _each(kernel_size, spatial)
     steps = kernel if stride is None else _each(stride, spatial)
     pads = _each(padding, spatial)
@@ -165,7 +165,7 @@ def lp_pool1d(
     stride: Sizes | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The p-norm of each window of one dimension."""
+    """Take the p-norm of each window of one dimension."""
     return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 1)
 
 
@@ -176,7 +176,7 @@ def lp_pool2d(
     stride: Sizes | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The p-norm of each window of two dimensions."""
+    """Take the p-norm of each window of two dimensions."""
     return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 2)
 
 
@@ -187,7 +187,7 @@ def lp_pool3d(
     stride: Sizes | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The p-norm of each window of three dimensions."""
+    """Take the p-norm of each window of three dimensions."""
     return _lp_pool(input, norm_type, kernel_size, stride, ceil_mode, 3)
 
 
@@ -199,7 +199,7 @@ def _lp_pool(
     ceil_mode: bool,
     spatial: int,
 ) -> Tensor:
-    """Powers are not taken of absolute values: of an odd one, negative sums have negative roots."""
+    """Take p-norms without absolute values: for odd powers negative sums have negative roots."""
     if math.isinf(norm_type):
         largest = (max_pool1d, max_pool2d, max_pool3d)[spatial - 1]
         size = input.abs() if norm_type > 0 else -input.abs()

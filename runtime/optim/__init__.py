@@ -1,4 +1,4 @@
-"""Optimizers: they change parameters in place by what backward passes accumulated."""
+"""Optimizers: update parameters in place by their accumulated gradients."""
 
 from ..core.missing import explaining as _explaining
 from .adam import Adam, AdamW

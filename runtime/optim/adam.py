@@ -1,4 +1,4 @@
-"""Adam, and its form with decoupled weight decay."""
+"""Adam, and AdamW, its variant with decoupled weight decay."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .optimizer import Array, Group, Optimizer, Parameters, State, check_not_neg
 
 
 class Adam(Optimizer):
-    """Steps scaled by running means of the gradient and its square: Kingma & Ba (2015).
+    """Adam: steps scaled by running means of the gradient and its square, Kingma & Ba (2015).
 
-    `weight_decay` adds to the gradient. With `amsgrad` the mean square never shrinks.
+    `weight_decay` is added to the gradient. With `amsgrad` the mean square never decreases.
     """
 
     decouples_weight_decay: ClassVar[bool] = False
@@ -49,7 +49,7 @@ class Adam(Optimizer):
         )
 
     def update(self, values: Array, grad: Array, state: State, group: Group) -> None:
-        """One step; complex parameters count as pairs of real ones."""
+        """Make one step; complex parameters are treated as pairs of real ones."""
         if group["maximize"]:
             grad = -grad
         values, grad = _as_real(values), _as_real(grad)
@@ -80,7 +80,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam whose weight decay shrinks the parameters directly: Loshchilov & Hutter (2019)."""
+    """AdamW: Adam whose weight decay shrinks the parameters, Loshchilov & Hutter (2019)."""
 
     decouples_weight_decay = True
 
@@ -99,7 +99,7 @@ class AdamW(Adam):
 
 
 def _as_real(array: Array) -> Array:
-    # With an axis more, which takes the two parts, any layout can be seen so.
+    # A last axis for the two parts makes the view possible for any layout.
     return array[..., None].view(array.real.dtype) if array.dtype.kind == "c" else array
 
 

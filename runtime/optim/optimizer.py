@@ -1,4 +1,4 @@
-"""What optimizers share: groups of parameters with options, and state by parameter."""
+"""Base class of optimizers: groups of parameters with options, and state by parameter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Parameters: TypeAlias = Iterable[Tensor] | Iterable[Group] | Iterable[tuple[str,
 
 
 class Optimizer:
-    """Base class: subclasses define `update`, the step of one parameter.
+    """Base class of optimizers: subclasses define `update`, the step of one parameter.
 
     `params` are tensors, or groups: dicts with `params` and options that differ from `defaults`.
     """
@@ -43,7 +43,7 @@ class Optimizer:
     def add_param_group(self, param_group: Group) -> None:
         """Add parameters with options of their own.
 
-        Raises TypeError for what is no tensor, ValueError for a tensor that is no leaf or that
+        Raises TypeError for anything but tensors, ValueError for a tensor that is no leaf or that
         is in a group already.
         """
         if not isinstance(param_group, dict):
@@ -63,13 +63,13 @@ class Optimizer:
         self.param_groups.append({**self.defaults, **param_group, "params": params})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients, or set them to zero."""
+        """Set the gradients to None, or to zero."""
         for group in self.param_groups:
             for param in group["params"]:
                 clear_grad(param, set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient; the loss, if a `closure` computes it."""
+        """Update parameters that have gradients; return the loss, if a `closure` computes it."""
         loss = None
         if closure is not None:
             with enable_grad():
@@ -84,11 +84,11 @@ class Optimizer:
         return loss
 
     def update(self, values: Array, grad: Array, state: State, group: Group) -> None:
-        """Change `values` in place; `grad` must stay as it is."""
+        """Change `values` in place; `grad` must not be changed."""
         raise NotImplementedError(f"{type(self).__name__} does not define update")
 
     def state_dict(self) -> dict[str, Any]:
-        """State and options, with numbers for the parameters: in order through the groups."""
+        """Return state and options, by the numbers of parameters: in order through the groups."""
         numbers: dict[int, int] = {}
         for group in self.param_groups:
             for param in group["params"]:
@@ -101,7 +101,7 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over state and options; ValueError if the groups are of other sizes."""
+        """Load state and options; ValueError if the groups have other sizes."""
         loaded = state_dict["param_groups"]
         if [len(group["params"]) for group in loaded] != [
             len(group["params"]) for group in self.param_groups
@@ -133,7 +133,7 @@ def _copied(entries: State) -> State:
 
 
 def check_not_negative(options: dict[str, float]) -> None:
-    """ValueError, in these words, for the first value that is negative."""
+    """Raise ValueError, in PyTorch's words, for the first value that is negative."""
     for words, value in options.items():
         if not value >= 0:
             raise ValueError(f"Invalid {words}: {value}")

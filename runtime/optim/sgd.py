@@ -7,7 +7,7 @@ from .optimizer import Array, Group, Optimizer, Parameters, State, check_not_neg
 
 
 class SGD(Optimizer):
-    """Gradient descent, with momentum if asked for, by PyTorch's formulas.
+    """Gradient descent, on request with momentum, by PyTorch's formulas.
 
     The velocity is `momentum * velocity + (1 - dampening) * grad`, at the first step the
     gradient itself; `nesterov` looks one step ahead.
@@ -46,7 +46,7 @@ class SGD(Optimizer):
         )
 
     def update(self, values: Array, grad: Array, state: State, group: Group) -> None:
-        """One step against the gradient, or along it with `maximize`."""
+        """Make one step against the gradient, or along it with `maximize`."""
         if group["maximize"]:
             grad = -grad
         if group["weight_decay"]:

@@ -9,7 +9,7 @@ _TENSORS = ("output", "result", "leaf", "stop")
 
 
 def dot_source(graph: Trace) -> str:
-    """The text that the `dot` program draws; the forward pass is a cluster of its own."""
+    """Return the text for the `dot` program; the forward pass is a cluster of its own."""
     forward = [link for link in graph.links if link.kind == "forward"]
     inside = _TENSORS if forward else ()
     tensors = [vertex for vertex in graph.vertices if vertex.kind in inside]
@@ -27,7 +27,7 @@ def dot_source(graph: Trace) -> str:
 
 
 def _cluster(tensors: list[Vertex], links: list[Link]) -> list[str]:
-    """The tensors, and dashed arrows from the inputs of each op to what it computed."""
+    """List the tensors, and dashed arrows from the inputs of each op to its results."""
     frame = f'color="{LINKS["forward"].color}", fontcolor="{LINKS["forward"].color}"'
     return [
         "  subgraph cluster_forward {",
@@ -51,7 +51,7 @@ def _vertex(vertex: Vertex) -> str:
 def _link(link: Link) -> str:
     style = LINKS[link.kind]
     label = f"label={_quoted(' ' + link.label)}, " if link.label else ""
-    # The backward pass alone decides where things are: arrows of both passes go in opposite ways.
+    # The backward pass alone decides the layout: arrows of the two passes have opposite directions.
     free = "constraint=false, " if link.kind == "forward" else ""
     return (
         f'  {link.source} -> {link.target} [{label}color="{style.color}", style={style.pattern}, '
@@ -60,6 +60,6 @@ def _link(link: Link) -> str:
 
 
 def _quoted(*lines: str) -> str:
-    """A DOT string of several lines; backslashes and quotes in names are kept as they are."""
+    """Quote lines as a DOT string; backslashes and quotes in names are preserved."""
     escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return '"' + "\\n".join(escaped) + '"'

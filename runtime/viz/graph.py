@@ -13,7 +13,7 @@ from .trace import Named, Trace, trace
 
 
 class Graph:
-    """A drawn graph: `source` is its DOT text, `svg` a picture, `render` writes a file."""
+    """Drawn graph: `source` is its DOT text, `svg` a picture, `render` writes a file."""
 
     __slots__ = ("_trace",)
 
@@ -22,16 +22,16 @@ class Graph:
 
     @property
     def source(self) -> str:
-        """The graph in Graphviz' DOT language."""
+        """Return the graph in Graphviz' DOT language."""
         return dot_source(self._trace)
 
     @property
     def svg(self) -> str:
-        """The graph as SVG text, by the built-in layout."""
+        """Return the graph as SVG text, by the built-in layout."""
         return svg_source(self._trace)
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the DOT text; returns the path."""
+        """Write the DOT text and return its path."""
         target = Path(path)
         target.write_text(self.source, encoding="utf-8")
         return target
@@ -63,17 +63,17 @@ class Graph:
         return target
 
     def _repr_svg_(self) -> str:
-        """What a notebook shows."""
+        """Show the picture in notebooks."""
         return self.svg
 
 
 def make_dot(
     y: Tensor | Sequence[Tensor], params: Named | None = None, *, forward: bool = True
 ) -> Graph:
-    """The backward graph of one output or several.
+    """Draw the backward graph of one output or several.
 
     `params` names leaves and results: a dictionary, or `model.named_parameters()`. With `forward`
     the tensors are drawn between the nodes, and dashed arrows lead from the inputs of each op to
-    what it computed; without it the picture is half as high.
+    its results; without it the picture is half as high.
     """
     return Graph(trace([y] if isinstance(y, Tensor) else y, params, forward=forward))

@@ -1,6 +1,6 @@
 """A layered layout of a directed acyclic graph, for machines without Graphviz.
 
-The classic recipe in three steps: every vertex goes to the layer given by the longest path that
+The usual method in three steps: every vertex goes to the layer given by the longest path that
 leads to it, links over several layers get a waypoint in each, neighbours are put side by side by
 sweeping barycentres, and coordinates are averaged with neighbours while keeping their distance.
 """
@@ -18,7 +18,7 @@ _WAYPOINT_WIDTH = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Centres of vertices, the points each link passes, and the size of the whole."""
+    """Centres of vertices, waypoints of links, and the size of the whole."""
 
     centres: Mapping[str, tuple[float, float]]
     routes: Sequence[Sequence[tuple[float, float]]]
@@ -50,7 +50,7 @@ def place(
 
 
 def _layers(keys: Sequence[str], links: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """The length of the longest path to each vertex, in topological order."""
+    """Compute the length of the longest path to each vertex, in topological order."""
     waiting = dict.fromkeys(keys, 0)
     targets: dict[str, list[str]] = {key: [] for key in keys}
     for source, target in links:
@@ -72,7 +72,7 @@ def _with_waypoints(
     links: Sequence[tuple[str, str]],
     layer_of: dict[str, int],
 ) -> tuple[list[list[str]], list[tuple[str, str]], dict[str, float]]:
-    """Routes from layer to layer; waypoints are added to `layer_of`."""
+    """Route links from layer to layer; waypoints are added to `layer_of`."""
     width_of = {key: size[0] for key, size in sizes.items()}
     routes = []
     for number, (source, target) in enumerate(links):
@@ -100,7 +100,7 @@ def _neighbours(
 
 
 def _order(rows: list[list[str]], above: dict[str, list[str]], below: dict[str, list[str]]) -> None:
-    """Sort each row by where the neighbours of its vertices are, down and up again and again."""
+    """Sort each row by the mean position of its vertices' neighbours, in sweeps down and up."""
     for sweep in range(_SWEEPS):
         neighbours, step = (above, 1) if sweep % 2 == 0 else (below, -1)
         for number, row in list(enumerate(rows))[::step]:
@@ -148,9 +148,9 @@ def _spread(
     width_of: Mapping[str, float],
     x: dict[str, float],
 ) -> None:
-    """The positions nearest to the wanted ones that keep vertices apart.
+    """Find the positions nearest to the wanted ones that keep vertices apart.
 
-    Vertices that would overlap are merged into blocks, and a block lies where the mean of what
+    Vertices that would overlap are merged into blocks, and a block is placed where the mean of what
     its members want puts it: least squares under a fixed order, in one pass over the row.
     """
     blocks: list[tuple[float, list[float], list[str]]] = []  # mean wanted left end, members
@@ -178,7 +178,7 @@ def _mean(values: Sequence[float]) -> float:
 def _heights(
     rows: Sequence[Sequence[str]], sizes: Mapping[str, tuple[float, float]], spacing: float
 ) -> list[float]:
-    """The vertical centre of each row."""
+    """Compute the vertical centre of each row."""
     heights = []
     top = 0.0
     for row in rows:

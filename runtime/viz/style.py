@@ -1,4 +1,4 @@
-"""Shapes and colours, the same in Graphviz' pictures and in ours."""
+"""Shapes and colours, the same for Graphviz and for the built-in layout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class VertexStyle:
-    """Graphviz' word for the shape, and colours."""
+    """Shape, by Graphviz' word, and colours of a vertex."""
 
     shape: str
     fill: str
@@ -18,7 +18,7 @@ class VertexStyle:
 
 @dataclass(frozen=True, slots=True)
 class LinkStyle:
-    """The colour and the pattern (Graphviz' word) of an arrow."""
+    """Colour and pattern, by Graphviz' word, of an arrow."""
 
     color: str = "#495057"
     pattern: str = "solid"
@@ -38,7 +38,7 @@ MEANINGS: Final = {
     "store": "what is kept for the gradient",
     "forward": "forward pass",
 }
-"""What the legend says; `stop` is the same for arrows."""
+"""Texts of the legend; `stop` is the same for arrows."""
 
 VERTICES: Final = {
     "output": VertexStyle("box", "#ffc9c9"),

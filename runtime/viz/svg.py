@@ -1,4 +1,4 @@
-"""A graph drawn as SVG by our own layout; looks like Graphviz' picture, needs no Graphviz."""
+"""A graph drawn as SVG by the built-in layout, in the style of Graphviz' pictures."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _LEGEND_LINE = 20.0
 _LEGEND_WIDTH = 230.0
 _SIGN = (24.0, 14.0)
 
-_REACH = 0.75  # of the distance of its control points is as far as a curve goes
+_REACH = 0.75  # of the distance of its control points is the reach of a curve
 
 Point = tuple[float, float]
 
 
 def svg_source(graph: Trace) -> str:
-    """The picture as the text of an SVG file."""
+    """Return the picture as the text of an SVG file."""
     sizes = {vertex.key: _size(vertex) for vertex in graph.vertices}
     backward = [link for link in graph.links if link.kind != "forward"]
     forward = [link for link in graph.links if link.kind == "forward"]
@@ -65,7 +65,7 @@ def svg_source(graph: Trace) -> str:
 
 
 def _legend(graph: Trace, top: float) -> list[str]:
-    """A line for each kind of vertex and arrow that there is, below the graph."""
+    """Draw a line for each kind of vertex and arrow that occurs, below the graph."""
     drawn = {vertex.kind for vertex in graph.vertices}
     vertices = [kind for kind in VERTICES if kind in drawn]
     links = [kind for kind in LINKS if kind in {link.kind for link in graph.links} - drawn]
@@ -90,7 +90,7 @@ def _legend(graph: Trace, top: float) -> list[str]:
 
 
 def _size(vertex: Vertex) -> Point:
-    """Width and height that hold the text; shapes with slanted sides need more."""
+    """Compute width and height for the text; shapes with slanted sides need more."""
     width = max(map(len, vertex.lines)) * _CHARACTER
     height = len(vertex.lines) * _LINE_HEIGHT
     match VERTICES[vertex.kind].shape:
@@ -113,7 +113,7 @@ def _arrowhead(kind: str) -> str:
 
 
 def _link(link: Link, route: Sequence[Point], from_height: float, to_height: float) -> str:
-    """A smooth curve that leaves and enters vertically and passes every waypoint."""
+    """Draw a smooth curve that leaves and enters vertically and passes every waypoint."""
     style = LINKS[link.kind]
     (x, y), (end_x, end_y) = route[0], route[-1]
     points = [(x, y + from_height / 2), *route[1:-1], (end_x, end_y - to_height / 2 - 1)]
@@ -138,7 +138,7 @@ def _out(
     sizes: Mapping[str, Point],
     boxes: Sequence[tuple[Point, Point]],
 ) -> float:
-    """How far to the right the control points are, so that the curve passes what is between."""
+    """Compute how far right the control points are, so that the curve avoids what is between."""
     ends = [centres[link.source], centres[link.target]]
     edges = [centres[key][0] + sizes[key][0] / 2 for key in (link.source, link.target)]
     low, high = sorted(y for _, y in ends)
@@ -150,7 +150,7 @@ def _out(
 def _forward_link(
     link: Link, centres: Mapping[str, Point], sizes: Mapping[str, Point], out: float
 ) -> str:
-    """A curve upwards, from the right side of a tensor to the right side of what came of it."""
+    """Draw a curve upwards, from the right side of a tensor to the right side of a result of it."""
     style = LINKS[link.kind]
     (x, y), (end_x, end_y) = (
         (centres[key][0] + sizes[key][0] / 2, centres[key][1]) for key in (link.source, link.target)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.node import AccumulateGrad, Node
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.node import Node
 from ..core.tensor import Tensor
 from .trace import Named, leaf_names, shape_text
 
@@ -13,9 +14,9 @@ def print_graph(y: Tensor, params: Named | None = None) -> None:
 
 
 def graph_text(y: Tensor, params: Named | None = None) -> str:
-    """The backward graph of `y` as a tree.
+    """Return the backward graph of `y` as a tree of text.
 
-    A node that several others lead to is drawn out once; elsewhere its number stands for it. An
+    A node that several others lead to is drawn once; elsewhere its number stands for it. An
     only child stays in the column of its parent, so a long chain does not drift to the right.
     """
     start = y.grad_fn or y.grad_node
@@ -25,7 +26,7 @@ def graph_text(y: Tensor, params: Named | None = None) -> str:
     shared = _shared(start)
     numbers: dict[Node, int] = {}
     lines: list[str] = []
-    # What still has to be drawn: the node, what stands before it, and before its children.
+    # Left to draw: a node, the text before it, and the text before its children.
     pending: list[tuple[Node | None, str, str]] = [(start, "", "")]
     while pending:
         node, before, margin = pending.pop()
@@ -64,7 +65,7 @@ def _label(node: Node, names: dict[Node | None, str]) -> str:
 
 
 def _shared(start: Node) -> set[Node]:
-    """The nodes that more than one edge leads to."""
+    """Find the nodes that more than one edge leads to."""
     seen = {start}
     shared = set()
     pending = [start]

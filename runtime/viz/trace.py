@@ -1,4 +1,4 @@
-"""The backward graph as plain data, ready to be drawn; if asked for, beside the forward pass."""
+"""The backward graph as plain data, ready to be drawn, on request with the forward pass."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..core.node import AccumulateGrad, Node, OutputNode
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.node import Node, OutputNode
 from ..core.tensor import Tensor
 from ..dispatch.registry import BY_NAME
 
 Named: TypeAlias = Mapping[str, Tensor] | Iterable[tuple[str, Tensor]]
-"""Names for leaves: a dictionary, or what `Module.named_parameters()` gives."""
+"""Names for leaves: a dictionary, or the pairs of `Module.named_parameters()`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vertex:
-    """Something to draw; `kind` is `output`, `result`, `op`, `accumulate`, `leaf` or `stop`."""
+    """Vertex to draw; `kind` is `output`, `result`, `op`, `accumulate`, `leaf` or `stop`."""
 
     key: str
     kind: str
@@ -26,7 +27,7 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An arrow in the direction in which gradients flow; or, `forward`, in which values did."""
+    """Arrow in the direction in which gradients flow, or, if `forward`, values."""
 
     source: str
     target: str
@@ -50,7 +51,7 @@ def trace(
 ) -> Trace:
     """Walk from `outputs` along `grad_fn` and `next_functions` to the leaves.
 
-    With `forward` the results of ops are there too, and the links of the forward pass.
+    With `forward` the trace has the results of ops, too, and the links of the forward pass.
     """
     tracer = _Tracer(leaf_names(params), forward)
     for number, output in enumerate(outputs):
@@ -62,18 +63,18 @@ def trace(
 
 
 def leaf_names(params: Named | None) -> dict[Node | None, str]:
-    """Names by vertex; a tensor without a vertex has no place in the graph."""
+    """Return names by vertex; a tensor without a vertex is not in the graph."""
     pairs = params.items() if isinstance(params, Mapping) else params or ()
     return {tensor.grad_node: name for name, tensor in pairs if tensor.grad_node is not None}
 
 
 def shape_text(tensor: Tensor) -> str:
-    """`32 × 10`, or `scalar`."""
+    """Write a shape as `32 × 10`, or as `scalar`."""
     return " × ".join(map(str, tensor.shape)) or "scalar"
 
 
 class _Tracer:
-    """Collects vertices and links while the graph is walked."""
+    """Collector of vertices and links while the graph is walked."""
 
     def __init__(self, names: dict[Node | None, str], forward: bool) -> None:
         self.vertices: list[Vertex] = []
@@ -105,7 +106,7 @@ class _Tracer:
             self.results.setdefault(start, {})[output.output_nr] = key
 
     def follow(self) -> None:
-        """Visit everything below what is known."""
+        """Visit everything below the known vertices."""
         while self.pending:
             node = self.pending.pop()
             if isinstance(node, AccumulateGrad):
@@ -114,7 +115,7 @@ class _Tracer:
                 self.add_op(node)
 
     def key(self, node: Node) -> str:
-        """The key of a vertex; a new one will be visited."""
+        """Return the key of a vertex; a new one will be visited."""
         if node not in self.keys:
             self.keys[node] = f"n{len(self.keys)}"
             self.pending.append(node)
@@ -156,7 +157,7 @@ class _Tracer:
         return stop
 
     def result(self, node: Node, output_nr: int) -> str:
-        """The vertex of one result of an op, through which the gradient comes to its node."""
+        """Return the vertex of one result of an op, through which the gradient reaches its node."""
         results = self.results.setdefault(node, {})
         if output_nr not in results:
             key = self.keys[node]
@@ -168,7 +169,7 @@ class _Tracer:
         return results[output_nr]
 
     def add_forward_links(self) -> None:
-        """From each input of an op to each of its results."""
+        """Link each input of an op to each of its results."""
         said = {vertex.key for vertex in self.vertices if vertex.lines == (vertex.tooltip,)}
         for source, node in self.inputs:
             name = _op_name(node)
@@ -178,7 +179,7 @@ class _Tracer:
 
 
 def _op_name(node: Node) -> str:
-    """`add` for the node of the op `add.Tensor`; `MySquare` for that of a custom function."""
+    """Name an op: `add` for the node of `add.Tensor`, `MySquare` for that of a custom function."""
     return node.op.partition(".")[0].lstrip("_") or node.name().partition("Backward")[0]
 
 

@@ -23,7 +23,14 @@ from pathlib import Path
 
 from .source_tree import ROOT
 
-DOCUMENTS = ("README.md", "docs/spec.md", "docs/pytorch_sources.md", "CONTRIBUTING.md")
+DOCUMENTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/spec.md",
+    "docs/design.md",
+    "docs/performance.md",
+    "docs/pytorch_sources.md",
+)
 
 _BLOCK = re.compile(
     r"(?P<head>(?:<!-- (?P<role>file|part of): (?P<name>\S+) -->\n)?^```(?P<language>\w+)\n)"

@@ -32,7 +32,7 @@ def _names(path: str) -> list[str]:
 
 
 def _is_public(space: Any, name: str) -> bool:
-    """Whether it is PyTorch's own: neither a module or type that it imports, nor a text."""
+    """Return whether it is PyTorch's own: neither a module or type that it imports, nor a text."""
     if not isinstance(space, ModuleType):
         return True
     value = getattr(space, name)

@@ -37,7 +37,7 @@ class Import:
 
 
 def is_in(module: str, package: str) -> bool:
-    """Whether a module is a package or lies in it."""
+    """Return whether a module is a package or in it."""
     return module == package or module.startswith(package + ".")
 
 

@@ -1,4 +1,4 @@
-"""How figures become tables, verdicts and regressions."""
+"""Figures as tables, verdicts and regressions."""
 
 from __future__ import annotations
 

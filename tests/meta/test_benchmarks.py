@@ -1,4 +1,4 @@
-"""What the benchmarks time is right: every library computes the derivatives written by hand."""
+"""The benchmarks are right: every library computes the derivatives written by hand."""
 
 from __future__ import annotations
 

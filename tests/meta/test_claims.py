@@ -13,7 +13,6 @@ import pytest
 import gradspec as gs
 import gradspec_codegen.specs
 from examples import digits
-from gradspec.fast import sines as elementwise
 from gradspec_codegen.mutate.mutants import mutants_of
 from gradspec_codegen.prove.identities import agreement
 from gradspec_codegen.prove.inputs import chambers
@@ -57,7 +56,7 @@ def test_the_mutants_add_up() -> None:
 
 
 def _listed(text: str) -> int:
-    """How many mutants a list names: `old` → `new`, some of them in several places."""
+    """Count the mutants of a list: `old` → `new`, some of them in several places."""
     lines = re.findall(r"^- `[^`]+`, \w+ of `\w+`: (.*)$", text, re.MULTILINE)
     edits = re.findall(r"`[^`]*` → `[^`]*`(?: \((\d+) places\))?", "\n".join(lines))
     return sum(int(places or 1) for places in edits)
@@ -108,10 +107,6 @@ def test_the_demo() -> None:
 
 
 # ---- the library
-
-
-def test_from_where_tangents_are_computed_in_vectors() -> None:
-    assert number(r"sines and cosines of (\d+) elements or more", README) == elementwise.SEVERAL
 
 
 NOT_HERE: dict[str, Callable[[], Any]] = {

@@ -59,7 +59,7 @@ class Tree:
         return {path.name: path.read_bytes() for path in self.out.glob("*.*")}
 
     def strangers(self) -> list[str]:
-        """What is in the folder besides the spec and the package."""
+        """List the folder without the spec and the package."""
         expected = {self.spec, self.out, self.spec.parent, self.private}
         around = [*self.folder.iterdir(), *self.spec.parent.iterdir()]
         return [str(path.relative_to(self.folder)) for path in around if path not in expected]
@@ -71,7 +71,7 @@ def tree(tmp_path: Path) -> Tree:
 
 
 def moments(duration: float) -> Iterator[tuple[bool, float]]:
-    """When to kill: some time after the start, or after the new tree began to appear."""
+    """The moment of the kill: after the start, or after the new tree began to appear."""
     rng = random.Random(0)
     for number in range(KILLS):
         wait_for_staging = number % 2 == 1

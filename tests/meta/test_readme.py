@@ -1,4 +1,4 @@
-"""What the documents show is what happens: every block is run, every output compared."""
+"""The documents' blocks are run, and their outputs compared."""
 
 from __future__ import annotations
 

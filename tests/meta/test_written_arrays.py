@@ -49,7 +49,7 @@ def lost_writes(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def takes_place(target: ast.Name, value: ast.AST, given: set[str]) -> bool:
-    """Whether `x = x.reshape(...)` leaves nobody who waits for what is written to the old `x`."""
+    """Return whether nothing still reads the old `x` after `x = x.reshape(...)`."""
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
         return False
     old = value.func.value
@@ -57,7 +57,7 @@ def takes_place(target: ast.Name, value: ast.AST, given: set[str]) -> bool:
 
 
 def perhaps_copies(node: ast.AST) -> bool:
-    """Whether an expression is a call of one of `PERHAPS_COPIES`."""
+    """Return whether an expression is a call of one of `PERHAPS_COPIES`."""
     return isinstance(node, ast.Call) and name_of(node.func) in PERHAPS_COPIES
 
 
@@ -68,7 +68,7 @@ def name_of(function: ast.AST) -> str:
 
 
 def array_of(target: ast.AST) -> ast.AST:
-    """What a target such as `x[0].T[1:]` is a part of: `x`."""
+    """Return the array that a target such as `x[0].T[1:]` is a part of: `x`."""
     while isinstance(target, ast.Subscript) or (
         isinstance(target, ast.Attribute) and target.attr in ("T", "mT", "real", "imag", "flat")
     ):

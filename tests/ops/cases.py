@@ -86,12 +86,12 @@ def cases() -> Iterator[Case]:
     for op in TABLE.ops:
         if not op.signature.name.startswith("_"):
             for number, example in enumerate(examples_of(op)):
-                if not _is_complex(op, example):  # their comparison is test_oracle_complex
+                if not _is_complex(op, example):  # tests/oracle/ops/test_complex.py compares these
                     yield Case(op, example, number)
 
 
 def _is_complex(op: OpSpec, example: Example) -> bool:
-    """Whether complex numbers go in or come out."""
+    """Return whether arguments or results are complex."""
     inputs = (isinstance(value, dict) and "complex" in value for _, value in example.args)
     return any(inputs) or op.name in ("complex", "polar", "view_as_complex")
 
@@ -100,14 +100,14 @@ CASES = list(cases())
 
 
 def is_differentiable(op: OpSpec) -> bool:
-    """Whether any gradient comes back through an op."""
+    """Return whether an op has any gradient."""
     if op.composite is not None:
         return all(kind for kind in op.output_differentiability)
     return bool(op.differentiable_params)
 
 
 def is_variable(op: OpSpec, name: str, value: Any) -> bool:
-    """Whether an argument gets a gradient: floats do, but not the weights of classes."""
+    """Return whether an argument gets a gradient: floats do, but not the weights of classes."""
     if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
         return False
     if op.composite is None and isinstance(op.rule(name), NotImplementedYet | Constant):
@@ -128,7 +128,7 @@ WITHOUT_SECOND_DERIVATIVE_IN_PYTORCH = ("cdist", "hardsigmoid", "multi_margin_lo
 
 
 def variables(op: OpSpec, arguments: Arguments) -> list[tuple[str, int | None]]:
-    """Where the arrays that get a gradient stand: name, and position in a list."""
+    """List the arrays that get a gradient: name, and position in a list."""
     found: list[tuple[str, int | None]] = []
     if op.name in WITHOUT_DERIVATIVE_IN_PYTORCH:
         return found

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
 import gradspec as gs
+from tests.thresholds import set_thresholds
 
 CASES = {
     "plain": ("conv2d", (5, 4, 6, 7), (6, 4, 3, 2), {"padding": 1}),
@@ -31,8 +30,7 @@ def test_parts_together_are_the_whole(
 ) -> None:
     import torch
 
-    kernels = import_module("gradspec.kernels.nn.conv")
-    monkeypatch.setattr(kernels, "_MOST_COLUMNS", most)
+    set_thresholds(monkeypatch, CONV_COLUMNS_MAX=most)
     function, *shapes, options = CASES[case]
     rng = np.random.default_rng(0)
     arrays = [rng.standard_normal(shape) for shape in shapes]

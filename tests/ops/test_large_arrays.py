@@ -10,12 +10,14 @@ from scipy.special import ndtr
 
 import gradspec as gs
 import gradspec.nn.functional as F
-from gradspec.fast.clip import MANY, at_least, at_most
+from gradspec.fast.clip import at_least, at_most
 from gradspec.fast.log_sums import log_of_sum
 from gradspec.fast.parallel_for import in_threads
 from gradspec.fast.summation import sums
+from gradspec.fast.tuning import CLIP_ARRAY_MIN, PARALLEL_UFUNC_MIN
 from gradspec.kernels import gelu_slope, normal_cdf, sort, topk, where
-from gradspec.kernels.indexing.adding import add_at, add_rows
+from gradspec.kernels.indexing.gather_scatter import add_at, add_rows
+from tests.thresholds import set_thresholds
 
 SHAPES = [(512, 128), (64, 9, 16), (8, 4, 16, 64), (20000, 3), (3, 20000), (9000, 2, 3), (40000,)]
 
@@ -50,6 +52,20 @@ def test_sums_with_infinity_and_nan() -> None:
     assert np.isnan(sums(array, 1)[4])
     assert sums(array, 1)[5] == 100
     assert np.isnan(sums(array, 0)[6])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_sines_do_not_depend_on_the_length_of_the_array(name: str, dtype: type) -> None:
+    data = np.random.default_rng(9).uniform(-30, 30, PARALLEL_UFUNC_MIN + 8).astype(dtype)
+    slope = {"sin": np.cos, "cos": lambda part: -np.sin(part)}[name]
+    x = gs.tensor(data, requires_grad=True)
+    y = getattr(gs, name)(x)
+    y.backward(gs.ones_like(y))
+    for start in (0, 1 << 18, data.size - 8):
+        few = data[start : start + 8]
+        np.testing.assert_array_equal(y.detach().numpy()[start : start + 8], getattr(np, name)(few))
+        np.testing.assert_array_equal(x.grad.numpy()[start : start + 8], slope(few))
 
 
 POINTS = np.concatenate([np.linspace(-12.9, 9, 200_001), [0.0, -0.0, 1e-40, -1e-40, 3e38, -3e38]])
@@ -230,8 +246,7 @@ def test_places_may_be_larger_than_the_integers_of_an_index(dtype: type, length:
 def test_softmax_a_few_rows_at_a_time(
     shape: tuple[int, ...], dim: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, limit in (("kernels.nn", "ENOUGH"), ("threads", "ENOUGH"), ("threads", "BLOCK")):
-        monkeypatch.setattr(f"gradspec.{module}.{limit}", 3)
+    set_thresholds(monkeypatch, PARALLEL_UFUNC_MIN=3, CHUNK=3)
     rng = np.random.default_rng(7)
     array, weights = rng.standard_normal((2, *shape))
     for laid in (array, np.asfortranarray(array)):
@@ -254,8 +269,7 @@ def test_softmax_a_few_rows_at_a_time(
 def test_work_that_is_shared_within_shared_work(
     threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gradspec.fast.parallel_for.ENOUGH", 3)
-    monkeypatch.setattr("gradspec.fast.parallel_for.BLOCK", 4)
+    set_thresholds(monkeypatch, PARALLEL_UFUNC_MIN=3, CHUNK=4)
     before = gs.get_num_threads()
     gs.set_num_threads(threads)
     try:
@@ -267,7 +281,7 @@ def test_work_that_is_shared_within_shared_work(
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int64])
-@pytest.mark.parametrize("size", [MANY - 1, MANY, (1 << 16) + 7])
+@pytest.mark.parametrize("size", [CLIP_ARRAY_MIN - 1, CLIP_ARRAY_MIN, (1 << 16) + 7])
 def test_the_larger_and_the_smaller_of_elements_and_a_number(size: int, dtype: type) -> None:
     array = (np.random.default_rng(8).standard_normal(size) * 9).astype(dtype)
     if np.dtype(dtype).kind == "f":

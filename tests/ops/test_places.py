@@ -32,7 +32,7 @@ def test_who_does_not_take_part_has_no_share(name: str, reduce: str) -> None:
 
 
 def test_second_derivatives_of_a_product_with_two_zeros() -> None:
-    """Of `w * x * y * z` at `x = y = 0` only that by `x` and `y` is not zero: `w * z`."""
+    """`w * x * y * z` at `x = y = 0` has one that is not zero, by `x` and `y`: `w * z`."""
     there, came = _leaf(2), _leaf(0, 0, 5)
     result = there.scatter_reduce(0, gs.tensor([0, 0, 0]), came, "prod")
     (first,) = gs.autograd.grad(result, came, create_graph=True)
@@ -43,7 +43,7 @@ def test_second_derivatives_of_a_product_with_two_zeros() -> None:
 
 @pytest.mark.parametrize("reduce", ["sum", "mean", "prod", "amax"])
 def test_a_source_larger_than_its_index(reduce: str) -> None:
-    """What has no place in the index is not read."""
+    """Elements without a position in the index are not read."""
     there, came = _leaf(0, 1, 2), _leaf(7, 8, 9)
     index = gs.tensor([0, 2])
     result = there.scatter_reduce(0, index, came, reduce, include_self=False)

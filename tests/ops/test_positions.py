@@ -1,4 +1,4 @@
-"""What comes back to positions: each element added where it was taken from, and nowhere else."""
+"""Gradients of indexing: each element is added where it was taken from, and nowhere else."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_nothing_spreads_in_a_constant_row(value: float, dtype: Any) -> None:
 
 @pytest.mark.parametrize("size", [1e30, 1e-30])
 def test_std_fits_where_its_square_does_not(size: float) -> None:
-    """Of (s, s, 0) it is s / sqrt(3)."""
+    """The value for (s, s, 0) is s / sqrt(3)."""
     data = [size, size, 0.0]
     assert leaf(data, gs.float32).std().item() == pytest.approx(size / math.sqrt(3), rel=1e-6)
     height = 1 / math.sqrt(12)
@@ -97,7 +97,7 @@ def test_curvature_of_a_power_of_zero() -> None:
 
 
 def test_mixed_derivative_of_a_power() -> None:
-    """Of x**y by x and y at y = 0 it is 1 / x; the order does not matter."""
+    """The mixed derivative of x**y at y = 0 is 1 / x, in either order."""
     x, y = leaf([2.0, -4.0, 0.5]), leaf([0.0, 0.0, 0.0])
     (by_x,) = gs.autograd.grad((x**y).sum(), x, create_graph=True)
     assert gs.autograd.grad(by_x.sum(), y)[0].tolist() == [0.5, -0.25, 2.0]
@@ -188,7 +188,7 @@ def test_scaled_bessel_functions_far_out() -> None:
 
 
 def test_curvature_of_a_singular_determinant() -> None:
-    """Of diag(0, 2, 3): C[0, 0] grows with a[1, 1] by 3, with a[2, 2] by 2, and so on."""
+    """Cofactors of diag(0, 2, 3): C[0, 0] grows with a[1, 1] by 3, with a[2, 2] by 2, and so on."""
     hessian = np.zeros((3, 3, 3, 3))
     sizes = [0.0, 2.0, 3.0]
     for i in range(3):

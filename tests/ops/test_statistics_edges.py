@@ -1,4 +1,4 @@
-"""Where statistics go their own way, with the values written out."""
+"""Statistics that differ from PyTorch's, with the values written out."""
 
 from __future__ import annotations
 

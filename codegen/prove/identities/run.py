@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import sympy
 
-from ...render.module_names import LIMITS
+from ...render.module_names import THRESHOLDS
 from ...render.to_threads import is_pointwise
 from ...spec.model import NotImplementedYet, OpSpec
 from ..inputs.draw import Inputs
@@ -270,7 +270,7 @@ def _backward_of_large_arrays(spec: OpSpec, run: Run) -> None:
 
 @contextmanager
 def _any_size_is_large(module: ModuleType) -> Iterator[None]:
-    limits = {name: getattr(module, name) for name in LIMITS if hasattr(module, name)}
+    limits = {name: getattr(module, name) for name in THRESHOLDS if hasattr(module, name)}
     vars(module).update(dict.fromkeys(limits, 0))
     try:
         yield

@@ -1,4 +1,4 @@
-"""Elementwise arithmetic with numbers, where NumPy's dtypes or limits differ from PyTorch's."""
+"""Elementwise arithmetic, where dtypes, limits or special values of NumPy differ from PyTorch's."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from ...core import constants
+from ...core.dtype_kinds import COMPLEX_KINDS
 from ...core.number_conversion import converted, wrapped
-from ...core.type_promotion import LAST_INTEGER, is_complex, to_float
+from ...core.type_promotion import LAST_INTEGER, is_complex, to_float, type_name
 from ...core.types import Number
 from ...fast.clip import at_least, at_most
 from ...fast.log_sums import log_of_sum
 from ...fast.parallel_for import in_threads
 from ...fast.powers import power
-from .checks import Array, bool_subtraction, floating
-from .masking import where
+from ..elementwise.checks import Array, bool_subtraction, floating
+from ..elementwise.masking import where
 
 
 def _with(self: Array, *numbers: Number | None) -> Array:
@@ -31,7 +32,7 @@ def times(self: Array, alpha: Number) -> Any:
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
         )
-    if isinstance(alpha, complex) and self.dtype.kind not in "cO":
+    if isinstance(alpha, complex) and self.dtype.kind not in COMPLEX_KINDS:
         raise RuntimeError(
             "For non-complex input tensors, argument alpha must not be a complex number."
         )
@@ -79,20 +80,20 @@ def _refuse_integer_division(op: str, self: Array, other: Any) -> None:
 
 
 def fmod_scalar(self: Array, other: Number) -> Any:
-    """What is left of each element after division by a number, with the sign of the element."""
+    """Return the remainders of division by a number, with the sign of the element."""
     self = _with(self.astype(np.int64) if self.dtype.kind == "b" else self, other)
     return fmod(self, wrapped(other, self.dtype))
 
 
 def fmod(self: Array, other: Any) -> Any:
-    """What is left after division, with the sign of what was divided."""
+    """Return the remainders of division, with the sign of the dividend."""
     if self.dtype.kind in "iub":
         _refuse_integer_division("fmod", self, other)
     return in_threads(np.fmod, self, other)
 
 
 def remainder(self: Array, other: Any) -> Any:
-    """What is left after division, with the sign of the divisor, but for zero that of `self`."""
+    """Return remainders of division, with the sign of the divisor; zeros have that of `self`."""
     if self.dtype.kind in "iu":
         _refuse_integer_division("remainder", self, other)
     rest = in_threads(np.remainder, self, other)
@@ -102,7 +103,7 @@ def remainder(self: Array, other: Any) -> Any:
 
 
 def remainder_scalar(self: Array, other: Number) -> Any:
-    """What is left of each element after division by a number."""
+    """Return the remainders of division by a number."""
     self = _with(self, other)
     other = wrapped(other, self.dtype)
     return remainder(self, other)
@@ -159,7 +160,7 @@ def round(self: Array) -> Any:
 
 
 def round_decimals(self: Array, decimals: int) -> Any:
-    """To so many digits after the point, by scaling; before it if `decimals` is negative."""
+    """Round to `decimals` digits after the point by scaling; before it if negative."""
     if self.dtype.kind in "iub":
         raise NotImplementedError(f"round with decimals is not implemented for {self.dtype}")
     scale = 10 ** (decimals if decimals >= 0 else -decimals)
@@ -204,7 +205,88 @@ def clamp(self: Array, min: Any, max: Any) -> Any:
 
 
 def within(self: Array, min: Any, max: Any) -> Any:
-    """Where elements lie between the bounds, or on them."""
+    """Find the elements between the bounds, or equal to one."""
     if max is None:
         return self >= min
     return self <= max if min is None else (self >= min) & (self <= max)
+
+
+def nan_to_num(self: Array, nan: float | None, posinf: float | None, neginf: float | None) -> Any:
+    """Numbers in the place of nan and of infinities; of complex numbers in both parts."""
+    return np.nan_to_num(self, True, 0.0 if nan is None else nan, posinf, neginf)
+
+
+def frac(self: Array) -> Any:
+    """Return the fractional parts that `trunc` removes; floats only."""
+    floating("frac_cpu", self)
+    return self - np.trunc(self)
+
+
+def ldexp(self: Array, other: Array) -> Any:
+    """`self * 2 ** other`, by two factors: neither overflows where the product does not."""
+    if other.dtype.kind != "f":
+        return self * np.exp2(other)
+    half = np.trunc(np.clip(other, -2000, 2000) / 2)  # beyond these all is zero or infinite
+    return self * np.exp2(half) * np.exp2(other - half)
+
+
+def logaddexp2(self: Array, other: Array) -> Any:
+    """Logarithms to base two of sums of powers of two, of floats only."""
+    floating("logaddexp2_cpu", self)
+    return in_threads(np.logaddexp2, self, other)
+
+
+def nextafter(self: Array, other: Array) -> Any:
+    """The neighbours of floats."""
+    floating("nextafter_cpu", self)
+    return np.nextafter(self, other)
+
+
+def fill(self: Array, value: Number) -> Any:
+    """One number everywhere; RuntimeError for a complex one that the dtype cannot hold."""
+    if isinstance(value, complex) and self.dtype.kind not in COMPLEX_KINDS:
+        raise RuntimeError(f"value cannot be converted to type {self.dtype} without overflow")
+    return np.full_like(self, converted(value, self.dtype))
+
+
+def fill_with(self: Array, value: Array) -> Any:
+    """The element of an array without dimensions everywhere."""
+    if value.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.ndim} dimensions."
+        )
+    return np.full_like(self, value if self.dtype.kind in COMPLEX_KINDS else value.real)
+
+
+def isclose(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> Any:
+    """Test that differences are at most `atol + rtol * abs(other)`; infinities must be equal."""
+    if self.dtype != other.dtype:
+        raise RuntimeError(f"{type_name(self.dtype)} did not match {type_name(other.dtype)}")
+    for name, tolerance in (("rtol", rtol), ("atol", atol)):
+        if tolerance < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {tolerance}")
+    close = self == other
+    if equal_nan:
+        close = close | (np.isnan(self) & np.isnan(other))
+    if self.dtype.kind == "b":
+        self, other = self.astype(np.int64), other.astype(np.int64)
+    distance = np.abs(self - other)
+    return close | (np.isfinite(distance) & (distance <= atol + np.abs(rtol * other)))
+
+
+def gcd(self: Array, other: Array) -> Any:
+    """The greatest common divisor of integers."""
+    _integers("gcd_cpu", self)
+    return np.gcd(self, other)
+
+
+def lcm(self: Array, other: Array) -> Any:
+    """The least common multiple of integers."""
+    _integers("lcm_cpu", self)
+    return np.lcm(self, other)
+
+
+def _integers(name: str, array: Array) -> None:
+    if array.dtype.kind not in "iu":
+        raise NotImplementedError(f"\"{name}\" not implemented for '{type_name(array.dtype)}'")

@@ -1,4 +1,4 @@
-"""What kernels refuse, in PyTorch's exception types and key words."""
+"""Checks of kernels' arguments, with PyTorch's exception types and messages."""
 
 from __future__ import annotations
 

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype_kinds import REAL_KINDS, is_symbolic
 from ...core.type_promotion import promote_types
-from .checks import Array, same_dtype
+from ..elementwise.checks import Array, same_dtype
+from . import complex_numbers
 
 
 def view_as_real(self: Array) -> Array:
     """The same memory as pairs of real numbers; RuntimeError for numbers that are real already."""
-    if self.dtype.kind == "O":
+    if is_symbolic(self.dtype):
         return np.stack([self.real, self.imag], -1)
     if self.dtype.kind != "c":
         raise RuntimeError("view_as_real and imag are only supported for complex tensors")
@@ -23,7 +25,7 @@ def view_as_complex(self: Array) -> Array:
     """Pairs of real numbers as complex ones in the same memory; each pair must be in one place."""
     if not self.ndim or self.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
-    if self.dtype.kind == "O":
+    if is_symbolic(self.dtype):
         return self[..., 0].real + 1j * self[..., 1].real
     if self.dtype.kind != "f":
         raise RuntimeError("view_as_complex is only supported for floating point tensors")
@@ -38,7 +40,7 @@ def view_as_complex(self: Array) -> Array:
 
 def complex(real: Array, imag: Array) -> Any:
     """Complex numbers from their parts, which must be floats of one dtype."""
-    if real.dtype.kind == "O":
+    if is_symbolic(real.dtype):
         return real.real + 1j * imag.real
     if real.dtype.kind != "f":
         raise RuntimeError(f"Expected both inputs to be floating point tensors, got {real.dtype}")
@@ -67,3 +69,11 @@ def sgn(self: Array) -> Any:
 def complex_of(dtype: Any) -> np.dtype[Any]:
     """The complex dtype with parts of a real one."""
     return promote_types(dtype, np.dtype(np.complex64))
+
+
+def polar(abs: Array, angle: Array) -> Any:
+    """Complex numbers from polar coordinates, which must be floats of one dtype."""
+    if abs.dtype.kind not in REAL_KINDS:
+        raise RuntimeError(f"Expected both inputs to be floating point tensors, got {abs.dtype}")
+    same_dtype("polar", abs, angle)
+    return complex_numbers.complex(abs * np.cos(angle), abs * np.sin(angle))

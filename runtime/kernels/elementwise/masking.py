@@ -7,17 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...fast.parallel_for import in_threads
+from ...fast.tuning import SELECT_MASK_MIN, ZERO_MASK_MIN
 from .checks import Array
 
 _INTEGERS = {np.dtype(np.float32): np.int32, np.dtype(np.float64): np.int64}
 """The integers of the width of a float."""
-
-_FEWEST = 512
-"""From so many elements on a mask for zeros is quicker than `np.where`."""
-
-_MANY = 1 << 13
-"""From so many on a choice between two arrays is: `np.where` branches for each element, and in so
-many no processor can guess how."""
 
 
 def where(condition: Array, self: Any, other: Any, out: Array | None = None) -> Array:
@@ -32,7 +26,7 @@ def where(condition: Array, self: Any, other: Any, out: Array | None = None) -> 
         return _masked(self, 0, condition, out)
     if type(self) is int and not self and _can_mask(condition, other):
         return _masked(other, condition, 1, out)
-    if condition.size >= _MANY and _stand_beside(condition, self, other):
+    if condition.size >= SELECT_MASK_MIN and _stand_beside(condition, self, other):
         if out is not None:
             return _chosen(condition, self, other, out)
         return in_threads(_chosen, condition, self, other)
@@ -48,12 +42,12 @@ def _can_mask(condition: Array, values: Any) -> bool:
         and values.dtype in _INTEGERS
         and values.shape == condition.shape
         and values.flags.c_contiguous
-        and values.size >= _FEWEST
+        and values.size >= ZERO_MASK_MIN
     )
 
 
 def _stand_beside(condition: Array, self: Any, other: Any) -> bool:
-    """Whether bits of one can take the place of bits of the other, which may be one number."""
+    """Return whether bits of one can replace bits of the other, which may be one number."""
     wide, narrow = (self, other) if getattr(self, "ndim", 0) else (other, self)
     return (
         _can_mask(condition, wide)

@@ -7,19 +7,29 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...core import constants
+from ...core.dtype_kinds import is_symbolic
 from ...core.types import Number
 from ...fast import scipy_special
 from ...fast.parallel_for import in_threads
-from .checks import Array
+from ..elementwise.checks import Array
 
 _FAR: Final = 10
 """From here on a difference loses two digits and more, and the series needs few terms."""
+
 _TERMS: Final = 14
 
 _ASYMPTOTIC: Final = 1e8
 """From here on one term of the asymptotic series has all digits."""
+
 _NEGLIGIBLE: Final = 1e-30
 """The square of what is smaller is no float32, and far below what it is added to."""
+
+_SINC_SLOPE: Final = [
+    (-1) ** k * 2 * k / factorial(2 * k + 1) * np.pi for k in reversed(range(1, 10))
+]
+"""Coefficients, highest power first, of the series of `cos(z) / z - sin(z) / z**2` times pi in odd
+powers of `z`; nine terms have all digits up to `z = 1`."""
 
 
 def polygamma(n: int, self: Array) -> Any:
@@ -39,7 +49,7 @@ def erfcx_slope(self: Array, height: Number) -> Any:
     That is `height` times the sum of `(-1)**n * (2 n - 1)!! / (2 x**2)**n` from n = 1, here
     summed from its end: each term is `-(2 n - 1) / (2 x**2)` times the one before.
     """
-    if self.dtype.kind == "O":
+    if is_symbolic(self.dtype):
         return 2 * self * scipy_special.erfcx(self) - height
     x = self.astype(np.float64)
     is_far = x > _FAR
@@ -64,7 +74,7 @@ def lgamma(self: Array) -> Any:
 
 def bessel(self: Array, order: int) -> Any:
     """The modified Bessel function of the first kind; it overflows later than its exponential."""
-    if self.dtype.kind == "O":
+    if is_symbolic(self.dtype):
         return scipy_special.iv(order, self)
     root = np.exp(np.abs(self) / 2)
     return scaled_bessel(self, order) * root * root
@@ -72,7 +82,7 @@ def bessel(self: Array, order: int) -> Any:
 
 def scaled_bessel(self: Array, order: int) -> Any:
     """`bessel` times exp(-abs(x)): SciPy's, but by leading terms where that finds no digits."""
-    if self.dtype.kind == "O":
+    if is_symbolic(self.dtype):
         return scipy_special.ive(order, self)
     if order < 2:
         return scipy_special.i1e(self) if order else scipy_special.i0e(self)
@@ -90,3 +100,33 @@ def xlog1py(self: Any, other: Any) -> Any:
     if isinstance(self, np.ndarray):
         return scipy_special.xlog1py(self, self.dtype.type(other))
     return scipy_special.xlog1py(other.dtype.type(self), other)
+
+
+def logit(self: Array, eps: float | None) -> Any:
+    """`log(x / (1 - x))`; what lies outside of `[eps, 1 - eps]` is moved to the bound first."""
+    if eps is not None and eps >= 0:
+        self = np.where(self < eps, eps, np.where(self > 1 - eps, 1 - eps, self))
+    return in_threads(scipy_special.logit, self)
+
+
+@np.errstate(all="ignore")
+def sinc(self: Array) -> Any:
+    """`sin(pi x) / (pi x)`; a half has too few digits for the multiples of pi."""
+    if self.dtype == np.float16:
+        return np.sinc(self.astype(np.float32)).astype(np.float16)
+    return np.sinc(self)
+
+
+@np.errstate(all="ignore")
+def sinc_slope(self: Array) -> Any:
+    """The derivative of sinc; the difference that it is would lose all digits near zero."""
+    if is_symbolic(self.dtype):
+        return (np.cos(constants.pi * self) - np.sinc(self)) / self
+    is_near = np.abs(self) < 1 / np.pi
+    near = np.where(is_near, self, 0) * np.pi
+    far = np.where(is_near, 1, self)
+    square = near * near
+    series = np.zeros_like(near)
+    for coefficient in _SINC_SLOPE:
+        series = series * square + coefficient
+    return np.where(is_near, series * near, (np.cos(np.pi * far) - np.sinc(far)) / far)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ..elementwise.checks import Array
-from .adding import add_rows
+from .gather_scatter import add_rows
 
 
 def embedding(weight: Array, indices: Array, sparse: bool) -> Any:
@@ -65,7 +66,7 @@ def one_hot(self: Array, num_classes: int) -> Array:
 
 def _counts(counts: Array, like: Array) -> Array:
     """Counts as numbers that may divide an array without changing its dtype."""
-    return counts if like.dtype.kind == "O" else counts.astype(like.dtype)
+    return counts if is_symbolic(like.dtype) else counts.astype(like.dtype)
 
 
 def _check(indices: Array, length: int) -> None:

@@ -1,4 +1,4 @@
-"""Elements at places of the flattened array, and under masks."""
+"""Elements under masks, and at positions in the flattened array."""
 
 from __future__ import annotations
 
@@ -7,8 +7,25 @@ from typing import Any
 
 import numpy as np
 
+from ...core.number_conversion import converted
 from ...core.type_promotion import type_name
 from ..elementwise.checks import Array
+from ..elementwise.masking import where
+
+
+def masked_fill(self: Array, mask: Array, value: Any) -> Array:
+    """A copy with one value wherever the mask is true."""
+    if mask.dtype.kind != "b":
+        raise RuntimeError(
+            f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype}"
+        )
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise RuntimeError(
+            "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    value = np.asanyarray(converted(value, self.dtype))
+    return where(mask, value.astype(self.dtype), self)
 
 
 def take(self: Array, index: Array) -> Any:

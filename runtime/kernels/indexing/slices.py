@@ -1,15 +1,92 @@
-"""Copies of arrays with one part replaced, and parts that overlap."""
+"""Parts of dimensions read, and written into copies: slices, windows, diagonals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..elementwise.checks import Array, normalize_dim
 from ..shape.layout import diagonal
-from .index import select, slice_view
+
+
+def select(self: Array, dim: int, index: int) -> Array:
+    """A view of one slice of a dimension, which disappears."""
+    return self[_slice_at(self.shape, dim, index)]
+
+
+def select_backward(grad_output: Array, input_sizes: Sequence[int], dim: int, index: int) -> Array:
+    """Zeros with `grad_output` in one slice of a dimension."""
+    out = np.zeros_like(grad_output, order="C", shape=input_sizes)
+    out[_slice_at(input_sizes, dim, index)] = grad_output
+    return out
+
+
+def _slice_at(shape: Sequence[int], dim: int, index: int) -> tuple[Any, ...]:
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim = normalize_dim(dim, len(shape))
+    if not -shape[dim] <= index < shape[dim]:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(shape)} at dimension "
+            f"{dim}"
+        )
+    return (*(slice(None),) * dim, index, ...)
+
+
+def slice_view(
+    self: Array, dim: int, start: int | None, end: int | None, step: int, exact: bool
+) -> Array:
+    """A view of some of the slices of a dimension; if `exact`, all of them must exist."""
+    if exact:
+        _all_exist(self.shape, dim, start or 0, end or 0)
+    if dim == 0 and step == 1 and self.ndim:
+        return self[start:end]
+    return self[_slices(self.ndim, dim, start, end, step)]
+
+
+def _all_exist(shape: Sequence[int], dim: int, start: int, end: int) -> None:
+    length = shape[normalize_dim(dim, len(shape))] if shape else 0
+    if not 0 <= start <= length:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-length}, {length}], but got "
+            f"{start})"
+        )
+    if end < start:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if end > length:
+        raise RuntimeError(
+            f"start ({start}) + length ({end - start}) exceeds dimension size ({length})."
+        )
+
+
+def slice_backward(
+    grad_output: Array,
+    input_sizes: Sequence[int],
+    dim: int,
+    start: int | None,
+    end: int | None,
+    step: int,
+) -> Array:
+    """Zeros with `grad_output` in some of the slices of a dimension."""
+    out = np.zeros(input_sizes, grad_output.dtype)
+    if dim == 0 and step == 1 and input_sizes:
+        out[start:end] = grad_output
+    else:
+        out[_slices(len(input_sizes), dim, start, end, step)] = grad_output
+    return out
+
+
+def _slices(
+    ndim: int, dim: int, start: int | None, end: int | None, step: int
+) -> tuple[slice, ...]:
+    if not ndim:
+        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    return (*(slice(None),) * normalize_dim(dim, ndim), slice(start, end, step))
 
 
 def select_scatter(self: Array, src: Array, dim: int, index: int) -> Array:

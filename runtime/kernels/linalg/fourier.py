@@ -46,7 +46,7 @@ def lengthened(self: Array, dim: int, size: int) -> Array:
 
 
 def _count(shape: Sequence[int], dim: Sequence[int]) -> int:
-    """How many numbers each sum of a transform adds up."""
+    """Count the terms of each sum of a transform."""
     count = 1
     for each in dim:
         count *= shape[each]

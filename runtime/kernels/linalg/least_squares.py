@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype_kinds import REAL_KINDS, is_symbolic
 from ..elementwise.checks import Array, same_dtype
 from .decompositions import LinAlgError, pinv
 
@@ -20,7 +21,7 @@ def lstsq(
 
     As in PyTorch `gels` asks for matrices of full rank and gives no ranks, only `gelsd` and `gelss`
     give singular values, and the default `gelsy` gives no errors. Where there are no more equations
-    than unknowns, or ranks are smaller, nobody does.
+    than unknowns, or ranks are smaller, no driver does.
     """
     _check(A, B, driver)
     is_vector = B.ndim == 1 or (A.ndim == B.ndim + 1 and B.shape == A.shape[:-1])
@@ -61,7 +62,7 @@ def _check(A: Array, B: Array, driver: str | None) -> None:
             f"torch.linalg.lstsq: parameter `driver` should be one of ({', '.join(_DRIVERS)})"
         )
     same_dtype("torch.linalg.lstsq", A, B)
-    if A.dtype.kind not in "fO" or A.dtype == np.float16:
+    if A.dtype.kind not in REAL_KINDS or A.dtype == np.float16:
         raise RuntimeError("This function doesn't handle types other than float and double")
     is_vector = B.ndim == 1 or (A.ndim == B.ndim + 1 and B.shape == A.shape[:-1])
     if B.shape[-1 if is_vector else -2] != A.shape[-2]:
@@ -72,7 +73,7 @@ def _solved(
     A: Array, right: Array, batch: tuple[int, ...], rcond: float | None
 ) -> tuple[Array, Array]:
     """Solutions, and the rank of each matrix of `A`; symbols have full rank."""
-    if A.dtype == object:
+    if is_symbolic(A.dtype):
         ranks = np.full(A.shape[:-2], min(A.shape[-2:]), np.int64)
         return pinv(A, rcond, False, None, None) @ right, ranks
     solution = np.zeros_like(A, order="C", shape=(*batch, A.shape[-1], right.shape[-1]))

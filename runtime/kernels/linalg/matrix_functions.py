@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ..elementwise.checks import Array, floating
 
 
@@ -17,7 +18,7 @@ def matrix_exp(self: Array) -> Any:
         raise RuntimeError(
             f"linalg.matrix_exp: A must be batches of square matrices, but they are {self.shape}"
         )
-    if self.dtype == object:  # the symbols of a proof know their own exponential
+    if is_symbolic(self.dtype):  # the symbols of a proof know their own exponential
         symbols: Any = self
         return symbols.matrix_exp()
     if not self.size:

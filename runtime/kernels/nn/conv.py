@@ -10,12 +10,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ...core.dtype_kinds import is_symbolic
 from ...fast.summation import sums
+from ...fast.tuning import CONV_COLUMNS_MAX
 from ..elementwise.checks import Array, same_dtype
 from ..shape.layout import in_order
 from ..shape.padding import padded
@@ -24,12 +26,8 @@ Sizes = tuple[int, ...]
 IntOrSizes = int | Sequence[int]
 
 
-_MOST_COLUMNS: Final = 1 << 18
-"""Elements of windows that are laid out at a time: there are many times more than in the input."""
-
-
 class _Geometry(NamedTuple):
-    """How windows lie: one number a spatial dimension, and the groups of channels."""
+    """The geometry of windows: one number a spatial dimension, and the groups of channels."""
 
     kernel: Sizes
     stride: Sizes
@@ -40,7 +38,7 @@ class _Geometry(NamedTuple):
     groups: int
 
     def output_sizes(self, sizes: Sequence[int]) -> Sizes:
-        """How many windows fit in each dimension."""
+        """Count the windows in each dimension."""
         return tuple(
             (size + before + after - dilation * (kernel - 1) - 1) // stride + 1
             for size, kernel, stride, dilation, before, after in zip(sizes, *self[:5], strict=True)
@@ -181,7 +179,7 @@ def _spread_part(
 def _window_places(
     position: Sequence[int], places: Sequence[int], geometry: _Geometry
 ) -> tuple[Any, ...]:
-    """Where the element at `position` of every window lies in the padded array."""
+    """Index the element at `position` of every window in the padded array."""
     return tuple(
         slice(at * dilation, at * dilation + stride * (count - 1) + 1, stride)
         for at, count, stride, dilation in zip(
@@ -193,16 +191,16 @@ def _window_places(
 def _parts(
     x: Array, geometry: _Geometry, places: Sequence[int], channels: int | None = None
 ) -> list[slice]:
-    """Parts of the batch of which the columns are not larger than `_MOST_COLUMNS`.
+    """Parts of the batch of which the columns are not larger than `CONV_COLUMNS_MAX`.
 
     There are `channels` a group, by default those of `x`.
     """
     batch = len(x)
     width = x.shape[1] if channels is None else channels * geometry.groups
     each = width * math.prod(geometry.kernel) * math.prod(places)
-    if x.dtype.kind == "O" or each * batch <= _MOST_COLUMNS:
+    if is_symbolic(x.dtype) or each * batch <= CONV_COLUMNS_MAX:
         return [slice(None)]
-    step = max(1, _MOST_COLUMNS // each)
+    step = max(1, CONV_COLUMNS_MAX // each)
     return [slice(start, start + step) for start in range(0, batch, step)]
 
 

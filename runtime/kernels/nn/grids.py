@@ -13,8 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ..elementwise.checks import ArgumentError, Array, floating, same_dtype
-from ..indexing.adding import add_at
+from ..indexing.gather_scatter import add_at
 
 CUBIC: Final = 2
 ZEROS, BORDER = 0, 1
@@ -118,7 +119,7 @@ def affine_grid_backward(self: Array, align_corners: bool) -> Array:
 
 def _base(sizes: Sequence[int], align_corners: bool, dtype: Any) -> Array:
     """Each place of an image as a row, the last dimension first, with a one behind it."""
-    real = np.float64 if dtype.kind == "O" else dtype
+    real = np.float64 if is_symbolic(dtype) else dtype
     lines = []
     for size in sizes:
         line = np.linspace(-1, 1, size) if size > 1 else np.zeros(1)
@@ -159,7 +160,7 @@ def _reflected(place: Array, length: int, align_corners: bool) -> tuple[Any, Any
 def _positions(
     shape: Sequence[int], places: Array, kind: int, padding_mode: int, align_corners: bool
 ) -> tuple[Array, Array]:
-    """Where the neighbours of each place are in a flattened image, and which are in it at all."""
+    """Index the neighbours of each point in a flattened image, and tell which are inside it."""
     flat, known = np.zeros((), np.int64), np.ones((), np.bool_)
     spatial = places.shape[-1]
     for axis, neighbour in enumerate(_neighbours(shape, places, kind)):

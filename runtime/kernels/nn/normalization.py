@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dispatch.unbroadcast import reduce_to
 from ...fast.summation import sums
 from ..elementwise.checks import ArgumentError, Array, floating, same_dtype
 from ..reductions.sums import centred
+from ..reductions.unbroadcast import reduce_to
 
 
 def mean_to_size(self: Array, size: Sequence[int]) -> Any:

@@ -1,7 +1,7 @@
 """Pooling over any number of spatial dimensions, which are the last ones.
 
 The loops run over the positions in a window, of which there are few; each step is one slice of the
-whole array.
+whole array. Adaptive pooling has windows that divide a dimension nearly equally.
 """
 
 from __future__ import annotations
@@ -13,26 +13,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
 from ..elementwise.arithmetic import truncated_quotient
 from ..elementwise.checks import Array, floating
-from ..indexing.adding import add_at
+from ..indexing.gather_scatter import add_at
 from ..shape.padding import padded
 
 Sizes = tuple[int, ...]
+
 IntOrSizes = int | Sequence[int]
 
 
 class _Windows(NamedTuple):
-    """Where the windows of a pooling lie, one number a spatial dimension."""
+    """The geometry of pooling windows, one number a spatial dimension."""
 
     kernel: Sizes
     stride: Sizes
     padding: Sizes
     dilation: Sizes
     sizes: Sizes
-    """Of the array that is pooled."""
+    """The sizes of the array that is pooled."""
     places: Sizes
-    """How many windows there are."""
+    """The number of windows."""
 
     @property
     def after(self) -> Sizes:
@@ -43,7 +45,7 @@ class _Windows(NamedTuple):
         )
 
     def positions(self) -> Iterator[tuple[Sizes, tuple[Any, ...]]]:
-        """Each position in a window, and where it lies in the padded array, for all windows."""
+        """Yield each position in a window, and its index in the padded array for all windows."""
         for position in itertools.product(*map(range, self.kernel)):
             yield (
                 position,
@@ -155,7 +157,7 @@ def max_pool_take(self: Array, indices: Array, spatial: int) -> Any:
 def adaptive_avg_pool(
     self: Array, output_size: int | Sequence[int | None] | None, spatial: int
 ) -> Any:
-    """Means over windows that divide each of the last dimensions into so many, nearly equal."""
+    """Average over windows that divide each of the last dimensions nearly equally."""
     floating("adaptive_avg_pool2d", self)
     counts = _adaptive_sizes(self.shape, output_size, spatial)
     for dim, count in enumerate(counts, self.ndim - spatial):
@@ -178,13 +180,13 @@ def adaptive_avg_pool_backward(self: Array, shape: Sequence[int], spatial: int) 
 
 
 def _adaptive_windows(like: Array, size: int, count: int) -> tuple[Array, Array]:
-    """Which elements belong to which window, as a matrix of 0 and 1, and the window's lengths."""
+    """Return a matrix of 0 and 1 for the elements of each window, and the windows' lengths."""
     numbers = np.arange(count)
     starts, ends = numbers * size // max(count, 1), -(-(numbers + 1) * size // max(count, 1))
     places = np.arange(size)
     members = (places >= starts[:, None]) & (places < ends[:, None])
     # Beside symbols numbers stay integers, which are exact.
-    dtype = np.int64 if like.dtype.kind == "O" else like.dtype
+    dtype = np.int64 if is_symbolic(like.dtype) else like.dtype
     return members.astype(dtype), (ends - starts).astype(dtype)
 
 
@@ -201,7 +203,7 @@ def _in_line(lengths: Array, ndim: int, dim: int) -> Array:
 def _adaptive_sizes(
     shape: Sequence[int], output_size: int | Sequence[int | None] | None, spatial: int
 ) -> list[int]:
-    """How many windows each dimension gets; None stands for as many as there are elements."""
+    """Return the number of windows in each dimension; None means the number of elements."""
     if len(shape) not in (spatial + 1, spatial + 2):
         raise RuntimeError(
             f"adaptive_avg_pool{spatial}d(): Expected {spatial + 1}D or {spatial + 2}D tensor, but "
@@ -236,7 +238,7 @@ def _smallest(dtype: Any) -> Any:
 def _divisor(
     windows: _Windows, count_include_pad: bool, divisor_override: int | None, dtype: Any
 ) -> Any:
-    """How many elements each window counts."""
+    """Count the elements of each window."""
     if divisor_override is not None:
         if divisor_override == 0:
             raise RuntimeError("divisor must be not zero")
@@ -248,7 +250,7 @@ def _divisor(
         if not count_include_pad:
             starts, ends = np.maximum(starts, 0), np.minimum(ends, size)
         counts = np.multiply.outer(counts, ends - starts)
-    return counts if dtype.kind == "O" else counts.astype(dtype)
+    return counts if is_symbolic(dtype) else counts.astype(dtype)
 
 
 def _windows(
@@ -294,7 +296,7 @@ def _windows(
 
 
 def _count(size: int, kernel: int, stride: int, pad: int, dilation: int, ceil_mode: bool) -> int:
-    """How many windows there are in one dimension."""
+    """Count the windows in one dimension."""
     room = size + 2 * pad - dilation * (kernel - 1) - 1
     if not ceil_mode:
         return room // stride + 1
@@ -312,3 +314,83 @@ def _each(value: IntOrSizes, spatial: int, name: str) -> Sizes:
     if len(value) != spatial:
         raise RuntimeError(f"pool{spatial}d: {name} must either be a single int, or {spatial} ints")
     return tuple(value)
+
+
+def adaptive_max_pool(
+    self: Array, output_size: int | Sequence[int], spatial: int
+) -> tuple[Any, Array]:
+    """The first of the largest elements of each window, and its place in the flattened image."""
+    counts = (output_size,) * spatial if isinstance(output_size, int) else tuple(output_size)
+    _check_adaptive(self, counts, spatial)
+    sizes = self.shape[-spatial:]
+    members = [_members(size, count) for size, count in zip(sizes, counts, strict=True)]
+    steps = [math.prod(sizes[axis + 1 :]) for axis in range(spatial)]
+    best: Any = np.empty_like(self, order="C", shape=(*self.shape[:-spatial], *counts))
+    places = np.zeros(best.shape, np.int64)
+    for number, position in enumerate(itertools.product(*(range(len(each)) for each in members))):
+        mesh = np.ix_(*(each[at] for each, at in zip(members, position, strict=True)))
+        flat: Any = sum(part * step for part, step in zip(mesh, steps, strict=True))
+        candidate = self[(..., *mesh)]
+        if not number:
+            best, places = candidate, np.broadcast_to(flat, candidate.shape)
+            continue
+        better = (candidate > best) | np.isnan(candidate)
+        best, places = np.maximum(best, candidate), np.where(better, flat, places)
+    return best, places
+
+
+def _members(size: int, count: int) -> Array:
+    """A row for each position in a window; a shorter window has its last element more than once."""
+    numbers = np.arange(count)
+    starts, ends = numbers * size // max(count, 1), -(-(numbers + 1) * size // max(count, 1))
+    longest = np.max(ends - starts, initial=0)
+    return np.minimum(starts + np.arange(longest)[:, None], ends - 1)
+
+
+def _check_adaptive(self: Array, counts: tuple[int, ...], spatial: int) -> None:
+    name = f"adaptive_max_pool{spatial}d"
+    floating(name, self)
+    if self.ndim not in (spatial + 1, spatial + 2):
+        raise RuntimeError(
+            f"{name}(): Expected {spatial + 1}D or {spatial + 2}D tensor, but got: "
+            f"{list(self.shape)}"
+        )
+    if 0 in self.shape[self.ndim - spatial - 1 :]:
+        raise RuntimeError(
+            f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input "
+            f"has sizes {list(self.shape)}"
+        )
+    if len(counts) != spatial or min(counts) < 0:
+        raise RuntimeError(
+            f"{name}(): output_size must be {spatial} numbers that are not negative, but got "
+            f"{list(counts)}"
+        )
+
+
+def max_unpool(self: Array, indices: Array, output_size: Sequence[int]) -> Array:
+    """Zeros, with the elements at their places in flattened images of `output_size`."""
+    spatial = len(output_size)
+    if self.ndim not in (spatial + 1, spatial + 2):
+        raise RuntimeError(
+            f"Input to max_unpooling{spatial}d should be a {spatial + 1}d or {spatial + 2}d "
+            f"Tensor, but got a tensor with {self.ndim} dimensions."
+        )
+    if indices.dtype != np.int64:
+        raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype}")
+    if indices.shape != self.shape:
+        raise RuntimeError(
+            "Expected shape of indices to be same as that of the input tensor "
+            f"({list(self.shape)}) but got indices tensor with shape: {list(indices.shape)}"
+        )
+    image = math.prod(output_size)
+    wrong = indices[(indices < 0) | (indices >= image)]
+    if wrong.size:
+        raise RuntimeError(
+            f"Found an invalid max index: {wrong[0]} (output volumes are of size "
+            f"{'x'.join(map(str, output_size))}"
+        )
+    head = self.shape[: self.ndim - spatial]
+    out = np.zeros_like(self, order="C", shape=(*head, image))
+    if self.size:
+        np.put_along_axis(out, indices.reshape(*head, -1), self.reshape(*head, -1), -1)
+    return out.reshape(*head, *output_size)

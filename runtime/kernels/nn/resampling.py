@@ -10,13 +10,13 @@ import numpy as np
 
 from ...core.type_promotion import type_name
 from ..elementwise.checks import Array
-from ..indexing.adding import add_rows
+from ..indexing.gather_scatter import add_rows
 
 Taps = list[tuple[Array, Array | None]]
-"""For each output the inputs that it is made of, and their weights; None stands for ones."""
+"""The inputs of each output, and their weights; None means ones."""
 
 _REACH: Final = {"linear": 1.0, "cubic": 2.0}
-"""How far from its centre an interpolating function is not zero."""
+"""The radius of an interpolating function's support."""
 
 
 def resample(

@@ -1,4 +1,4 @@
-"""Counts of elements, and places in what is in order; none has a gradient."""
+"""Counts, bins and unique elements; none has a gradient."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from ...core.type_promotion import type_name
-from ..elementwise.checks import Array, floating
+from ..elementwise.checks import Array, floating, normalize_dim
+
+Found = tuple[Array, Array, Array]
+"""The unique elements, the index of each element among them, and counts."""
 
 
 def histc(self: Array, bins: int, min: Any, max: Any) -> Array:
-    """How many elements fall into each part of a range, or of their own range if that is empty."""
+    """Count elements in equal bins of a range, or of their own range if that is empty."""
     floating("histc", self)
     if bins <= 0:
         raise RuntimeError(f"torch.histc: bins must be > 0, but got {bins}")
@@ -31,7 +34,7 @@ def histc(self: Array, bins: int, min: Any, max: Any) -> Array:
 
 
 def bincount(self: Array, weights: Array | None, minlength: int) -> Array:
-    """How often each number that is not negative occurs, or the sum of its weights."""
+    """Count each non-negative number, or sum its weights."""
     if self.dtype.kind not in "iu":
         raise NotImplementedError(f"bincount is not implemented for '{type_name(self.dtype)}'")
     if minlength < 0:
@@ -54,7 +57,7 @@ def searchsorted(
     side: str | None,
     sorter: Array | None,
 ) -> Any:
-    """Where elements would have to stand in sequences that are in order; nan at the end."""
+    """Find insertion points in sorted sequences; nan goes to the end."""
     if side not in (None, "left", "right"):
         raise RuntimeError(f"searchsorted(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:
@@ -107,3 +110,51 @@ def bucketize(self: Any, boundaries: Array, out_int32: bool, right: bool) -> Any
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return searchsorted(boundaries, self, out_int32, right, None, None)
+
+
+def unique(self: Array) -> Found:
+    """The elements that differ, in order; nan differs from nan."""
+    _refuse_complex(self)
+    values, inverse, counts = np.unique(
+        self.reshape(-1), return_inverse=True, return_counts=True, equal_nan=False
+    )
+    return values, inverse.reshape(self.shape), counts
+
+
+def unique_dim(self: Array, dim: int) -> Found:
+    """The slices of a dimension that differ, in order."""
+    _refuse_complex(self)
+    dim = _filled_dim(self, dim)
+    if not self.size:
+        return self.copy(), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    values, inverse, counts = np.unique(
+        self, return_inverse=True, return_counts=True, axis=dim, equal_nan=False
+    )
+    return values, inverse.reshape(-1), counts
+
+
+def unique_consecutive(self: Array, dim: int | None) -> Found:
+    """The elements, or the slices of a dimension, that differ from the one before."""
+    slices = self.reshape(-1) if dim is None else np.moveaxis(self, _filled_dim(self, dim), 0)
+    begins = np.ones(len(slices), bool)
+    differs: Any = slices[1:] != slices[:-1]
+    begins[1:] = differs.reshape(len(differs), -1).any(1) if len(differs) else False
+    counts = np.diff(np.append(begins.nonzero()[0], len(slices)))
+    inverse = np.cumsum(begins) - 1
+    if dim is None:
+        return slices[begins], inverse.reshape(self.shape), counts
+    return np.moveaxis(slices[begins], 0, dim).copy(order="C"), inverse, counts
+
+
+def _filled_dim(self: Array, dim: int) -> int:
+    dim = normalize_dim(dim, self.ndim)
+    if not all(length for axis, length in enumerate(self.shape) if axis != dim):
+        raise RuntimeError(
+            "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
+        )
+    return dim
+
+
+def _refuse_complex(self: Array) -> None:
+    if self.dtype.kind == "c":
+        raise NotImplementedError("unique is not implemented for complex numbers")

@@ -1,4 +1,4 @@
-"""Largest and smallest elements: their values, their places, and the ways back."""
+"""Largest and smallest elements: their values, their positions, and the ways back."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..elementwise.checks import Array, normalize_dim
 from .sums import Dims, axes
 
 _max_reduce: Any = np.maximum.reduce
+
 _min_reduce: Any = np.minimum.reduce
 
 
@@ -43,7 +44,7 @@ def min(self: Array) -> Any:
 
 
 def is_extreme(self: Array, extreme: Array) -> Any:
-    """Where the largest or smallest of all elements stands, which is nan if one of them is."""
+    """Find the first largest or smallest of all elements, which is nan if one of them is."""
     return self == extreme if extreme == extreme else np.isnan(self)
 
 
@@ -58,13 +59,13 @@ def min_with_indices(self: Array, dim: int, keepdim: bool) -> tuple[Array, Array
 
 
 def argmax(self: Array, dim: int | None, keepdim: bool) -> Any:
-    """Where the largest element stands, along a dimension or in the flattened array."""
+    """Find the largest element along a dimension or in the flattened array."""
     _not_bool("argmax", self)
     return _position(np.argmax, self, dim, keepdim)
 
 
 def argmin(self: Array, dim: int | None, keepdim: bool) -> Any:
-    """Where the smallest element stands, along a dimension or in the flattened array."""
+    """Find the smallest element along a dimension or in the flattened array."""
     _not_bool("argmin", self)
     return _position(np.argmin, self, dim, keepdim)
 

@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 
 from ...fast.summation import sums
-from ..elementwise.checks import Array
+from ..elementwise.checks import Array, normalize_dim
 from .sums import Dims, axes
 
 # NumPy's stubs know no `keepdims` that is a variable.
 _add_reduce: Any = np.add.reduce
+
 _max_reduce: Any = np.maximum.reduce
+
 _min_reduce: Any = np.minimum.reduce
+
+_TOO_SMALL = 1e-7
+"""Keeps a quotient by a norm finite."""
 
 
 def vector_norm(self: Array, ord: Any, dim: Dims, keepdim: bool, dtype: Any) -> Any:
@@ -49,6 +54,20 @@ def vector_norm(self: Array, ord: Any, dim: Dims, keepdim: bool, dtype: Any) -> 
 
 
 def _keeps_elements(self: Array, axis: int | tuple[int, ...] | None) -> bool:
-    """Whether each of the reductions has something to reduce."""
+    """Return whether each of the reductions has elements to reduce."""
     chosen = range(self.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
     return all(self.shape[each] for each in chosen)
+
+
+def renorm(self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
+    """Slices of a dimension, those whose norm is larger made shorter."""
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    dim = normalize_dim(dim, self.ndim)
+    others = [axis for axis in range(self.ndim) if axis != dim]
+    norm = vector_norm(self, p, others, True, None)
+    return self * np.where(norm > maxnorm, maxnorm / (norm + _TOO_SMALL), 1)

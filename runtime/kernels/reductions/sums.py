@@ -1,4 +1,4 @@
-"""Sums, means, variances and running sums, and the ways back."""
+"""Sums, means, variances and counts along dimensions, and the ways back."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...core.dtype_kinds import COMPLEX_KINDS, is_symbolic
 from ...core.type_promotion import LAST_INTEGER
 from ...core.user_warnings import warn
 from ...fast.summation import sums
@@ -16,13 +17,16 @@ from ..shape.layout import in_order
 Dims = int | Sequence[int] | None
 
 _FIRST: Final = slice(0, 1)
+
 _ALL: Final = slice(None)
 
 _ROOTS: Final = {np.dtype(np.float16): (0.01, 250.0), np.dtype(np.float32): (1e-18, 1e19)}
 """Between which numbers squares neither overflow nor lose digits, by dtype."""
 
 _add_reduce: Any = np.add.reduce
+
 _and_reduce: Any = np.logical_and.reduce
+
 _or_reduce: Any = np.logical_or.reduce
 
 
@@ -43,7 +47,7 @@ def _reduced_axes(ndim: int, dim: Dims) -> Sequence[int]:
 
 
 def _count(shape: Sequence[int], dim: Dims) -> int:
-    """How many elements are reduced to one."""
+    """Count the elements that are reduced to one."""
     count = 1
     for axis in _reduced_axes(len(shape), dim):
         count *= shape[axis]
@@ -100,7 +104,7 @@ def var(self: Array, dim: Dims, correction: Any, keepdim: bool) -> Any:
 def _variance(self: Array, dim: Dims, correction: Any, keepdim: bool) -> Any:
     deviation = centred(self, axes(dim))[0]
     squares = deviation * deviation.conj()
-    if self.dtype.kind in "cO":  # O: the symbols of a proof
+    if self.dtype.kind in COMPLEX_KINDS:
         squares = squares.real
     squares = sums(squares, axes(dim), keepdim)
     return over_freedom(squares, self.shape, dim, correction)
@@ -139,12 +143,12 @@ def over_freedom(self: Array, shape: Sequence[int], dim: Dims, correction: Any) 
 
 
 def all(self: Array, dim: Dims, keepdim: bool) -> Any:
-    """Whether every element is true; bytes answer in bytes."""
+    """Test that every element is true; bytes answer in bytes."""
     return _truth_of(self, _and_reduce(self, _chosen(dim), None, None, keepdim))
 
 
 def any(self: Array, dim: Dims, keepdim: bool) -> Any:
-    """Whether an element is true; bytes answer in bytes."""
+    """Test that an element is true; bytes answer in bytes."""
     return _truth_of(self, _or_reduce(self, _chosen(dim), None, None, keepdim))
 
 
@@ -177,3 +181,40 @@ def cumsum(self: Array, dim: int, dtype: Any) -> Any:
     if not self.ndim:
         return self.copy() if dtype is None else self.astype(dtype)
     return in_order(np.add.accumulate(self, dim, dtype))
+
+
+def nansum(self: Array, dim: Dims, keepdim: bool, dtype: Any) -> Any:
+    """Sums without the elements that are nan."""
+    numbers = self if self.dtype.kind in "iub" else np.where(np.isnan(self), 0, self)
+    return sum(numbers, dim, keepdim, dtype)
+
+
+def count_numbers(self: Array, dim: Dims, keepdim: bool) -> Any:
+    """Count the elements that are not nan; RuntimeError for integers."""
+    if self.dtype.kind in "iub":
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            f"{self.dtype}"
+        )
+    return sum(~np.isnan(self), dim, keepdim, None)
+
+
+def observation_weights(self: Array, count: int, are_frequencies: bool) -> Array:
+    """Copy the weights of `count` observations; RuntimeError for others."""
+    name, kind, kinds = (
+        ("fweights", "integer", "iu") if are_frequencies else ("aweights", "float", "fO")
+    )
+    if self.ndim > 1:
+        raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions")
+    if self.dtype.kind not in kinds:
+        raise RuntimeError(f"cov(): expected {name} to have {kind} dtype, but got {self.dtype}")
+    if self.size != count:
+        raise RuntimeError(
+            f"cov(): expected {name} to have the same number of elements as there are observations "
+            f"in the input, {count}, but got {self.size}"
+        )
+    if not is_symbolic(self.dtype) and (self < 0).any():
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+    if count and not self.any():
+        raise RuntimeError("cov(): weights sum to zero, can't be normalized")
+    return self.copy()

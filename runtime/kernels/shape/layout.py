@@ -12,7 +12,7 @@ from ..elementwise.checks import Array, normalize_dim
 
 
 def in_order(array: Array) -> Array:
-    """An array whose elements lie one after the other; itself if they do."""
+    """Return the array in row-major order: itself if it is."""
     return array if array.flags.c_contiguous else array.copy(order="C")
 
 

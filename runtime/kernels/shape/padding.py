@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.number_conversion import converted
 from ..elementwise.checks import Array
-from ..indexing.adding import add_rows
+from ..indexing.gather_scatter import add_rows
 
 
 def padded(x: Array, before: Sequence[int], after: Sequence[int], value: Any) -> Array:
@@ -48,7 +48,7 @@ def constant_pad_nd(self: Array, pad: Sequence[int], value: Any) -> Array:
 
 
 def constant_unpad_nd(self: Array, pad: Sequence[int]) -> Array:
-    """What was around the last dimensions taken off, and zeros where something was cut off."""
+    """Remove the padding of the last dimensions; zeros where padding was negative."""
     return constant_pad_nd(self, [-each for each in pad], 0)
 
 

@@ -20,18 +20,18 @@ IntOrSizes = int | Sequence[int]
 
 
 class _Patches(NamedTuple):
-    """Where the patches lie, two numbers each: rows, then columns."""
+    """The geometry of patches, two numbers each: rows, then columns."""
 
     kernel: Sizes
     dilation: Sizes
     padding: Sizes
     stride: Sizes
     sizes: Sizes
-    """Of the image."""
+    """The sizes of the image."""
 
     @property
     def places(self) -> Sizes:
-        """How many patches there are."""
+        """The number of patches."""
         return tuple(
             (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
             for kernel, dilation, padding, stride, size in zip(*self, strict=True)

@@ -1,4 +1,4 @@
-"""Where a view lies in its base: which elements, in which order."""
+"""The region of its base that a view covers: which elements, in which order."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Memory:
         self._bytes = np.zeros(self._first + last + array.dtype.itemsize, np.uint8)
 
     def show(self, view: Array) -> Array:
-        """The elements that lie here as those of `view` lie in the memory of the array."""
+        """Return the elements at the strides and offset of `view`."""
         if view.size == 0:
             return np.zeros(view.shape, view.dtype)
         offset = self._first + _address(view) - self._start
@@ -94,7 +94,7 @@ class Memory:
 
 
 def same_layout(array: Array, other: Array) -> bool:
-    """Whether the strides are the same, where they matter."""
+    """Return whether the strides are the same in dimensions longer than one."""
     return array.shape == other.shape and all(
         stride == step or length == 1
         for stride, step, length in zip(array.strides, other.strides, array.shape, strict=True)
@@ -102,7 +102,7 @@ def same_layout(array: Array, other: Array) -> bool:
 
 
 def _span(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
-    """How far the elements reach before the first one and behind it."""
+    """Return the extent of the elements before and after the first one."""
     reach = [(length - 1) * stride for length, stride in zip(shape, strides, strict=True)]
     return -sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
 

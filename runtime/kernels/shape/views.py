@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ...core.type_promotion import promote
-from ...dispatch.unbroadcast import reduce_to
 from ..elementwise.checks import ArgumentError, Array, normalize_dim
+from ..reductions.unbroadcast import reduce_to
 from .layout import in_order
 
 

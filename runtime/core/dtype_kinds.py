@@ -1,0 +1,23 @@
+"""Kinds of dtypes, as NumPy's letters, that decide what may be done with an array.
+
+The proof runs the library on arrays of Python objects, which are its symbols: they have any value,
+real or complex, and have derivatives.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+COMPLEX_KINDS: Final = "cO"
+"""Those that can hold a complex number."""
+
+REAL_KINDS: Final = "fO"
+"""Those of real numbers that have derivatives."""
+
+DIFFERENTIABLE_KINDS: Final = "fcO"
+"""Those that have derivatives."""
+
+
+def is_symbolic(dtype: Any) -> bool:
+    """Return whether arrays of this dtype hold the symbols of a proof."""
+    return bool(dtype.kind == "O")

@@ -1,0 +1,107 @@
+"""`__torch_function__`: the protocol by which an op hands itself over to a class of its arguments.
+
+An op meets such a class on its slow path only. The method gets the op as the public function, the
+types that have overrides, and the arguments; NotImplemented leaves the op to the next type.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from types import TracebackType
+from typing import Any, Final
+
+from .tensor import Tensor
+
+
+class _Disabled(threading.local):
+    """The depth of blocks, in one thread, in which subclasses count as plain tensors."""
+
+    depth = 0
+
+
+_disabled: Final = _Disabled()
+
+
+class DisableTorchFunctionSubclass:
+    """Inside the block ops treat tensor subclasses as plain tensors."""
+
+    def __enter__(self) -> None:
+        _disabled.depth += 1
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        _disabled.depth -= 1
+
+
+def has_torch_function(relevant_args: Iterable[object]) -> bool:
+    """Return whether one of the arguments has an override."""
+    return any(map(_is_overridden, relevant_args))
+
+
+def has_torch_function_unary(tensor: object) -> bool:
+    """Return whether the only argument has an override."""
+    return _is_overridden(tensor)
+
+
+def has_torch_function_variadic(*args: object) -> bool:
+    """Return whether one of the arguments has an override."""
+    return has_torch_function(args)
+
+
+def _is_overridden(value: object) -> bool:
+    kind = type(value)
+    if kind is Tensor or not hasattr(kind, "__torch_function__"):
+        return False
+    if getattr(kind, "_is_internal", False):
+        return False
+    return not (_disabled.depth and isinstance(value, Tensor))
+
+
+def flattened(values: Iterable[object]) -> list[object]:
+    """The arguments, and what lists among them hold."""
+    found: list[object] = []
+    for value in values:
+        found.extend(value if isinstance(value, list | tuple) else (value,))
+    return found
+
+
+def handle_torch_function(
+    public_api: Callable[..., Any], relevant_args: Iterable[object], *args: Any, **kwargs: Any
+) -> Any:
+    """Let the overrides of the arguments do what `public_api(*args, **kwargs)` would.
+
+    Subclasses come before their bases, otherwise it goes from left to right. TypeError if all of
+    them answer NotImplemented.
+    """
+    overridden = _in_order(relevant_args)
+    types = tuple(type(value) for value in overridden)
+    for value in overridden:
+        method: Any = type(value).__torch_function__  # type: ignore[attr-defined]
+        result = method(public_api, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    raise TypeError(
+        f"no implementation found for '{public_api.__name__}': Multiple dispatch failed, all "
+        "__torch_function__ handlers returned NotImplemented: "
+        + ", ".join(kind.__name__ for kind in types)
+    )
+
+
+def _in_order(relevant_args: Iterable[object]) -> list[object]:
+    """One argument of each type that has overrides, in the order in which they are asked."""
+    ordered: list[object] = []
+    for value in relevant_args:
+        if not _is_overridden(value) or any(type(value) is type(other) for other in ordered):
+            continue
+        index = len(ordered)
+        for position, other in enumerate(ordered):
+            if issubclass(type(value), type(other)):
+                index = position
+                break
+        ordered.insert(index, value)
+    return ordered

@@ -1,0 +1,35 @@
+"""Tangents lie in memory as their primals do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import Tensor, wrap
+from ..kernels.shape.strided_region import Memory, same_layout
+
+
+def lying_as(tangent: Tensor, primal: Tensor) -> Tensor:
+    """A tangent that lies in memory as the primal does: itself, or a copy.
+
+    A tangent of another shape is left as it is: a copy would spread it over the primal's.
+    """
+    mine, other = tangent.array, primal.array
+    if mine.shape != other.shape:
+        return tangent
+    if not other.flags.writeable or (mine.flags.writeable and same_layout(mine, other)):
+        return tangent
+    laid: Any = wrap(Memory(other).show(other).astype(mine.dtype, copy=False))
+    copied: Tensor = laid.copy_(tangent)
+    return copied
+
+
+def lay_out(copied: Tensor, order: tuple[int, ...]) -> None:
+    """Put the elements of a copy, and of its tangent, into the order of the dimensions."""
+    if hasattr(copied, "_dual_parts"):
+        lay_out(copied._dual_parts.primal, order)
+        lay_out(copied._dual_parts.tangent, order)
+    else:
+        turned = np.array(copied.array.transpose(order), order="C", copy=None, subok=True)
+        copied.array = turned.transpose(np.argsort(order))

@@ -1,0 +1,67 @@
+"""The methods of `Tensor` that layers above `core` define, in one table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .autograd.backward import BackwardMethods
+from .core.node import Node
+from .core.tensor import Tensor
+from .functions.complex_parts import ComplexParts
+from .functions.composites import CompositeMethods
+from .functions.constructor import ConstructorMethods
+from .functions.conversion import ConversionMethods
+from .functions.finite_differences import DifferenceMethods
+from .functions.indexing import IndexingMethods
+from .functions.methods import install, lazy_methods
+from .functions.new_tensors import NewTensorMethods
+from .functions.numpy_protocol import ValueMethods
+from .functions.predicates import PredicateMethods
+from .functions.splitting import SplittingMethods
+from .functions.unique import UniqueMethods
+from .generated import METHODS
+from .graph.leaf_gradients import AccumulationMethods
+from .graph.node_methods import NodeMethods
+from .inplace.fill_copy import OverwriteMethods
+from .inplace.inplace_views import ViewInPlaceMethods
+from .inplace.requires_grad import RequiresGradMethods
+from .overrides import OverrideMethods
+
+if TYPE_CHECKING:
+    from .generated.methods import TensorMethods as _OpMethods
+else:
+    _OpMethods = object  # at run time `METHODS` names them, and each is imported when it is used
+
+
+class TensorMethods(
+    AccumulationMethods,
+    BackwardMethods,
+    ComplexParts,
+    CompositeMethods,
+    ConstructorMethods,
+    ConversionMethods,
+    DifferenceMethods,
+    IndexingMethods,
+    NewTensorMethods,
+    OverrideMethods,
+    OverwriteMethods,
+    PredicateMethods,
+    RequiresGradMethods,
+    SplittingMethods,
+    UniqueMethods,
+    ValueMethods,
+    ViewInPlaceMethods,
+    _OpMethods,
+):
+    """Bases of `Tensor` for type checkers; at run time their methods are copied into it."""
+
+    __slots__ = ()
+
+
+def install_all() -> None:
+    """Give `Tensor` and `Node` the methods of all layers."""
+    install(Node, vars(NodeMethods))
+    for methods in TensorMethods.__bases__:
+        if methods is not object:
+            install(Tensor, vars(methods))
+    install(Tensor, lazy_methods(f"{__package__}.generated", METHODS))

@@ -1,0 +1,102 @@
+"""A kernel that does not compute what its symbols say is noticed; exact constants are exact."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+import sympy
+
+import gradspec  # noqa: F401  (registers the ops)
+from gradspec.core import constants
+from gradspec_codegen.prove.identities.agreement import check_agreement
+from gradspec_codegen.prove.identities.identity import Mismatch
+from gradspec_codegen.prove.identities.run import Run, execute
+from gradspec_codegen.prove.inputs.chambers import Chambers
+from gradspec_codegen.prove.inputs.draw import build, examples_of
+from gradspec_codegen.prove.numeric.evaluate import Point
+from gradspec_codegen.prove.symbolic import numpy_models as twins
+from gradspec_codegen.prove.symbolic import symbols
+from gradspec_codegen.prove.symbolic.exact_constants import ExactConstant, exact_module
+from gradspec_codegen.spec.model import Example, OpSpec
+from tests.codegen.proving import own_table
+
+
+def run_of(name: str) -> tuple[OpSpec, Run]:
+    (spec,) = (op for op in own_table().ops if op.name == name)
+    inputs = build(spec, examples_of(spec)[0])
+    return spec, next(Chambers(spec, inputs, random.Random(0)).runs())
+
+
+@pytest.fixture
+def set_twin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, twins.Twin], None]]:
+    """Lets something else stand for a function of NumPy while symbols are computed with."""
+
+    def set_twin(name: str, twin: twins.Twin) -> None:
+        monkeypatch.setitem(twins.NUMBERS, name, twin)
+        symbols._twin_ufunc.cache_clear()
+
+    yield set_twin
+    symbols._twin_ufunc.cache_clear()
+
+
+def test_floats_agree() -> None:
+    spec, run = run_of("exp")
+    assert check_agreement(spec, run) == 3  # the result, its gradient, its tangent
+
+
+def test_another_value_is_noticed(set_twin: Callable[[str, twins.Twin], None]) -> None:
+    set_twin("exp", lambda a: sympy.exp(a) * sympy.Rational(1001, 1000))
+    with pytest.raises(Mismatch, match="as a float, but exactly") as caught:
+        check_agreement(*run_of("exp"))
+    assert caught.value.label == "kernel of result"
+
+
+def test_another_gradient_is_noticed(set_twin: Callable[[str, twins.Twin], None]) -> None:
+    set_twin("cos", lambda a: sympy.cos(a) + 1)
+    with pytest.raises(Mismatch) as caught:
+        check_agreement(*run_of("sin"))
+    assert caught.value.label == "numeric VJP of self"
+    assert caught.value.key == "self"
+
+
+def test_other_indices_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(symbols.SymArray, "argmax", lambda self, *_, **__: self.argmin(*_, **__))
+    with pytest.raises(Mismatch, match="exactly"):
+        check_agreement(*run_of("max.dim"))
+
+
+def test_a_quotient_may_be_whole_where_that_of_its_floats_is_not() -> None:
+    assert np.floor_divide(-1.37, 0.01) == -138
+    (spec,) = (op for op in own_table().ops if op.name == "div.Tensor_mode")
+    arguments = (("self", []), ("other", []), ("rounding_mode", "floor"))
+    inputs = build(spec, Example(arguments, spec.span))
+    values = {"self": sympy.Rational(-137, 100), "other": sympy.Rational(1, 100)}
+    point = Point({symbol: values[symbol.name] for symbol in inputs.symbols})
+    run = execute(spec, inputs, point, lambda: inputs.complete(point, random.Random(0)))
+    assert run.outputs["result"].item() == -137
+    # The definition's dtype, the result, two gradients, a tangent.
+    assert check_agreement(spec, run) == 5
+
+
+def test_the_exact_module_has_the_same_names_and_values() -> None:
+    exact = exact_module()
+    assert sorted(exact.__all__) == sorted(constants.__all__)
+    for name in constants.__all__:
+        plain, twin = getattr(constants, name), getattr(exact, name)
+        if callable(plain):
+            argument = 1.25 if name == "acosh" else 0.25
+            plain, twin = plain(argument), twin(argument)
+        assert float(twin) == pytest.approx(plain, rel=1e-14, nan_ok=True)
+
+
+def test_constants_stay_exact_through_arithmetic() -> None:
+    exact = exact_module()
+    value = -exact.sqrt(2 / exact.pi) * 3 + 1 - exact.e**2
+    assert isinstance(value, ExactConstant)
+    assert value.expr == 1 - 3 * sympy.sqrt(2) / sympy.sqrt(sympy.pi) - sympy.E**2
+    assert value == pytest.approx(1 - 3 * math.sqrt(2 / math.pi) - math.e**2)
+    assert (np.ones(2) * value).dtype == np.float64

@@ -1,0 +1,179 @@
+"""The differences that the README states, seen in both libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.filterwarnings("ignore:.*adjoint"),
+]
+
+
+@pytest.fixture(scope="module")
+def torch() -> Any:
+    import torch
+
+    return torch
+
+
+@pytest.fixture(scope="module")
+def gs() -> Any:
+    import gradspec
+
+    return gradspec
+
+
+def ones(library: Any, *shape: int) -> Any:
+    return library.ones(*shape).requires_grad_()
+
+
+def path(tensor: Any) -> list[str]:
+    """Name the nodes from a tensor's on, always to the first input."""
+    names, node = [], tensor.grad_fn
+    while node is not None:
+        names.append(type(node).__name__)
+        node = node.next_functions[0][0] if node.next_functions else None
+    return names
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    """Return what a call returns, or the type of what it raises."""
+    try:
+        return call()
+    except Exception as error:
+        return type(error)
+
+
+GRAPHS: dict[str, tuple[Callable[[Any], Any], list[str], list[str]]] = {
+    "vector @ matrix": (
+        lambda m: ones(m, 3) @ ones(m, 3, 4),
+        ["SqueezeBackward4", "MmBackward0", "UnsqueezeBackward0", "AccumulateGrad"],
+        ["UnsafeViewBackward0", "MmBackward0", "UnsqueezeBackward0", "AccumulateGrad"],
+    ),
+    "broadcasting @": (
+        lambda m: ones(m, 2, 1, 3, 4) @ ones(m, 5, 4, 5),
+        [
+            "UnsafeViewBackward0",
+            "BmmBackward0",
+            "UnsafeViewBackward0",
+            "CloneBackward0",
+            "ExpandBackward0",
+            "AccumulateGrad",
+        ],
+        ["BroadcastMatmulBackward0", "AccumulateGrad"],
+    ),
+    "linear of what is not contiguous": (
+        lambda m: m.nn.functional.linear(
+            m.ones(4, 3, 2).transpose(0, 1).requires_grad_(), ones(m, 5, 2), ones(m, 5)
+        ),
+        [
+            "AddBackward0",
+            "UnsafeViewBackward0",
+            "MmBackward0",
+            "UnsafeViewBackward0",
+            "CloneBackward0",
+            "AccumulateGrad",
+        ],
+        ["ViewBackward0", "AddmmBackward0", "AccumulateGrad"],
+    ),
+    "reshape with a copy": (
+        lambda m: ones(m, 3, 4).t().reshape(12),
+        ["UnsafeViewBackward0", "CloneBackward0", "TBackward0", "AccumulateGrad"],
+        ["ViewBackward0", "TBackward0", "AccumulateGrad"],
+    ),
+}
+
+
+@pytest.mark.parametrize("label", GRAPHS)
+def test_other_nodes(label: str, torch: Any, gs: Any) -> None:
+    build, theirs, ours = GRAPHS[label]
+    assert path(build(torch)) == theirs
+    assert path(build(gs)) == ours
+
+
+def test_bce_with_logits_has_other_next_functions(torch: Any, gs: Any) -> None:
+    def count(library: Any) -> int:
+        loss = library.nn.functional.binary_cross_entropy_with_logits(
+            ones(library, 3), library.ones(3)
+        )
+        return len(loss.grad_fn.next_functions)
+
+    assert (count(torch), count(gs)) == (2, 4)
+
+
+def test_name_of_the_node_of_a_leaf(torch: Any, gs: Any) -> None:
+    def name(library: Any) -> str:
+        return str(library.autograd.graph.get_gradient_edge(ones(library, 2)).node.name())
+
+    assert name(torch) == "torch::autograd::AccumulateGrad"
+    assert name(gs) == "AccumulateGrad"
+
+
+@pytest.mark.parametrize("layer", ["layer_norm", "batch_norm"])
+def test_prehooks_of_norms(layer: str, torch: Any, gs: Any) -> None:
+    def seen(library: Any) -> list[bool]:
+        found: list[bool] = []
+        functional, x = library.nn.functional, ones(library, 2, 3)
+        if layer == "layer_norm":
+            y = functional.layer_norm(x, (3,))
+        else:
+            y = functional.batch_norm(x, library.zeros(3), library.ones(3), training=True)
+        y.grad_fn.register_prehook(lambda grads: found.extend(g is not None for g in grads))
+        y.sum().backward()
+        return found
+
+    assert seen(torch) == [True]
+    assert seen(gs) == [True, False, False]
+
+
+def test_norm_of_order_zero(torch: Any, gs: Any) -> None:
+    def gradient(library: Any) -> Any:
+        x = library.tensor([1.0, 2.0, 0.0], requires_grad=True)
+        x.norm(0).backward()
+        return x.grad
+
+    assert gradient(torch) is None
+    assert gradient(gs).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_view_of_an_inference_leaf(torch: Any, gs: Any) -> None:
+    def view(library: Any) -> Any:
+        with library.inference_mode():
+            x = library.ones(3, 4).requires_grad_()
+        return x.view(12)
+
+    assert view(torch).grad_fn is None
+    assert path(view(gs)) == ["ViewBackward0", "AccumulateGrad"]
+
+
+def test_too_few_dimensions(torch: Any, gs: Any) -> None:
+    def outcomes(library: Any) -> list[Any]:
+        vector, number = library.ones(3), library.tensor(1.0)
+        return [
+            outcome(lambda: library.fliplr(vector)),
+            outcome(lambda: library.fliplr(number)),
+            outcome(lambda: library.adjoint(vector)),
+            outcome(lambda: library.flipud(number).item()),
+            outcome(lambda: library.adjoint(number).item()),
+        ]
+
+    assert outcomes(torch) == [RuntimeError, RuntimeError, RuntimeError, RuntimeError, 1.0]
+    assert outcomes(gs) == [IndexError, IndexError, IndexError, 1.0, IndexError]
+
+
+def test_dimensions_of_flip(torch: Any, gs: Any) -> None:
+    def outcomes(library: Any) -> list[Any]:
+        x = library.arange(4).reshape(2, 2)
+        return [
+            x.flip((0, 1)).tolist(),
+            outcome(lambda: x.flip(0, 1).tolist()),
+            outcome(lambda: library.flip(x, 0).tolist()),
+        ]
+
+    both = [[3, 2], [1, 0]]
+    assert outcomes(torch) == [both, both, TypeError]
+    assert outcomes(gs) == [both, TypeError, [[2, 3], [0, 1]]]
