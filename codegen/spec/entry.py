@@ -36,7 +36,7 @@ _REASONED = re.compile(
 )
 
 
-_AnyRule = TypeVar("_AnyRule", Rule, TangentRule)
+_AnyRule = TypeVar("_AnyRule", Rule, TangentRule, Formula | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         span=name.span,
         doc=reader.text("doc"),
         forward=forward,
-        kernel=reader.formula("kernel"),
+        kernel=_completed(reader.formula("kernel"), forward),
         composite=reader.formula("composite"),
         vjps=tuple((names, _completed(rule, forward)) for names, rule in vjps),
         jvps=tuple((name, _completed(rule, forward)) for name, rule in jvps),
