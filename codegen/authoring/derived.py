@@ -113,7 +113,7 @@ def _vjp(op: OpSpec, table: Table, tensor: str, expression: str) -> str:
 def _definition(
     name: str, formula: str, tensors: Sequence[str], scalars: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What an entry begins with."""
+    """Write the beginning of an entry."""
     words = [f"Tensor {tensor}" for tensor in tensors]
     words += [f"Scalar {scalar}={default}" for scalar, default in scalars.items()]
     signature = f"{name}({', '.join(words)}) -> Tensor"
@@ -191,7 +191,7 @@ def _forward(op: OpSpec, table: Table, symbols: Mapping[str, sympy.Symbol]) -> s
 
 
 def _needs_floats(formula: str, table: Table) -> bool:
-    """Whether integers would have to become floats: a division, or an op that does that."""
+    """Return whether integers would have to become floats: a division, or an op that does that."""
     block = parse(formula)
     floating = {op.signature.name for op in table.ops if op.int_to_float}
     divides = any(isinstance(node, ir.Binary) and node.op == "/" for node in walk(block))
@@ -248,7 +248,7 @@ class _Kinks:
         return []
 
     def _is_smooth(self, values: dict[sympy.Symbol, sympy.Expr]) -> bool:
-        """Whether the derivatives are the same on both sides, so that nothing has to be stated."""
+        """Return whether both sides have the same derivatives, so that nothing has to be stated."""
         ((moved, border),) = values.items()
         others = {s: sympy.Rational(7, 10 + place) for place, s in enumerate(border.free_symbols)}
         sides = []

@@ -41,7 +41,7 @@ class FormulaText:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What `gradspec explain` shows, in this order."""
+    """All that `gradspec explain` shows, in this order."""
 
     name: str
     node: str

@@ -1,4 +1,4 @@
-"""Where an expression is defined, and where its pieces meet: what sympy can tell of it.
+"""Find with sympy where an expression is defined, and where its pieces meet.
 
 What it cannot tell becomes a remark for the author; nothing is guessed.
 """
@@ -26,7 +26,7 @@ class Domain:
 
 
 def domain_of(forward: Expr, arguments: Sequence[sympy.Symbol]) -> Domain:
-    """Where every function in `forward` has a real value and a derivative."""
+    """Find where every function in `forward` has a real value and a derivative."""
     found = Domain()
     regions: dict[sympy.Symbol, sympy.Set] = {}
     for condition in dict.fromkeys(_conditions(forward)):
@@ -72,7 +72,7 @@ def zeros(expr: Expr, symbol: sympy.Symbol) -> list[Expr] | None:
 
 
 def _conditions(forward: Expr) -> Iterator[sympy.Basic]:
-    """What must hold for each part, unless sympy sees that it always does."""
+    """Yield the condition of each part, unless sympy sees that it always holds."""
     for part in sympy.preorder_traversal(forward):
         if isinstance(part, sympy.log | sympy.loggamma):
             yield from _positive(part.args[0])

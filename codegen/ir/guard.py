@@ -1,4 +1,4 @@
-"""What a text must satisfy before Python's parser sees it: hostile sizes are refused here."""
+"""Refuse texts of hostile sizes before Python's parser sees them."""
 
 from __future__ import annotations
 

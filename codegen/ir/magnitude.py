@@ -1,4 +1,4 @@
-"""How large constant arithmetic becomes, without doing it: `9**9**9` has 400 million digits."""
+"""Bound constant arithmetic without doing it: `9**9**9` has 400 million digits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .nodes import Binary, Const, Expr, Unary
 
 
 def is_infinite(expr: Expr) -> bool:
-    """Whether an expression of numbers alone is larger than any float."""
+    """Return whether an expression of numbers alone is larger than any float."""
     value = _value(expr)
     return value is not None and math.isinf(value)
 

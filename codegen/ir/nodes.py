@@ -1,4 +1,4 @@
-"""What a formula is once parsed: frozen dataclasses, compared by structure.
+"""The tree of a parsed formula: frozen dataclasses, compared by structure.
 
 Every reading (NumPy source, Tensor source, sympy, LaTeX) is a function of these nodes. A node
 remembers where it stands in its formula's text (`span`), so that a mistake found late can still be

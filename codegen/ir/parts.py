@@ -9,7 +9,7 @@ from .walk import names, walk
 
 
 def is_linear_at(expr: Expr, place: str) -> bool:
-    """Whether an expression that is no call is linear in what stands at one place of it."""
+    """Return whether an expression that is no call is linear in what stands at one place of it."""
     match expr:
         case Unary("-"):
             return True

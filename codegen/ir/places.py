@@ -1,4 +1,4 @@
-"""Where Python's parser saw something, as a range of characters of a formula's text."""
+"""Convert the positions of Python's parser to ranges of characters of a formula's text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Places:
         )
 
     def of_syntax_error(self, error: SyntaxError) -> TextSpan:
-        """Where Python saw a syntax error; its columns are 1-based, in characters."""
+        """Locate a syntax error; Python's columns are 1-based, in characters."""
         row = min(max(error.lineno or 1, 1), len(self._lines)) - 1
         column = min(max((error.offset or 1) - 1, 0), len(self._lines[row]))
         start = min(self._starts[row] + column, len(self.text))

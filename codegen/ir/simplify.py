@@ -54,7 +54,7 @@ def _simplify_field(value: Any) -> Any:
 
 
 def truth(test: Expr) -> bool | None:
-    """Whether a test holds, if constants alone decide it."""
+    """Return whether a test holds, if constants alone decide it."""
     match test:
         case Const(value):
             return bool(value)

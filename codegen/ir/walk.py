@@ -40,7 +40,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def measure(node: Node) -> tuple[int, int]:
-    """How many nodes there are, this one and all below it, and how deep they go."""
+    """Count the nodes, this one and all below it, and how deep they go."""
     size = deepest = 0
     stack = [(node, 1)]
     while stack:
@@ -73,7 +73,7 @@ def free_uses(block: Block) -> Iterator[Name]:
 
 
 def _visit(statements: tuple[Stmt, ...], assigned: set[str], found: list[Name]) -> set[str] | None:
-    """What is assigned after `statements`; None if they always return."""
+    """Collect the names assigned after `statements`; None if they always return."""
     for statement in statements:
         match statement:
             case Assign(targets=targets, value=value):

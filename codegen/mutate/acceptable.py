@@ -1,4 +1,4 @@
-"""Which mutants a generator would accept: the others need no proof to be refused."""
+"""Sieve out the mutants that no generator would accept: they need no proof to be refused."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Check:
         self._home = dict.fromkeys((op.name for op in table.ops), "mutants")
 
     def allows(self, op: OpSpec) -> bool:
-        """Whether every call fits an overload, and every constant is a real number."""
+        """Return whether every call fits an overload, and every constant is a real number."""
         home = self._home | {op.name: "mutants"}
         context = ModuleContext(op.family, "mutants", home, self._resolver)
         try:
@@ -68,7 +68,7 @@ class _Check:
 
 
 def _misfits(call: ir.Call) -> bool:
-    """Whether a primitive or a kernel is called with other arguments than it has."""
+    """Return whether a primitive or a kernel is called with other arguments than it has."""
     known = primitives().get(call.function)
     if known is None and call.function in kernel_modules():
         known = kernel(call.function)

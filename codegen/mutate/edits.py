@@ -11,7 +11,7 @@ from ..ir.walk import walk
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an edit has to know of the op that a formula belongs to."""
+    """The op that a formula belongs to, as far as edits have to know it."""
 
     values: tuple[str, ...]
     """Names that hold numbers: tensors, outputs, scalars."""
@@ -229,7 +229,7 @@ def _call(node: ir.Call, scope: Scope) -> Iterator[tuple[str, ir.Expr]]:
 
 
 def has_numbers(node: ir.Expr, scope: Scope) -> bool:
-    """Whether an expression reads more of a tensor than its shape."""
+    """Return whether an expression reads more of a tensor than its shape."""
     if isinstance(node, ir.Attribute):
         return False
     known = {*scope.values, *scope.directions}

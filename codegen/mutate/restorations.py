@@ -1,4 +1,4 @@
-"""What an author may have forgotten: edits of one node that put it back."""
+"""Edits of one node that put back what an author may have forgotten."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from .mutants import Mutant, renamed
 
 
 class Fate(StrEnum):
-    """What became of a mutant."""
+    """The fate of a mutant."""
 
     KILLED = "killed"
     EQUIVALENT = "equivalent"

@@ -18,7 +18,7 @@ _HERE = Path(__file__).parent
 
 @functools.cache
 def prover_digest() -> str:
-    """Of the prover and the runtime's core: if one of them changes, every proof is due again."""
+    """Digest the prover and the runtime's core: if one changes, every proof is due again."""
     files = [*sorted(_HERE.rglob("*.py")), *(runtime_directory() / f"{name}.py" for name in _CORE)]
     digest = hashlib.sha256()
     for file in files:

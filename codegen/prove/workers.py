@@ -169,7 +169,7 @@ class _Pool:
 
 
 def _end(error: TerminatedWorkerError) -> str:
-    """How a worker ended."""
+    """Describe the end of a worker."""
     if "SIGXCPU" in str(error):
         seconds = f"{PROOF_SECONDS + GRACE_SECONDS:.0f} s"
         return f"was after {seconds} in a step that nothing can interrupt: are its numbers huge?"
@@ -187,7 +187,7 @@ _imported: dict[str, str] = {}
 
 
 def prove_in_worker(spec: OpSpec, staged: Path, package: str, run: str) -> OpVerdict:
-    """What a worker does for one op; the package is imported with the first."""
+    """Prove one op in a worker; the package is imported with the first."""
     if problem := _import_once(staged, package, run):
         return OpVerdict(spec.name, Status.ERROR, notes=(problem,))
     from .identities.op import prove_op
@@ -199,7 +199,7 @@ def prove_in_worker(spec: OpSpec, staged: Path, package: str, run: str) -> OpVer
 def compare_in_worker(
     pair: tuple[OpSpec, OpSpec], staged: Path, package: str, run: str
 ) -> tuple[str, int]:
-    """What a worker does to tell two ops apart."""
+    """Tell two ops apart in a worker."""
     if problem := _import_once(staged, package, run):
         raise RuntimeError(problem)
     from .zero.difference import find_difference
@@ -210,7 +210,7 @@ def compare_in_worker(
 def repair_in_worker(
     item: tuple[OpSpec, tuple[OpSpec, ...], float], staged: Path, package: str, run: str
 ) -> str:
-    """What a worker does to find the version of an op that is right."""
+    """Find the version of an op that is right in a worker."""
     if problem := _import_once(staged, package, run):
         raise RuntimeError(problem)
     from .report.repair import first_that_holds

@@ -1,4 +1,4 @@
-"""Which character of a file each character of a YAML scalar's value was written as."""
+"""Map the characters of a YAML scalar's value to those of the file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _next_match(character: str, raw: str, position: int, style: str) -> int:
 
 
 def _width(raw: str, position: int, style: str) -> int:
-    """How many characters of `raw` one character of the value took."""
+    """Count the characters of `raw` that one character of the value took."""
     pair = raw[position : position + 2]
     if style == "'" and pair == "''":
         return 2

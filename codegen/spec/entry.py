@@ -36,7 +36,7 @@ _REASONED = re.compile(
 )
 
 
-_AnyRule = TypeVar("_AnyRule", Rule, TangentRule)
+_AnyRule = TypeVar("_AnyRule", Rule, TangentRule, Formula | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,12 @@ class Entry:
     mapping: Mapping
 
     def key_span(self, key: str) -> Span:
-        """Where a key stands; the op's name if the entry has no such key."""
+        """The place of a key; that of the op's name if the entry has no such key."""
         found = self.mapping.key(key)
         return found.span if found is not None else self.op.span
 
     def param_span(self, name: str) -> Span:
-        """Where the signature declares an argument."""
+        """The place where the signature declares an argument."""
         text = self.mapping.get("name")
         assert isinstance(text, Scalar)
         found = re.search(rf"\b{name}\s*(?=[,=)])", text.value)
@@ -80,7 +80,7 @@ class Entry:
                 yield split_names(key.value), key, value
 
     def has_rule_for(self, name: str) -> bool:
-        """Whether a key names this argument or output, be its formula good or bad."""
+        """Return whether a key names this argument or output, be its formula good or bad."""
         return any(name in names for names, _, _ in self.rule_keys())
 
 
@@ -115,7 +115,7 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         span=name.span,
         doc=reader.text("doc"),
         forward=forward,
-        kernel=reader.formula("kernel"),
+        kernel=_completed(reader.formula("kernel"), forward),
         composite=reader.formula("composite"),
         vjps=tuple((names, _completed(rule, forward)) for names, rule in vjps),
         jvps=tuple((name, _completed(rule, forward)) for name, rule in jvps),

@@ -46,7 +46,7 @@ def _is_nonlinear(node: Node, tensors: Collection[str]) -> bool:
 
 
 def _is_multiple(node: Expr, tensors: Collection[str]) -> bool:
-    """Whether this is one of the tensors, perhaps times a number."""
+    """Return whether this is one of the tensors, perhaps times a number."""
     match node:
         case Name(id=name):
             return name in tensors

@@ -50,7 +50,7 @@ class Type:
 
 
 def spelled(param: str) -> str:
-    """What a parameter is called in Python: PyTorch's functions say `input` for `self`.
+    """Return a parameter's name in Python: PyTorch's functions say `input` for `self`.
 
     One that would hide a word of the formula language has an underscore in the table: `nan_`.
     """
@@ -71,7 +71,7 @@ class Param:
 
     @property
     def public(self) -> str:
-        """What users call it."""
+        """The name that users know."""
         return spelled(self.written or self.name)
 
 
@@ -95,7 +95,7 @@ class Signature:
 
     @property
     def named(self) -> tuple[Param | Output, ...]:
-        """What has a name in formulas: the arguments, then the outputs."""
+        """All that has a name in formulas: the arguments, then the outputs."""
         return (*self.params, *self.outputs)
 
     @property
@@ -125,7 +125,7 @@ class Formula:
     """`spans[i]` is where character `i` of `text` stands in the file (one more at the end)."""
 
     def locate(self, place: TextSpan) -> Span:
-        """Where `place` of the text stands in the file."""
+        """Find `place` of the text in the file."""
         first = self.spans[min(place.start, len(self.spans) - 1)]
         last = self.spans[min(max(place.end, place.start + 1) - 1, len(self.spans) - 1)]
         width = last.column - first.column + 1 if last.line == first.line else 1

@@ -1,4 +1,4 @@
-"""What a `forward` may call besides ops: primitives of which proofs have an exact model.
+"""The primitives that a `forward` may call besides ops: proofs have an exact model of each.
 
 `specs/primitives.yaml` lists those of NumPy and SciPy; kernels are the ones that the runtime names.
 Nothing is imported to find out.
@@ -30,7 +30,7 @@ class Primitive:
     is_elementwise: bool
 
     def misfit(self, call: Call) -> str:
-        """Why a call does not fit; empty if it does."""
+        """Say why a call does not fit; empty if it does."""
         if len(call.args) > len(self.positional):
             limit, count = len(self.positional), len(call.args)
             return f"`{call.function}` takes {limit} by position, but is given {count}"
@@ -132,7 +132,7 @@ def kernel_modules() -> dict[str, str]:
 
 @functools.cache
 def kernel(function: str) -> Primitive | None:
-    """How a kernel may be called; None where its source does not tell."""
+    """Read a kernel's parameters; None where its source does not tell."""
     name = function.removeprefix("kernels.")
     for node in _body(kernel_modules()[function]):
         if isinstance(node, ast.FunctionDef) and node.name == name:

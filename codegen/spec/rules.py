@@ -166,7 +166,7 @@ def _returned(block: Block) -> list[Expr]:
 
 
 def _count(value: Expr) -> int | None:
-    """How many gradients an expression gives; None where that cannot be seen."""
+    """Count the gradients that an expression gives; None where that cannot be seen."""
     match value:
         case Sequence(items=items):
             return None if any(isinstance(item, Star) for item in items) else len(items)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 @functools.cache
 def runtime_directory() -> Path:
-    """Where the runtime lies; finding it does not import it."""
+    """Find the folder of the runtime, without importing it."""
     found = find_spec("gradspec")
     if found is None or not found.submodule_search_locations:
         raise RuntimeError("gradspec is not installed: run `pip install -e .`")

@@ -1,4 +1,4 @@
-"""What a formula may name and call: arguments, outputs, gradients, and the ops of the table."""
+"""Check the names and calls of formulas: arguments, outputs, gradients, ops of the table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .vocabulary import CONSTANTS, HELPERS
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What one formula of an entry may use."""
+    """The names that one formula of an entry may use."""
 
     role: str
     """`forward`, `composite`, `VJP` or `JVP`."""
@@ -25,7 +25,7 @@ class Scope:
 
 
 class Functions:
-    """What formulas may call, by the name they call it."""
+    """The functions that formulas may call, by name."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ def check_formulas(entry: Entry, functions: Functions, report: Report) -> None:
 
 
 def gradient_names(op: OpSpec) -> tuple[str, ...]:
-    """What a VJP calls the gradients of the outputs.
+    """The names of the outputs' gradients in a VJP.
 
     `grad` if one output is differentiable (`grads` too if it is a list), `grad_<output>` if
     several are.
@@ -208,7 +208,7 @@ _PRIMITIVE_HELP = (
 
 
 def _misfit(call: Call, signature: Signature) -> str:
-    """Why a call does not fit a signature; empty if it does."""
+    """Say why a call does not fit a signature; empty if it does."""
     positional = [param for param in signature.params if not param.keyword_only]
     if len(call.args) > len(positional):
         return (
@@ -229,7 +229,7 @@ def _misfit(call: Call, signature: Signature) -> str:
 
 
 def _form(signature: Signature) -> str:
-    """How a signature is called: `sum(self, dim, keepdim=False, *, dtype=None)`."""
+    """Spell a call of a signature: `sum(self, dim, keepdim=False, *, dtype=None)`."""
     parts: list[str] = []
     for param in signature.params:
         if param.keyword_only and "*" not in parts:

@@ -1,6 +1,7 @@
 """Locals that several formulas of an op share.
 
-A gradient formula may read locals of the forward, and is completed by their definitions:
+A gradient formula, or a kernel's call, may read locals of the forward, and is completed by their
+definitions:
 
     forward: |
       share = sigmoid(self)

@@ -78,13 +78,13 @@ class Scalar:
         return self.source.span(self.start, self.end)
 
     def spans(self) -> tuple[Span, ...]:
-        """Where each character of `value` stands in the file, and one place more for its end."""
+        """The place in the file of each character of `value`, and of its end."""
         raw = self.source.text[self.start : self.end]
         offsets = value_offsets(self.value, raw, self.style)
         return tuple(self.source.span(self.start + offset) for offset in offsets)
 
     def locate(self, place: TextSpan) -> Span:
-        """Where `place` of the value stands in the file."""
+        """Find `place` of the value in the file."""
         raw = self.source.text[self.start : self.end]
         offsets = value_offsets(self.value, raw, self.style)
         first = offsets[min(place.start, len(offsets) - 1)]

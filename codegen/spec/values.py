@@ -1,4 +1,4 @@
-"""What an entry's keys may hold: each reader returns the value, or None after reporting."""
+"""Readers of the values of an entry's keys: each returns the value, or None after reporting."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What has to hold for an op: derivative, tangent and second derivative."""
+"""The identities of an op: kernel, derivative, tangent and second derivative."""

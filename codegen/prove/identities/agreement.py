@@ -30,7 +30,7 @@ SMALLEST = 1e-13
 
 
 def check_agreement(spec: OpSpec, run: Run) -> int:
-    """How many arrays were compared. Raises Mismatch naming the first that disagrees.
+    """Compare all arrays, and count them. Raises Mismatch naming the first that disagrees.
 
     Floats are not quite the witness, and may lie beyond a jump that it lies on. What disagrees is
     therefore compared again with the symbolic results at the floats themselves.
@@ -184,7 +184,7 @@ def _single(value: Any) -> Any:
 
 
 def _real_parts(exact: Array) -> Array:
-    """What is left of the gradient of a real tensor that met complex ones."""
+    """Project the gradient of a real tensor that met complex ones."""
     parts = np.empty(exact.shape, dtype=object)
     for index in np.ndindex(exact.shape):
         parts[index] = real_part(exact[index])
@@ -192,7 +192,7 @@ def _real_parts(exact: Array) -> Array:
 
 
 def _tolerance(run: Run) -> float:
-    """How far rounding may lead, in the precision that the call asks for."""
+    """Return the tolerance for rounding in the precision that the call asks for."""
     dtypes = [value for value in run.inputs.values.values() if isinstance(value, np.dtype)]
     single = any(dtype.kind in "fc" and np.finfo(dtype).eps > 1e-10 for dtype in dtypes)
     return SINGLE_TOLERANCE if single else TOLERANCE

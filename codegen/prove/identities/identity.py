@@ -1,4 +1,4 @@
-"""What has to be zero for an op's derivatives to be right.
+"""The identities that an op's kernel and derivatives must satisfy.
 
 With parameters `p` (the input symbols), `F` the outputs and `g` their cotangents:
 
@@ -108,7 +108,7 @@ class Jacobian:
         return self._known.by(self.first(place, p), q)
 
     def pulled_back(self, element: Expr) -> Expr:
-        """What the VJP must answer: the derivative by `a`, plus `i` times that by `b`."""
+        """Return the expected VJP: the derivative by `a`, plus `i` times that by `b`."""
         return sympy.Add(*(unit * self._pulled_back(p) for p, unit in parameters(element)))
 
     def _pulled_back(self, p: sympy.Symbol) -> Expr:
@@ -116,11 +116,11 @@ class Jacobian:
         return real_part_to_compare(sympy.Add(*terms))
 
     def pushed_forward(self, place: Any, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
-        """What the JVP must answer for one output element."""
+        """Return the expected JVP of one output element."""
         return sympy.Add(*(self.first(place, p) * t for p, t in tangents.items()))
 
     def curved(self, element: Expr, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
-        """What the second pass must answer for an input."""
+        """Return the expected answer of the second pass for an input."""
         return sympy.Add(*(unit * self._curved(q, tangents) for q, unit in parameters(element)))
 
     def _curved(self, q: sympy.Symbol, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
@@ -263,7 +263,7 @@ def _jvp(run: Run, jacobian: Jacobian) -> Iterator[Identity]:
 
 
 def _without(found: Array, absent: list[Expr]) -> Array:
-    """What was found, less the terms of these tangents or cotangents."""
+    """Take the terms of some tangents or cotangents out of what was found."""
     zeros = {symbol: S.Zero for expr in absent for symbol in expr.free_symbols}
     rest = np.empty(found.shape, dtype=object)
     for index, expr in _elements(found):
@@ -294,7 +294,7 @@ def _second_order(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> I
 def _components(
     run: Run, leaf: Leaf, symbols: Array, found: Array
 ) -> Iterator[tuple[str, Expr, Expr]]:
-    """What was found for each input: an element, or a parameter that the elements are made of."""
+    """Pair each input, an element or a parameter of the elements, with what was found for it."""
     if is_parametrized(symbols):
         for p in run.directions[leaf]:
             yield f" along {p}", p, contracted(found, along(symbols, {p: S.One}))

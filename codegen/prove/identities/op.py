@@ -74,7 +74,7 @@ _Proved = set[tuple[object, object]]
 
 
 class _Proof:
-    """What has been shown so far."""
+    """The proof of one op so far."""
 
     def __init__(self, spec: OpSpec) -> None:
         self._spec = spec
@@ -184,7 +184,7 @@ class _Proof:
             self._notes.append(f"{self._call} was not tried: {mismatch}")
 
     def _by_differences(self, example: Example) -> bool:
-        """Whether anything could be compared, of an example that symbols cannot go through."""
+        """Compare what can be of an example that symbols cannot go through; False for nothing."""
         try:
             compared = check_by_differences(self._spec, example)
         except Mismatch:
@@ -216,7 +216,7 @@ class _Proof:
             self._notes.append(f"{self._call}: never saw {shown}")
 
     def _ties(self, chambers: Chambers) -> None:
-        """Where two sides are equal; skipped where the op or its gradient is not defined."""
+        """Check ties; skipped where the op or its gradient is not defined."""
         for place, run in chambers.ties():
             for identity in kernel_at_tie(run, place):
                 if S.NaN in (identity.got, identity.expected):  # floats may know a limit
@@ -228,7 +228,7 @@ class _Proof:
                     self._check(duality(run, place), run, Region(run.point, ()))
 
     def _sweep(self, examples: tuple[Example, ...]) -> None:
-        """Where numbers are suspicious, symbols decide."""
+        """Decide with symbols at points where numbers are suspicious."""
         for example in examples:
             inputs, points = suspicious_points(self._spec, example)
             self._at(show_call(self._spec, inputs))

@@ -33,7 +33,7 @@ Leaf: TypeAlias = tuple[str, int]
 
 
 def argument(values: dict[str, Any], leaf: Leaf) -> Any:
-    """What is given for a tensor argument, of all that is given by parameter."""
+    """Pick the value of a tensor argument from the values by parameter."""
     given = values[leaf[0]]
     return given[leaf[1]] if isinstance(given, list) else given
 
@@ -279,7 +279,7 @@ def _any_size_is_large(module: ModuleType) -> Iterator[None]:
 
 
 def _backward_of_one_output(spec: OpSpec, run: Run) -> None:
-    """Of several outputs one alone: the cotangents of the others are absent, not zero."""
+    """Start from one of several outputs: the cotangents of the others are absent, not zero."""
     from gradspec.autograd import grad
     from gradspec.core.tensor import wrap
 

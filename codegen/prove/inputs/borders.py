@@ -1,4 +1,4 @@
-"""Where comparisons change their outcome as one symbol moves, and points on all sides of that."""
+"""Find where comparisons change as one symbol moves, and points on all sides of that."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def at_border(site: sympy.Expr, point: Point) -> Iterator[Point]:
 
 
 def _at_zero_of_squares(total: sympy.Expr, point: Point) -> Iterator[Point]:
-    """Where a sum of squares of linear terms is zero: there it is least."""
+    """Find the zero of a sum of squares of linear terms: there it is least."""
     symbols = sorted(total.free_symbols, key=str)
     if not total.is_polynomial(*symbols) or sympy.Poly(total, *symbols).total_degree() != 2:
         return

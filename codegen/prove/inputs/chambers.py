@@ -40,7 +40,7 @@ class _Group:
     symbols: tuple[sympy.Symbol, ...]
 
     def outcomes(self, point: Point) -> tuple[int, ...]:
-        """How they come out at a point."""
+        """Evaluate them at a point."""
         return tuple(point.sign(site) for site in self.sites)
 
 

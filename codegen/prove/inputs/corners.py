@@ -32,7 +32,7 @@ _MOST_DRAWS = 30
 
 
 def check_corners(spec: OpSpec, examples: Iterable[Example]) -> int:
-    """How many calls were checked. Raises Mismatch where the two modes disagree."""
+    """Check calls, and count them. Raises Mismatch where the two modes disagree."""
     if spec.domain or any(isinstance(rule, NotImplementedYet) for _, rule in spec.jvps):
         return 0
     checked = 0
@@ -90,7 +90,7 @@ def _check_transposed(answer: Answer, leaves: list[Leaf]) -> None:
 
 
 def check_by_differences(spec: OpSpec, example: Example) -> int:
-    """How many derivatives were compared. Raises Mismatch where one is another."""
+    """Compare derivatives, and count them. Raises Mismatch where one is another."""
     inputs = build(spec, example)
     leaves = differentiable_leaves(spec, inputs)
     rng = random.Random(spec.name)
@@ -132,7 +132,7 @@ def _answer(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answer:
 
 
 def _check_close(found: Any, wanted: Any, name: str, key: str) -> None:
-    """Where the difference is a number, the derivative is the same."""
+    """Check that the derivative is the difference, where that is a number."""
     if found.shape != wanted.shape:
         shapes = f"has shape {list(found.shape)} where {list(wanted.shape)} is needed"
         raise Mismatch(name, key, shapes)

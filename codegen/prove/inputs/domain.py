@@ -1,4 +1,4 @@
-"""Where an op is defined: the `domain` of a spec as conditions on symbols.
+"""The `domain` of a spec as conditions on symbols.
 
 `{self: positive}`, `{self: -1 < self < 1}`, `{other: other > self}`: words, or comparisons of
 sums and products of arguments and numbers. A condition holds element by element.

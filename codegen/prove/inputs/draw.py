@@ -81,7 +81,7 @@ class Inputs:
         point.values.update(self.redraw(Point({}), missing, rng).values)
 
     def allows(self, point: Point) -> bool:
-        """Whether a point is in the domain."""
+        """Return whether a point is in the domain."""
         return all(condition.holds(point) for condition in self.conditions)
 
 

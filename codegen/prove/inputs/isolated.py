@@ -28,7 +28,7 @@ _STEP = sympy.Rational(1, 10**6)
 
 
 def isolated_identities(spec: OpSpec, run: Run) -> Iterator[tuple[Run, Identity]]:
-    """What the first derivatives must be where an equality holds that `run` asked about."""
+    """Yield the first derivatives' identities where an equality holds that `run` asked about."""
     sites = (decision.difference for decision in run.decisions if not decision.branches)
     points = ((site, point) for site in sites for point in at_border(site, run.point))
     for site, point in islice(points, MOST_POINTS):
@@ -54,7 +54,7 @@ def _run_at(spec: OpSpec, run: Run, point: Point) -> Run:
 def _agreeing(
     here: Run, above: Run, below: Run, at: dict[sympy.Symbol, sympy.Rational]
 ) -> Iterator[Identity]:
-    """What was found here, beside what is expected on both sides, if that is the same."""
+    """Pair what was found here with what is expected on both sides, if that is the same."""
     found = _first_order(here)
     one_side, other_side = _first_order(above), _first_order(below)
     for label in found.keys() & one_side.keys() & other_side.keys():

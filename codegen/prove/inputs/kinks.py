@@ -102,7 +102,7 @@ def is_elementwise(spec: OpSpec) -> bool:
 
 
 def kink_identities(spec: OpSpec, examples: Sequence[Example]) -> Iterator[tuple[Run, Identity]]:
-    """What each declared kink demands of the generated code, with the run on it."""
+    """Yield the identity of each declared kink, with the run on it."""
     for kink in declared(spec):
         run = _run_on(spec, kink, examples)
         if run is None:
@@ -220,7 +220,7 @@ def _is_on(kink: Kink, inputs: Inputs, point: Point) -> bool:
 
 
 def _breaks(run: Run, other: Run, border: Point) -> bool:
-    """Whether a value or a first derivative jumps from one chamber to the other."""
+    """Return whether a value or a first derivative jumps from one chamber to the other."""
     known = Derivatives()
     here, there = Jacobian(run, known), Jacobian(other, known)
     symbols = [run.array(leaf)[()] for leaf in run.leaves]

@@ -23,7 +23,7 @@ SYMMETRIC = frozenset({"cholesky", "eigh"})
 
 
 def check_larger_matrices(spec: OpSpec, examples: Iterable[Example]) -> int:
-    """How many calls were checked. Raises Mismatch where a derivative is not the slope."""
+    """Check calls, and count them. Raises Mismatch where a derivative is not the slope."""
     if spec.composite is not None:
         return 0  # the ops that it calls are checked
     checked = 0

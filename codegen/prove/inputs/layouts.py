@@ -69,7 +69,7 @@ Lay: TypeAlias = Callable[[Array], Array]
 
 
 class Layout(NamedTuple):
-    """Where arguments, and where cotangents and tangents are put."""
+    """The layout in memory of arguments, and of cotangents and tangents."""
 
     text: str
     arguments: Lay
@@ -96,7 +96,7 @@ EXPANDED = (
 
 
 def check_layouts(spec: OpSpec, inputs: Inputs, point: Point) -> int:
-    """How many answers were compared. Raises Mismatch naming one that a layout changes."""
+    """Compare answers, and count them. Raises Mismatch naming one that a layout changes."""
     given = numeric_values(inputs, point), differentiable_leaves(spec, inputs)
     compared = 0
     with np.errstate(all="ignore"):
@@ -148,7 +148,7 @@ def _check(
 
 
 def _refuses(spec: OpSpec, values: dict[str, Any], layout: Layout) -> bool:
-    """Whether the answer would be a view that there is of some layouts only."""
+    """Return whether the answer would be a view that there is of some layouts only."""
     try:
         Call(spec, _laid(values, layout.arguments), [])()
     except RuntimeError:
@@ -180,7 +180,7 @@ def _compare(label: str, key: str, found: Any, wanted: Any) -> None:
 
 
 def _key(leaves: list[Leaf]) -> str:
-    """What the spec calls the formula at fault, as far as that can be said."""
+    """Name the formula at fault by its key in the spec, as far as that can be said."""
     return leaves[0][0] if leaves else "forward"
 
 

@@ -171,7 +171,7 @@ def factors_of(kind: str, matrix: Matrix) -> Factors:
 
 
 def signs(exact: Matrix, numeric: Any) -> list[int]:
-    """Where columns have to change sign to be those that LAPACK chose at the witness."""
+    """Find the columns that have to change sign to be those that LAPACK chose at the witness."""
     found = []
     for column in range(exact.shape[1]):
         values = [float(np.real(value(entry))) for entry in exact[:, column]]
@@ -186,12 +186,12 @@ def numbers(matrix: Matrix) -> np.ndarray[Any, Any]:
 
 
 def is_parametrized(array: np.ndarray[Any, Any]) -> bool:
-    """Whether the elements are made of parameters, instead of being them."""
+    """Return whether the elements are made of parameters, instead of being them."""
     return not all(map(parameters, array.flat))
 
 
 def is_variable(array: np.ndarray[Any, Any]) -> bool:
-    """Whether an input has parameters: constants have none."""
+    """Return whether an input has parameters: constants have none."""
     return not is_parametrized(array) or any(e.free_symbols for e in array.flat)
 
 

@@ -108,7 +108,7 @@ def _seems_wrong(spec: OpSpec, example: Example, rng: random.Random) -> bool:
 def judge(
     spec: OpSpec, values: dict[str, Any], leaves: list[Leaf], *, is_symmetric: bool = False
 ) -> bool | None:
-    """Whether the derivatives of a call are its slopes; None where it has none.
+    """Return whether the derivatives of a call are its slopes; None where it has none.
 
     Of a `is_symmetric` matrix one half may be read: it is moved in symmetric directions only.
     """
@@ -174,7 +174,7 @@ def _outputs(
 
 
 def _fits(answer: Answer, values: dict[str, Any], leaves: list[Leaf]) -> bool:
-    """Whether derivatives have the shapes and dtypes of what they belong to."""
+    """Return whether derivatives have the shapes and dtypes of what they belong to."""
     pairs = [(answer[f"VJP {leaf}"], argument(values, leaf)) for leaf in leaves]
     for name, tangent in answer.items():
         if name.startswith("JVP"):
@@ -186,7 +186,7 @@ def _fits(answer: Answer, values: dict[str, Any], leaves: list[Leaf]) -> bool:
 
 
 def _agrees(answer: Answer, slopes: _Slopes, leaves: list[Leaf], along: list[Array]) -> bool:
-    """Whether the tangents are the slopes, and the gradients their transposes."""
+    """Return whether the tangents are the slopes, and the gradients their transposes."""
     names = list(slopes[leaves[0]])
     for name in names:
         slope = sum(slopes[leaf][name] for leaf in leaves)

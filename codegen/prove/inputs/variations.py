@@ -53,7 +53,7 @@ def _other_sizes(shapes: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def is_shape(spec: OpSpec, name: str, value: Any) -> bool:
-    """Whether an example gives a tensor by its shape."""
+    """Return whether an example gives a tensor by its shape."""
     param = next(p for p in spec.signature.params if p.name == name)
     if not param.type.is_tensor or not isinstance(value, list):
         return False
@@ -61,7 +61,7 @@ def is_shape(spec: OpSpec, name: str, value: Any) -> bool:
 
 
 def _other_values(param: Param, value: Any, examples: tuple[Example, ...]) -> Iterator[Any]:
-    """What else an argument may be given."""
+    """Yield other values for an argument."""
     if param.type.is_optional and value is not None:
         yield None
     match param.type.base, value:

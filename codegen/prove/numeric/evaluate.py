@@ -100,7 +100,7 @@ class Point:
         return self._mp.power(base, self.value(expr.exp))
 
     def _by_sympy(self, expr: sympy.Expr) -> Any:
-        """What the table below does not know: sympy's own evaluation, slower but complete."""
+        """Evaluate by sympy what the table below does not know: slower but complete."""
         mp = self._mp
         if expr is sympy.nan or expr is sympy.zoo:
             return mp.nan
@@ -151,7 +151,7 @@ def to_float(value: Any) -> float | complex:
 
 
 def is_nan(value: Any) -> bool:
-    """Whether an mpmath number is nan, in either part."""
+    """Return whether an mpmath number is nan, in either part."""
     number = to_float(value)
     if isinstance(number, complex):
         return math.isnan(number.real) or math.isnan(number.imag)

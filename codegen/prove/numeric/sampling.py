@@ -16,7 +16,7 @@ POINTS = 5
 
 
 def check_numerically(spec: OpSpec) -> int:
-    """How many gradients were compared with differences. Raises Mismatch where they differ."""
+    """Compare gradients with differences, and count them. Raises Mismatch where they differ."""
     from gradspec.autograd import gradcheck, gradgradcheck
 
     rng = random.Random(spec.name)

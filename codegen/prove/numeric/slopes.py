@@ -54,7 +54,7 @@ def by_engine(
 
 
 def by_differences(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answer:
-    """What the op should answer, to a few digits: central differences of its forward."""
+    """Compute the expected answers, to a few digits, by central differences of the forward."""
     at = Call(spec, values, leaves)
     outputs = at()
     names = differentiable_names(spec, outputs)
@@ -80,7 +80,7 @@ def _slope(
     index: tuple[int, ...],
     names: list[str],
 ) -> dict[str, Array]:
-    """How the outputs change with one element of one argument."""
+    """Compute the change of the outputs with one element of one argument."""
     from gradspec.core.tensor import wrap
 
     sides = []
@@ -103,12 +103,12 @@ def directions(arrays: Iterable[Array]) -> Iterator[Array]:
 
 
 def symmetric_part(matrix: Array) -> Array:
-    """Of a matrix, or of each of a batch."""
+    """Return the symmetric part of a matrix, or of each of a batch."""
     return np.asarray((matrix + np.swapaxes(matrix, -1, -2)) / 2)
 
 
 def agree(wanted: Answer, found: Answer, tolerance: float, *, with_dtypes: bool = True) -> bool:
-    """Whether all of `wanted` is found, to a tolerance relative to the largest element."""
+    """Return whether all of `wanted` is found, to a tolerance relative to the largest element."""
     return all(
         name in found and _same(array, found[name], tolerance, with_dtypes)
         for name, array in wanted.items()

@@ -72,7 +72,7 @@ def _are_usual(numbers: Any) -> Any:
 
 
 def is_usual(point: Point) -> bool:
-    """Whether all numbers of a point are of the sizes that users have most."""
+    """Return whether all numbers of a point are of the sizes that users have most."""
     return all(_are_usual(float(value)) for value in point.values.values())
 
 
@@ -94,7 +94,7 @@ def _grid() -> Array:
 
 
 def _inside(spec: OpSpec, values: dict[str, Any]) -> Array:
-    """Which elements are in the domain."""
+    """Mask the elements that are in the domain."""
     given = {name: value for name, value in values.items() if value is not None}
     inside = np.ones(len(_grid()), dtype=bool)
     for argument, condition in spec.domain:
@@ -106,7 +106,7 @@ def _inside(spec: OpSpec, values: dict[str, Any]) -> Array:
 
 
 def _wrong_places(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Array:
-    """Where the gradient, or the tangent, by one argument is not the slope."""
+    """Mask the elements where the gradient, or the tangent, by one argument is not the slope."""
     size = len(values[leaves[0][0]])
     wrong = np.zeros(size, dtype=bool)
     few = {name: values[name][:3] for name, _ in leaves}
@@ -123,7 +123,7 @@ def _wrong_places(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> A
 
 
 def _is_not_as_defined(spec: OpSpec, values: dict[str, Any]) -> Array:
-    """Where the kernel gives another number than the definition."""
+    """Mask the elements where the kernel gives another number than the definition."""
     (defined,) = evaluate_definition(spec, values).values()
     return ~np.isclose(_value(spec, values), defined, _TOLERANCE, _ROUNDING, equal_nan=True)
 

@@ -1,1 +1,1 @@
-"""What is said and kept of a proof: verdicts, counterexamples, the lock."""
+"""Reports of proofs: verdicts, counterexamples, the lock."""

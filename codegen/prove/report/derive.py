@@ -100,7 +100,7 @@ class _Derivation:
 
 
 def _functions(block: ir.Block) -> Set[str]:
-    """What a formula calls, whether it is an op or the primitive of the same name."""
+    """Name the functions that a formula calls, ops or the primitives of the same names."""
     return {call.function.rpartition(".")[2] for call in calls(block)}
 
 

@@ -97,7 +97,7 @@ def text(entries: Iterable[Entry]) -> str:
 
 
 def is_lock(path: Path) -> bool:
-    """Whether a file may be replaced by a lock: it is one, or is not there."""
+    """Return whether a file may be replaced by a lock: it is one, or is not there."""
     if not os.path.lexists(path):
         return True
     if path.is_symlink() or not path.is_file():

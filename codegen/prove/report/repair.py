@@ -1,4 +1,4 @@
-"""Which of many versions of a refuted op is right? Sieved with numbers, then proved."""
+"""Find the version of a refuted op that is right: sieved with numbers, then proved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a proof came to, as plain data: workers send it, the lock keeps it, an author reads it.
+"""The verdict of a proof, as plain data: workers send it, the lock keeps it, an author reads it.
 
 Free of sympy: the parent process imports this, and need not know how anything was proved.
 """
@@ -23,7 +23,7 @@ PROOF_CODES = {
 
 
 class Status(StrEnum):
-    """What is known, from best to worst."""
+    """The statuses of a proof, from best to worst."""
 
     PROVED = "proved"
     CERTIFIED = "certified"
@@ -76,7 +76,7 @@ class OpVerdict:
 
     @property
     def holds(self) -> bool:
-        """Whether the op may be generated."""
+        """Return whether the op may be generated."""
         return self.status not in (Status.REFUTED, Status.ERROR)
 
     def to_json(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class OpVerdict:
 
 
 def explain(verdict: OpVerdict, spec: OpSpec) -> list[Diagnostic]:
-    """What an author is told about a proof that failed; nothing for one that holds."""
+    """Describe a proof that failed to its author; nothing for one that holds."""
     if verdict.holds:
         return []
     found = verdict.counterexample
@@ -120,7 +120,7 @@ def _advice(reason: str) -> str:
 
 
 def _place(spec: OpSpec, key: str) -> Span:
-    """Where the formula at fault stands; the entry, if it stands nowhere."""
+    """The place of the formula at fault; the entry, if it stands nowhere."""
     rules: list[Any] = [rule for names, rule in spec.vjps if key in names]
     rules += [rule for name, rule in spec.jvps if name == key]
     if not rules or key in ("forward", "kernel"):

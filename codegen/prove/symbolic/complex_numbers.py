@@ -17,7 +17,7 @@ from ...spec.model import Example, OpSpec, Type
 
 
 def is_complex(expr: Expr) -> bool:
-    """Whether an expression is written with `i`."""
+    """Return whether an expression is written with `i`."""
     return bool(expr.has(I))
 
 
@@ -105,13 +105,13 @@ _OF_COMPOSITES = 2
 
 
 def _names_dtype(spec: OpSpec, example: Example) -> bool:
-    """Whether it asks for a dtype: a real one, in which nothing is left of imaginary parts."""
+    """Return whether it asks for a real dtype, in which nothing is left of imaginary parts."""
     dtypes = {p.name for p in spec.signature.params if p.type.base == "ScalarType"}
     return any(name in dtypes and value is not None for name, value in example.args)
 
 
 def _size(example: Example) -> int:
-    """How many elements the tensors of an example have, about."""
+    """Estimate how many elements the tensors of an example have."""
     return sum(math.prod(value) for _, value in example.args if _is_shape(value))
 
 

@@ -1,4 +1,4 @@
-"""What a run of an op decided on the way, and so the region on which its proof holds.
+"""The decisions of a run of an op, and so the region on which its proof holds.
 
 An expression has no order; `a < b` is answered at the *witness*, the point the run was given, and
 written down. The points at which every decision comes out the same form a *chamber*.
@@ -33,7 +33,7 @@ class Decision:
     branches: bool
 
     def holds(self, point: Point) -> bool:
-        """Whether another point comes out the same."""
+        """Return whether another point comes out the same."""
         sign = point.sign(self.difference)
         return sign > 0 if self.positive else sign < 0
 

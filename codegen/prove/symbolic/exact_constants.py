@@ -40,7 +40,7 @@ def exact_number(number: Any) -> sympy.Expr:
 
 
 class _Exact:
-    """What both kinds of exact constants do among arrays."""
+    """The behaviour of both kinds of exact constants among arrays."""
 
     __slots__ = ()
 

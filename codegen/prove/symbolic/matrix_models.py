@@ -82,7 +82,7 @@ def _solve(left: Any, right: Any) -> Any:
 
 
 def _pinv(array: Any, *_: Any, **__: Any) -> Any:
-    """Of matrices of full rank."""
+    """Compute pseudoinverses of matrices of full rank."""
 
     def one(a: Matrix) -> tuple[Matrix, ...]:
         if a.shape[0] >= a.shape[1]:
@@ -149,7 +149,7 @@ def lu(array: Any) -> tuple[Any, Any, Any]:
 
 
 def matrix_exp(array: Any) -> Any:
-    """Of matrices with one eigenvalue, and so of blocks of them: a finite sum."""
+    """Exponentiate matrices with one eigenvalue, and so blocks of them: a finite sum."""
 
     def one(a: Matrix) -> tuple[Matrix, ...]:
         eigenvalue = sympy.cancel(a.trace() / a.shape[0])

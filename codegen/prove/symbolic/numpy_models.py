@@ -1,4 +1,4 @@
-"""What NumPy's and SciPy's functions of numbers are, exactly.
+"""Exact models of NumPy's and SciPy's functions of numbers.
 
 One entry per ufunc, by name: a function of sympy expressions. Where the answer depends on an
 order (`maximum`, `abs`, `floor`) it is decided at the witness, and noted. A name that is missing
@@ -254,5 +254,5 @@ def _same(a: Expr, b: Expr) -> bool:
 
 
 def truth(x: Expr) -> bool:
-    """Whether a number counts as true."""
+    """Return whether a number counts as true."""
     return not _same(x, S.Zero)

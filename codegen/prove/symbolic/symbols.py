@@ -247,7 +247,7 @@ def scalar(value: Any) -> SymArray:
 
 
 def as_symbols(answer: Any) -> Any:
-    """What a NumPy function returned, with symbols in arrays of ours again."""
+    """Put symbols that a NumPy function returned into arrays of ours again."""
     if isinstance(answer, Sym):
         return scalar(answer)
     if isinstance(answer, np.ndarray):

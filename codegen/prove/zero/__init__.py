@@ -1,1 +1,1 @@
-"""Whether a term is zero."""
+"""Tests for zero."""

@@ -98,7 +98,7 @@ def _with_ties(
 
 
 def _attempt(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answer | None:
-    """What the op answers; None if it refuses the call.
+    """Compute the op's answers; None if it refuses the call.
 
     Of what is only defined for symmetric matrices, the answers in symmetric directions.
     """
@@ -129,13 +129,13 @@ def _symmetric_arguments(spec: OpSpec) -> set[str]:
 
 
 def _is_finite(answer: Answer) -> bool:
-    """Whether the values are: an op has no derivative where it is infinite or undefined."""
+    """Return whether the values are: an op has no derivative where it is infinite or undefined."""
     values = [array for name, array in answer.items() if name.startswith("value")]
     return all(array.dtype.kind not in "fc" or np.isfinite(array).all() for array in values)
 
 
 def _has_slopes(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> bool:
-    """Whether the op's values change finitely around a point: elsewhere any answer will do."""
+    """Return whether the op's values change finitely around a point: elsewhere all will do."""
     try:
         with np.errstate(all="ignore"):
             slopes = by_differences(spec, values, leaves)

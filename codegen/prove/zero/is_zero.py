@@ -55,7 +55,7 @@ class Answer:
 
 
 def compare(got: Expr, expected: Expr, region: Region, *, seconds: float = SECONDS) -> Answer:
-    """Whether two expressions are equal on the chamber of `region`.
+    """Return whether two expressions are equal on the chamber of `region`.
 
     Refuted means that they differ at a point, by more than rounding to 50 digits can explain.
     """
@@ -96,7 +96,7 @@ def _compare_hard(got: Expr, expected: Expr, region: Region, seconds: float) -> 
 
 
 def _differ(got: Expr, expected: Expr, point: Point) -> bool:
-    """Whether the values differ. Raises ProofError where there is no expected value.
+    """Return whether the values differ. Raises ProofError where there is no expected value.
 
     Asked again with more digits where rounding could be to blame.
     """
@@ -138,7 +138,7 @@ def _zero_after_rewriting(difference: Expr, region: Region) -> bool:
 
 
 def _is_log_of_one(difference: Expr) -> bool:
-    """Whether a real number with logarithms in it is zero because its exponential is one."""
+    """Return whether a real number with logarithms in it is zero because its exponential is one."""
     if not (difference.has(sympy.log) and difference.is_real):
         return False
     return is_rationally_zero(sympy.exp(sympy.expand_mul(difference)) - 1)

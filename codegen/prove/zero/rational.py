@@ -30,7 +30,7 @@ class NotRational(Exception):
 
 
 def is_rationally_zero(expr: Expr) -> bool:
-    """Whether the numerator of `expr` vanishes as a polynomial in its kernels.
+    """Return whether the numerator of `expr` vanishes as a polynomial in its kernels.
 
     True is a proof; False means only that this is not how it can be seen.
     """
@@ -129,7 +129,7 @@ class _Kernels:
         return sympy.Pow(base, unit / self._denominators[base, unit], evaluate=False)
 
     def degree(self, base: Expr, unit: Expr, coefficient: sympy.Rational) -> int:
-        """Which power of the kernel `(base**unit)**coefficient` is."""
+        """Return the exponent of the kernel in `(base**unit)**coefficient`."""
         return int(coefficient * self._denominators[base, unit])
 
 
@@ -150,7 +150,7 @@ class _Reader:
         self._known: dict[Expr, _Quotient] = {}
 
     def vanishes(self, expr: Expr) -> bool:
-        """Whether the numerator is zero once every root is below its degree."""
+        """Return whether the numerator is zero once every root is below its degree."""
         numerator = self.quotient(expr).numerator
         for kernel, degree, radicand in reversed(self._kernels.roots()):
             if not numerator:
