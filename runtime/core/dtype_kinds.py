@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 COMPLEX_KINDS: Final = "cO"
-"""Those that can hold a complex number."""
+"""The kinds that can hold a complex number."""
 
 REAL_KINDS: Final = "fO"
-"""Those of real numbers that have derivatives."""
+"""The kinds of real numbers that have derivatives."""
 
 DIFFERENTIABLE_KINDS: Final = "fcO"
-"""Those that have derivatives."""
+"""The kinds that have derivatives."""
 
 
 def is_symbolic(dtype: Any) -> bool:

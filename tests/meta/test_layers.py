@@ -47,8 +47,8 @@ CODEGEN_LAYERS = {
 """The modules of the generator that a layer may import."""
 
 RUNTIME_LAYERS = (
-    "fast",
     "core",
+    "fast",
     "kernels",
     "dispatch",
     "forward_ad",
