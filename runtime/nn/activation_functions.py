@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..core.tensor import Tensor
 from ..core.types import Number
-from ..generated import activations, nn
+from ..generated import activations
 from ..inplace.ops import in_place
 from .composed import leaky_relu
 
@@ -16,7 +16,7 @@ celu_ = in_place(activations.celu, "celu_")
 elu_ = in_place(activations.elu, "elu_")
 hardtanh_ = in_place(activations.hardtanh, "hardtanh_")
 leaky_relu_ = in_place(leaky_relu, "leaky_relu_")
-relu_ = in_place(nn.relu, "relu_")
+relu_ = in_place(activations.relu, "relu_")
 selu_ = in_place(activations.selu, "selu_")
 threshold_ = in_place(activations.threshold, "threshold_")
 
@@ -63,7 +63,7 @@ def mish(input: Tensor | Number, inplace: bool = False) -> Tensor:
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return positive elements, and zero for the others."""
-    return relu_(input) if inplace else nn.relu(input)
+    return relu_(input) if inplace else activations.relu(input)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
@@ -78,7 +78,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """Multiply each element by its logistic function; also called swish."""
-    return in_place(nn.silu, "silu_")(input) if inplace else nn.silu(input)
+    return in_place(activations.silu, "silu_")(input) if inplace else activations.silu(input)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from ..core.tensor import Tensor, wrap
+from ..generated.activations import _softmax
 from ..generated.arithmetic import where
 from ..generated.linalg import matmul
-from ..generated.nn import _softmax
 from .composed import dropout
 
 

@@ -1,4 +1,4 @@
-"""Modules of one step of a recurrent network."""
+"""Modules of one step of a layers network."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, wrap
-from ..generated import recurrent
+from ..generated import layers
 from . import init
 from .module import Module
 from .parameter import empty_parameter
@@ -78,7 +78,7 @@ class RNNCell(_Cell):
         """Return the state (batch, hidden_size) after `input` (batch, input_size)."""
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        cell = recurrent.rnn_tanh_cell if self.nonlinearity == "tanh" else recurrent.rnn_relu_cell
+        cell = layers.rnn_tanh_cell if self.nonlinearity == "tanh" else layers.rnn_relu_cell
         state = cell(*self._batched(input, hx), *self._weights())
         return state if input.ndim == 2 else state.squeeze(0)
 
@@ -99,16 +99,16 @@ class LSTMCell(_Cell):
         """Return the state and the memory, each (batch, hidden_size), after `input`."""
         rows, state = self._batched(input, None if hx is None else hx[0])
         _, memory = self._batched(input, None if hx is None else hx[1])
-        state, memory = recurrent.lstm_cell(rows, (state, memory), *self._weights())
+        state, memory = layers.lstm_cell(rows, (state, memory), *self._weights())
         return (state, memory) if input.ndim == 2 else (state.squeeze(0), memory.squeeze(0))
 
 
 class GRUCell(_Cell):
-    """Gated recurrent unit: Cho et al. (2014)."""
+    """Gated layers unit: Cho et al. (2014)."""
 
     gates = 3
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Return the state (batch, hidden_size) after `input` (batch, input_size)."""
-        state = recurrent.gru_cell(*self._batched(input, hx), *self._weights())
+        state = layers.gru_cell(*self._batched(input, hx), *self._weights())
         return state if input.ndim == 2 else state.squeeze(0)

@@ -16,7 +16,7 @@ from ..core.random_generator import generator
 from ..core.strides import in_order_of
 from ..core.tensor import Tensor, wrap
 from ..dispatch.op_errors import must_be_constant
-from ..generated import layers, normalization, pooling
+from ..generated import layers, pooling
 from ..inplace.ops import in_place, write
 
 Sizes = int | Sequence[int]
@@ -132,7 +132,7 @@ def native_layer_norm(
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Apply `layer_norm`; return also mean and inverse deviation, which have no gradients."""
-    out, mean, invstd = normalization._native_layer_norm(input, normalized_shape, weight, bias, eps)
+    out, mean, invstd = layers._native_layer_norm(input, normalized_shape, weight, bias, eps)
     return out, mean.detach(), invstd.detach()
 
 
@@ -149,7 +149,7 @@ def _batch_norm(
     if training:
         _refuse_gradients(running_mean=running_mean, running_var=running_var)
     known = (None, None) if training else (running_mean, running_var)
-    out, mean, invstd = normalization._native_batch_norm(input, weight, bias, *known, eps)
+    out, mean, invstd = layers._native_batch_norm(input, weight, bias, *known, eps)
     if training:
         count = input.array.size // max(mean.array.size, 1)
         var = (invstd.array**-2 - eps) * (count / max(count - 1, 1))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..core.tensor import Tensor
 from ..core.user_warnings import warn
-from ..generated import grids, nn_names, pooling, resampling
+from ..generated import nn_names, pooling, resampling
 
 Sizes = int | Sequence[int]
 Factors = float | Sequence[float]
@@ -169,7 +169,7 @@ def grid_sample(
         )
     if align_corners is None:
         _warn_of_corners("grid_sample")
-    sampler = grids.grid_sampler_2d if input.ndim == 4 else grids.grid_sampler_3d
+    sampler = resampling.grid_sampler_2d if input.ndim == 4 else resampling.grid_sampler_3d
     numbers = _MODES.index(mode), _PADDING_MODES.index(padding_mode)
     return sampler(input, grid, *numbers, bool(align_corners))
 

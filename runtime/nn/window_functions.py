@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..generated import pooling, rearranging
+from ..generated import layout, pooling
 from .composed import max_pool1d, max_pool2d, max_pool3d
 
 Sizes = int | Sequence[int]
@@ -19,7 +19,7 @@ def unfold(
     input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
     """Return the patches of (N, C, H, W) as columns, of shape (N, C times kernel, positions)."""
-    return rearranging._im2col(input, kernel_size, dilation, padding, stride)
+    return layout._im2col(input, kernel_size, dilation, padding, stride)
 
 
 def fold(
@@ -31,7 +31,7 @@ def fold(
     stride: Sizes = 1,
 ) -> Tensor:
     """Add up columns of patches to images of shape (N, C, *output_size)."""
-    return rearranging._col2im(input, output_size, kernel_size, dilation, padding, stride)
+    return layout._col2im(input, output_size, kernel_size, dilation, padding, stride)
 
 
 # ---- maxima
