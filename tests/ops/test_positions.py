@@ -32,7 +32,7 @@ def test_a_list_of_positions_along_one_dimension(dim: int, positions: str) -> No
         np.testing.assert_allclose(grad.numpy(), wanted, rtol=1e-15)
 
 
-MODES: dict[str, Any] = {"reflect": "reflect", "replicate": "grad_node", "circular": "wrap"}
+MODES: dict[str, Any] = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 
 
 @pytest.mark.parametrize("widths", [(2, 1, 0, 3), (0, 0, 1, 1), (2, 2, 3, 3)])

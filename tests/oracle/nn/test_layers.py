@@ -287,7 +287,7 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
     "nearest without aliasing": _ones("interpolate", (1, 1, 2, 2), size=3, antialias=True),
     "a grid of three": _ones("grid_sample", (1, 1, 2, 2), (1, 2, 2, 3), align_corners=False),
     "a mode": _ones("grid_sample", (1, 1, 2, 2), (1, 2, 2, 2), mode="cubic"),
-    "a padding": _ones("grid_sample", (1, 1, 2, 2), (1, 2, 2, 2), padding_mode="grad_node"),
+    "a padding": _ones("grid_sample", (1, 1, 2, 2), (1, 2, 2, 2), padding_mode="edge"),
     "an empty image": _ones("grid_sample", (1, 1, 0, 2), (1, 2, 2, 2), align_corners=False),
     "bicubic volumes": _ones(
         "grid_sample", (1, 1, 2, 2, 2), (1, 1, 1, 1, 3), mode="bicubic", align_corners=False
