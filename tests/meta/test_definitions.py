@@ -10,42 +10,42 @@ from gradspec_codegen.spec.model import OpSpec
 
 DEFINED_BY_A_KERNEL = {
     "arithmetic": "_to_copy",
-    "arrangement": "_block_diag _block_diag_backward _repeat_index",
     "complex_numbers": "complex view_as_real",
     "conv": "_convolution _convolution_input _convolution_weight",
-    "counting": "_unique2 _unique_consecutive _unique_dim bincount histc",
     "decompositions": (
-        "_cofactors _slope_of_cofactors linalg_cholesky_ex linalg_eigh linalg_inv_ex linalg_lu "
+        "_cofactors _row_order _slope_of_cofactors linalg_cholesky_ex linalg_eigh "
+        "linalg_inv_ex linalg_lstsq linalg_lu linalg_lu_factor_ex linalg_lu_solve "
         "linalg_matrix_exp linalg_pinv linalg_qr linalg_solve_ex linalg_svd"
     ),
     "distances": "_row_pairs",
-    "factors": "_row_order linalg_lu_factor_ex linalg_lu_solve",
-    "grids": (
-        "_affine_grid_backward _grid_neighbours _grid_neighbours_backward _grid_places "
-        "_grid_slopes affine_grid_generator"
-    ),
     "indexing": (
-        "_corner _in_corner gather index.Tensor index_put scatter.src scatter.value scatter_add "
-        "slice.Tensor"
+        "_corner _flat_places _in_corner _index_along _masked_take _unfold_backward "
+        "diagonal_scatter gather index.Tensor index_put index_reduce masked_scatter "
+        "masked_select scatter.src scatter.value scatter_add scatter_reduce.two "
+        "select_scatter slice.Tensor slice_scatter unfold"
     ),
-    "layout": "_repeat_backward split.Tensor split_with_sizes",
-    "least_squares": "linalg_lstsq",
+    "layout": (
+        "_block_diag _block_diag_backward _col2im _im2col _repeat_backward _repeat_index "
+        "split.Tensor split_with_sizes"
+    ),
     "numbers": "gcd lcm nan_to_num",
     "padding": "_constant_unpad_nd _pad_by_index _pad_by_index_backward constant_pad_nd",
-    "parts": "_unfold_backward diagonal_scatter select_scatter slice_scatter unfold",
-    "places": "_masked_take masked_scatter masked_select",
     "pooling": (
         "_adaptive_avg_pool2d _adaptive_avg_pool3d _adaptive_avg_pool_backward "
         "_adaptive_max_pool2d _adaptive_max_pool3d _avg_pool1d_backward _avg_pool_backward "
         "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d max_pool1d_with_indices "
         "max_pool2d_with_indices max_pool3d_with_indices"
     ),
-    "products": "_recurrence",
-    "rearranging": "_col2im _im2col",
-    "resampling": "_resample _resample_backward",
-    "scatter_reductions": "_flat_places _index_along index_reduce scatter_reduce.two",
+    "reduction": "_recurrence",
+    "resampling": (
+        "_affine_grid_backward _grid_neighbours _grid_neighbours_backward _grid_places "
+        "_grid_slopes _resample _resample_backward affine_grid_generator"
+    ),
     "shape": "_cat_backward _stack_backward _sum_to_size expand squeeze.dims unbind.int",
-    "sorting": "_nonzero _quantile_points mode nanmedian.dim",
+    "sorting": (
+        "_nonzero _quantile_points _unique2 _unique_consecutive _unique_dim bincount histc "
+        "mode nanmedian.dim"
+    ),
     "statistics": "cummax cummin",
 }
 """The ops that an algorithm defines, by family: a definition in a few lines is to be preferred."""

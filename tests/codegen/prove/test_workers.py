@@ -126,7 +126,7 @@ def test_several_workers_give_the_same_verdicts(
 PARENT = """
 import sys
 from pathlib import Path
-from gradspec_codegen.prove.verdict import Status
+from gradspec_codegen.prove.report.verdict import Status
 from tests.codegen.proving import prove_text
 
 if __name__ == "__main__":
