@@ -67,3 +67,18 @@ def test_a_large_triangle_is_solved_part_by_part(
     half = np.triu(matrix) if upper else np.tril(matrix)
     product = half @ found if left else found @ half
     np.testing.assert_allclose(product, np.broadcast_to(right, product.shape), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["pixel_shuffle", "pixel_unshuffle", "channel_shuffle"])
+def test_what_is_shuffled_has_memory_of_its_own(name: str) -> None:
+    """In PyTorch the result is no view, also where no element has to move."""
+    x = gs.ones(1, 4, 1, 1)
+    moved = getattr(gs.nn.functional, name)(x, 1 if name == "pixel_unshuffle" else 2)
+    moved.mul_(3)
+    assert x.flatten().tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("size", "pad"), [(0, [-1, 1]), (1, [-2, 3]), (3, [-2, -2])])
+def test_no_more_is_cut_off_than_there_is(size: int, pad: list[int]) -> None:
+    with pytest.raises(RuntimeError, match="length must be non-negative"):
+        gs.nn.functional.pad(gs.zeros(size), pad)

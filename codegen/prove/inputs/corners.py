@@ -16,7 +16,7 @@ import numpy as np
 from ...spec.model import Example, NotImplementedYet, OpSpec
 from ..identities.identity import Mismatch
 from ..identities.run import Leaf, differentiable_leaves
-from ..numeric.slopes import Answer, by_differences, by_engine, directions
+from ..numeric.slopes import COTANGENTS, TANGENTS, Answer, by_differences, by_engine, directions
 from ..zero.number_fields import numeric_values
 from .draw import build
 
@@ -77,9 +77,9 @@ def _check_transposed(answer: Answer, leaves: list[Leaf]) -> None:
     forward, backward = (
         sum(
             float((weight.conj() * array).sum().real)
-            for weight, array in zip(directions(arrays), arrays, strict=True)
+            for weight, array in zip(directions(arrays, seed), arrays, strict=True)
         )
-        for arrays in (tangents, gradients)
+        for arrays, seed in ((tangents, COTANGENTS), (gradients, TANGENTS))
     )
     if np.isfinite(forward) != np.isfinite(backward) or (
         np.isfinite(forward) and not np.isclose(forward, backward, _TOLERANCE, _TOLERANCE)

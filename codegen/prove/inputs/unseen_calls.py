@@ -20,7 +20,7 @@ from ..identities.run import (
     differentiable_leaves,
     differentiable_names,
 )
-from ..numeric.slopes import Answer, by_engine, directions, symmetric_part
+from ..numeric.slopes import TANGENTS, Answer, by_engine, directions, symmetric_part
 from ..symbolic.special_values import examples_of_dimensions
 from ..zero.number_fields import numeric_values
 from .draw import build
@@ -112,7 +112,7 @@ def judge(
 
     Of a `is_symmetric` matrix one half may be read: it is moved in symmetric directions only.
     """
-    along = list(directions(argument(values, leaf) for leaf in leaves))
+    along = list(directions((argument(values, leaf) for leaf in leaves), TANGENTS))
     if is_symmetric:
         along = [symmetric_part(direction) for direction in along]
     try:

@@ -13,6 +13,9 @@ from ..identities.run import Array, Call, Leaf, differentiable_names
 Answer = dict[str, Any]
 """Values, gradients and tangents by name; None where there is none."""
 
+COTANGENTS, TANGENTS = 0, 1
+"""Seeds: with the same numbers for both, a transposed rule would pass where shapes are the same."""
+
 _STEP = 1e-6
 
 
@@ -43,7 +46,8 @@ def by_engine(
     if any(isinstance(rule, NotImplementedYet) for _, rule in spec.jvps):
         return answer
     dual = Call(spec, values, [])
-    tangents = along or list(directions(tensor.array for tensor in call.tensors.values()))
+    arrays = [tensor.array for tensor in call.tensors.values()]
+    tangents = along or list(directions(arrays, TANGENTS))
     with dual_level():
         for (leaf, tensor), tangent in zip(call.tensors.items(), tangents, strict=True):
             dual.replace(leaf, make_dual(wrap(tensor.array), wrap(tangent)))
@@ -59,7 +63,7 @@ def by_differences(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> 
     outputs = at()
     names = differentiable_names(spec, outputs)
     weights = dict(zip(names, directions(outputs[n].array for n in names), strict=True))
-    tangents = list(directions(tensor.array for tensor in at.tensors.values()))
+    tangents = list(directions((tensor.array for tensor in at.tensors.values()), TANGENTS))
     answer: Answer = {}
     slopes: dict[str, Any] = {name: np.zeros_like(outputs[name].array) for name in names}
     for (leaf, tensor), tangent in zip(at.tensors.items(), tangents, strict=True):
@@ -93,9 +97,9 @@ def _slope(
     return {n: (sides[0][n].array - sides[1][n].array) / (2 * _STEP) for n in names}
 
 
-def directions(arrays: Iterable[Array]) -> Iterator[Array]:
+def directions(arrays: Iterable[Array], seed: int = COTANGENTS) -> Iterator[Array]:
     """Cotangents or tangents for some arrays, the same ones every time."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     for array in arrays:
         real = np.asarray(rng.uniform(0.5, 2, array.shape))
         is_complex = array.dtype.kind == "c"

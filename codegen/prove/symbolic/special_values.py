@@ -45,7 +45,7 @@ def _may_be(kind: str | None, value: Any) -> bool:
 
 
 def _compared(spec: OpSpec) -> Iterator[tuple[str, Any]]:
-    for block in _formulas(spec):
+    for block in formulas(spec):
         for node in walk(block):
             match node:
                 case Compare(left=Name(id=name), right=Const(value=int() | float() | str() as v)):
@@ -55,7 +55,7 @@ def _compared(spec: OpSpec) -> Iterator[tuple[str, Any]]:
 
 def _compared_dimensions(spec: OpSpec) -> Iterator[tuple[str, int]]:
     """Numbers of dimensions that a formula tells apart."""
-    for block in _formulas(spec):
+    for block in formulas(spec):
         for node in walk(block):
             match node:
                 case Compare(
@@ -65,7 +65,7 @@ def _compared_dimensions(spec: OpSpec) -> Iterator[tuple[str, int]]:
                     yield from ((primal, n), (primal, n + 1))
 
 
-def _formulas(spec: OpSpec) -> Iterator[Block]:
+def formulas(spec: OpSpec) -> Iterator[Block]:
     definitions = (spec.forward, spec.kernel, spec.composite)
     rules = [*definitions, *(r for _, r in spec.vjps), *(r for _, r in spec.jvps)]
     return (rule.block for rule in rules if isinstance(rule, Formula))

@@ -20,7 +20,15 @@ from ..identities.run import Leaf, argument, differentiable_leaves
 from ..inputs.draw import Inputs, build, examples_of
 from ..inputs.larger_matrices import SYMMETRIC
 from ..inputs.variations import varied
-from ..numeric.slopes import Answer, agree, by_differences, by_engine, directions, symmetric_part
+from ..numeric.slopes import (
+    TANGENTS,
+    Answer,
+    agree,
+    by_differences,
+    by_engine,
+    directions,
+    symmetric_part,
+)
 from ..symbolic.complex_numbers import complex_examples, complex_numbers_given
 from .number_fields import numeric_values
 
@@ -102,14 +110,13 @@ def _attempt(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> Answer
 
     Of what is only defined for symmetric matrices, the answers in symmetric directions.
     """
+    arrays = [argument(values, leaf) for leaf in leaves]
     symmetric = [leaf for leaf in leaves if leaf[0] in _symmetric_arguments(spec)]
     try:
         with np.errstate(all="ignore"):
             along = [
                 symmetric_part(direction) if leaf in symmetric else direction
-                for leaf, direction in zip(
-                    leaves, directions(argument(values, leaf) for leaf in leaves), strict=True
-                )
+                for leaf, direction in zip(leaves, directions(arrays, TANGENTS), strict=True)
             ]
             answer = by_engine(spec, values, leaves, along)
             if spec.kernel is not None:

@@ -36,11 +36,8 @@ def constant_pad_nd(self: Array, pad: Sequence[int], value: Any) -> Array:
         for (before, after), size in zip(pairs, self.shape, strict=True)
     )
     for (before, after), size in zip(pairs, self.shape, strict=True):
-        if size + before + after < 0:
-            raise RuntimeError(
-                f"The input size {size}, plus negative padding {before} and {after} resulted in a "
-                "negative output size, which is invalid"
-            )
+        if size < max(-before, 0) + max(-after, 0):
+            raise RuntimeError("narrow(): length must be non-negative.")
     kept, value = self[(*keep, ...)], converted(value, self.dtype)
     firsts = [max(first, 0) for first, _ in pairs]
     out = padded(kept, firsts, [max(last, 0) for _, last in pairs], value)

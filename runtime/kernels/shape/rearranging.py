@@ -101,7 +101,7 @@ def pixel_shuffle(self: Array, upscale_factor: int) -> Array:
     factors = (upscale_factor, upscale_factor)
     kept = channels // upscale_factor**2
     parts = self.reshape(math.prod(batch), kept, *factors, height, width)
-    moved = parts.transpose(0, 1, 4, 2, 5, 3)
+    moved = parts.transpose(0, 1, 4, 2, 5, 3).copy()
     return moved.reshape(*batch, kept, height * upscale_factor, width * upscale_factor)
 
 
@@ -119,7 +119,7 @@ def pixel_unshuffle(self: Array, downscale_factor: int) -> Array:
     parts = self.reshape(
         math.prod(batch), channels, sizes[0], downscale_factor, sizes[1], downscale_factor
     )
-    moved = parts.transpose(0, 1, 3, 5, 2, 4)
+    moved = parts.transpose(0, 1, 3, 5, 2, 4).copy()
     return moved.reshape(*batch, channels * downscale_factor**2, *sizes)
 
 
@@ -138,7 +138,7 @@ def channel_shuffle(self: Array, groups: int) -> Array:
     _check_channels(self, groups)
     batch, channels, *sizes = self.shape
     parts = self.reshape(batch, groups, channels // groups, *sizes)
-    return parts.swapaxes(1, 2).reshape(self.shape)
+    return parts.swapaxes(1, 2).copy().reshape(self.shape)
 
 
 def channel_unshuffle(self: Array, groups: int) -> Array:
@@ -146,7 +146,7 @@ def channel_unshuffle(self: Array, groups: int) -> Array:
     _check_channels(self, groups)
     batch, channels, *sizes = self.shape
     parts = self.reshape(batch, channels // groups, groups, *sizes)
-    return parts.swapaxes(1, 2).reshape(self.shape)
+    return parts.swapaxes(1, 2).copy().reshape(self.shape)
 
 
 def _check_channels(self: Array, groups: int) -> None:

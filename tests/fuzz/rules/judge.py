@@ -1,0 +1,429 @@
+"""One call with numbers: its derivatives in every mode beside the slopes of its values.
+
+A slope is that of the values along a line, from both sides. Where the sides agree, the derivatives
+must be the slope, at single points too. Where they differ, as at a kink or a tie, the VJP must lie
+between them, and the JVP must be its transpose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gradspec.autograd import grad
+from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from gradspec.core.tensor import wrap
+from gradspec_codegen.prove.identities.identity import Mismatch
+from gradspec_codegen.prove.identities.run import Call, Leaf
+from gradspec_codegen.spec.model import NonDifferentiable, NotImplementedYet
+
+from .call import CallWithNumbers, Lines, NoCall
+from .measures import (
+    HUGE,
+    SMOOTH,
+    is_finite,
+    is_smooth,
+    magnitude,
+    pairing,
+    short,
+    single,
+    to_single,
+)
+from .structures import is_called_by_formulas
+
+Array = np.ndarray[Any, Any]
+
+TOLERANCE = 2e-4
+"""Of a slope, relative to the largest one."""
+
+SINGLE_TOLERANCE = 5e-3
+
+NEARBY = 24
+"""So many points around a kink tell which slopes may be chosen there."""
+
+
+@dataclass
+class Judge(CallWithNumbers):
+    """What is known of one call while it is looked at."""
+
+    def run(self) -> int:
+        """How much was compared. Raises Mismatch for what is wrong, NoCall where nothing can be."""
+        middle = self._start()
+        self._unchanging(middle)
+        if not (self.leaves and self.names):
+            return self.checked
+        self.gradients = self._vjp(self.leaves, self.weights)
+        self.lines = [
+            (line, slopes) for line in self._directions() for slopes in self._slopes(line, middle)
+        ]
+        # Where the values have a kink, nan says so.
+        self.may_be_nan = not self.is_inside or any(
+            not is_smooth(*pair) for _, slopes in self.lines for pair in slopes.values()
+        )
+        for direction, slopes in self.lines:
+            self._along(direction, slopes, middle)
+        self._subsets()
+        if self.is_usual and not self.has_factors and not self.spec.is_private:
+            self._single_precision()
+        self._second_order()
+        return self.checked
+
+    def _along(
+        self, direction: Lines, slopes: dict[str, tuple[Array, Array]], middle: dict[str, Array]
+    ) -> None:
+        """Compare the VJP and the JVP with the slope along one line."""
+        differentiable = {n: middle[n] for n in self.names}
+        tangents = self._jvp(direction)
+        pulled = sum(pairing(self.gradients[leaf], d) for leaf, d in direction.items())
+        key = next(iter(direction))[0]
+        if tangents is not None:
+            pushed = sum(pairing(self.weights[n], tangents[n]) for n in self.names)
+            size = sum(magnitude(self.weights[n], tangents[n]) for n in self.names)
+            size += sum(magnitude(self.gradients[leaf], d) for leaf, d in direction.items())
+            if np.isfinite(size):
+                self._same(
+                    pulled,
+                    pushed,
+                    1e-6 * size + 1e-7,
+                    f"VJP of {key}",
+                    key,
+                    f"the JVP gives {pushed:.6g}",
+                )
+            for n in self.names:
+                self._tangent(n, tangents[n], *slopes[n], direction)
+        ahead, behind = (
+            sum(pairing(self.weights[n], pair[side]) for n, pair in slopes.items())
+            for side in (0, 1)
+        )
+        size = sum(magnitude(self.weights[n], a) for n, (a, _) in slopes.items())
+        size += sum(magnitude(self.weights[n], v) for n, v in differentiable.items()) * 1e-6
+        if tangents is not None and not self.is_usual and self._has_kinks():
+            return  # the JVP was looked at element by element
+        if pulled != 0 or not all(self._flat(n, direction).all() for n in self.names):
+            self._slope(pulled, ahead, behind, size, f"VJP of {key}", key)
+
+    def _slope(
+        self, got: float, ahead: float, behind: float, size: float, label: str, key: str
+    ) -> None:
+        """Compare a gradient with the slopes of both sides, if these agree, or there is one."""
+        sides = [side for side in (ahead, behind) if not np.isnan(side)]  # nan: beyond a border
+        if not sides or max(map(abs, sides)) > HUGE or self._may_refuse(got, len(sides)):
+            return
+        size = max(size if np.isfinite(size) else 0.0, *map(abs, sides), 1e-3)
+        wanted = sum(sides) / len(sides)
+        if len(sides) == 1:
+            slack = 0.02 * size
+        elif abs(ahead - behind) <= SMOOTH * size:
+            slack = TOLERANCE * size + 2 * abs(ahead - behind)
+        else:
+            return
+        self._same(got, wanted, slack, label, key, f"the slope is {wanted:.6g}")
+
+    def _may_refuse(self, got: Any, sides: int) -> bool:
+        """Whether nan or an infinity is an answer: where the op has no domain, or a border."""
+        return not np.isfinite(got).all() and (sides < 2 or self.may_be_nan)
+
+    def _same(
+        self, got: float, wanted: float, slack: float, label: str, key: str, what: str
+    ) -> None:
+        self.checked += 1
+        if not abs(got - wanted) <= slack:
+            raise Mismatch(label, key, f"is {got:.6g} along a line: {what}")
+
+    def _tangent(
+        self, name: str, tangent: Array, ahead: Array, behind: Array, direction: Lines
+    ) -> None:
+        """Compare a tangent with the slopes of both sides: at a kink it lies between them."""
+        both = np.isfinite(ahead) & np.isfinite(behind)
+        size = max(np.abs(ahead[both]).max(initial=1e-3), np.abs(behind[both]).max(initial=0))
+        if size > HUGE:
+            return
+        gap, wanted = np.abs(ahead - behind), (ahead + behind) / 2
+        off = np.where(self._flat(name, direction) & (tangent == 0), 0, np.abs(tangent - wanted))
+        smooth, kink = both & (gap <= SMOOTH * size), both & (gap > 0.01 * size)
+        is_nan = ~np.isfinite(tangent)
+        wrong = smooth & ~(off <= TOLERANCE * size + 2 * gap)
+        wrong |= kink & ~is_nan & (off > 0.52 * gap + 0.01 * size)
+        if self.may_be_nan:
+            wrong &= ~is_nan
+        self.checked += 1
+        if wrong.any() and not self.is_usual and self._has_kinks():
+            wrong &= ~self._is_choice(name, tangent, direction, size)
+        if wrong.any():
+            place = tuple(int(i) for i in np.argwhere(wrong)[0])
+            text = f"{list(place)} " if place else ""
+            raise Mismatch(
+                f"JVP of {name}",
+                name.partition("[")[0],
+                f"{text}is {tangent[place]:.6g}: the slopes of both sides are {behind[place]:.6g} "
+                f"and {ahead[place]:.6g}",
+            )
+
+    def _is_choice(self, name: str, tangent: Array, direction: Lines, size: float) -> Array:
+        """Return where a tangent at a kink lies between those of points around it."""
+        found = []
+        for _ in range(NEARBY):
+            moved = {
+                leaf: self._at(leaf) + 1e-2 * self._random(self._at(leaf)) for leaf in self.leaves
+            }
+            around = replace(self, values=self._moved(moved))
+            middle = around._values_at([name])({})
+            found.append(around._lines(direction, around._values_at([name]), middle)[name][0])
+        low, high = np.nanmin(found, axis=0), np.nanmax(found, axis=0)
+        slack = 0.05 * size
+        return np.asarray((low - slack <= tangent) & (tangent <= high + slack))
+
+    # ---- derivatives
+
+    def _vjp(
+        self, leaves: list[Leaf], weights: dict[str, Array], *, recorded: bool = False
+    ) -> Lines:
+
+        try:
+            call = Call(self.spec, self._fresh(), leaves)
+            outputs = call()
+            names = [n for n in weights if outputs[n].requires_grad]
+            found = (None,) * len(leaves)
+            if names:
+                found = grad(
+                    [outputs[n] for n in names],
+                    list(call.tensors.values()),
+                    [wrap(weights[n]) for n in names],
+                    create_graph=recorded,
+                    allow_unused=True,
+                )
+        except Exception as error:
+            self._refuse(error, leaves[0][0], "VJP of")
+        gradients: Lines = {}
+        for leaf, gradient in zip(leaves, found, strict=True):
+            at = self._at(leaf)
+            if gradient is None:
+                gradients[leaf] = np.zeros_like(at)
+                continue
+            self._fits(gradient.array, at, f"VJP of {leaf[0]}", leaf[0])
+            gradients[leaf] = gradient.array
+        return gradients
+
+    def _jvp(self, direction: Lines) -> dict[str, Array] | None:
+
+        if any(isinstance(rule, NotImplementedYet) for _, rule in self.spec.jvps):
+            return None
+        try:
+            with dual_level():
+                call = Call(self.spec, self._fresh(), [])
+                for leaf, line in direction.items():
+                    call.replace(leaf, make_dual(wrap(self._at(leaf)), wrap(line)))
+                duals = {n: unpack_dual(t) for n, t in call().items() if n in self.names}
+        except Exception as error:
+            self._refuse(error, self.names[0].partition("[")[0], "JVP of")
+        found = {}
+        for n, dual in duals.items():
+            if dual.tangent is None:
+                found[n] = np.zeros_like(dual.primal.array)
+            else:
+                label, key = f"JVP of {n}", n.partition("[")[0]
+                self._fits(dual.tangent.array, dual.primal.array, label, key)
+                found[n] = dual.tangent.array
+        return found
+
+    def _refuse(self, error: Exception, key: str, what: str) -> NoReturn:
+        """Raise Mismatch for a rule that raises where the forward did not.
+
+        A derivative may say that it is not implemented, and formulas make their own calls only.
+        """
+        if isinstance(error, Mismatch):
+            raise error
+        text = f"raises {type(error).__name__}: {error}"
+        if "not implemented" in text or is_called_by_formulas(self.spec):
+            raise NoCall(text) from None
+        raise Mismatch(f"{what} {key}", key, text) from None
+
+    def _fits(self, found: Array, of: Array, label: str, key: str) -> None:
+        if found.shape == of.shape and found.dtype == of.dtype:
+            return
+        if is_called_by_formulas(self.spec) and found.shape != of.shape:
+            raise NoCall("formulas make no such call")
+        kinds = f"is {found.dtype}{list(found.shape)} for {of.dtype}{list(of.shape)}"
+        raise Mismatch(label, key, kinds)
+
+    def _subsets(self) -> None:
+        """Each argument alone, and each output alone: the others absent, and zero."""
+        if len(self.leaves) > 1:
+            for leaf in self.leaves:
+                (alone,) = self._vjp([leaf], self.weights).values()
+                self._equal(
+                    alone, self.gradients[leaf], f"VJP of {leaf[0]}, asked for alone", leaf[0]
+                )
+        if len(self.names) > 1:
+            for name in self.names:
+                one = self._vjp(self.leaves, {name: self.weights[name]})
+                zeros = {n: w if n == name else np.zeros_like(w) for n, w in self.weights.items()}
+                with_zeros = self._vjp(self.leaves, zeros)
+                for leaf in self.leaves:
+                    label = f"VJP of {leaf[0]} for {name} alone"
+                    self._equal(one[leaf], with_zeros[leaf], label, leaf[0])
+
+    def _equal(
+        self, got: Array, wanted: Array, label: str, key: str, tolerance: float = 1e-7
+    ) -> None:
+        self.checked += 1
+        if not is_finite(wanted):
+            return
+        size = np.abs(wanted).max(initial=1e-3)
+        if not (np.abs(got - wanted) <= tolerance * size).all():
+            raise Mismatch(
+                label, key, f"is {short(got)}, and together with the others {short(wanted)}"
+            )
+
+    def _single_precision(self) -> None:
+        """The same numbers in single precision: the same values and gradients, roughly."""
+        again = Judge(self.spec, single(self.values), self.rng, True)
+        again.leaves, again.names = self.leaves, self.names
+        try:
+            again._call([])
+        except Exception:
+            return
+        weights = {n: to_single(w) for n, w in self.weights.items()}
+        try:
+            found = again._vjp(self.leaves, weights)
+        except NoCall:
+            return
+        for leaf, gradient in found.items():
+            if np.abs(self.gradients[leaf]).max(initial=0) > HUGE:
+                continue
+            label = f"VJP of {leaf[0]} in single precision"
+            self._equal(gradient, self.gradients[leaf], label, leaf[0], SINGLE_TOLERANCE)
+
+    # ---- second order
+
+    def _second_order(self) -> None:
+        """Differentiate the VJP: backwards, and forwards; and the JVP, backwards."""
+        lines = {leaf: self._symmetric(leaf, self._random(self._at(leaf))) for leaf in self.leaves}
+        directions = [lines] if self.is_usual else [lines, *self._units()]
+        mixed = {leaf: self._random(self._at(leaf)) for leaf in self.leaves}
+        twice = self._double_backward(mixed)
+        if twice is None:
+            return
+        for direction in directions:
+            self._second_along(direction, mixed, twice)
+
+    def _second_along(self, direction: Lines, mixed: Lines, twice: Lines) -> None:
+        def gradient_at(moved: Lines) -> dict[str, Array]:
+            at = Judge(self.spec, self._moved(moved), self.rng, self.is_usual)
+            at.names = self.names
+            found = at._vjp(self.leaves, self.weights)
+            return {
+                "sum": np.asarray(sum(pairing(mixed[leaf], found[leaf]) for leaf in self.leaves))
+            }
+
+        middle = {
+            "sum": np.asarray(
+                sum(pairing(mixed[leaf], self.gradients[leaf]) for leaf in self.leaves)
+            )
+        }
+        if not np.isfinite(middle["sum"]):
+            return
+        try:
+            first = self._lines(
+                direction,
+                self._values_at(self.names),
+                {n: t.array for n, t in self._call([]).items() if n in self.names},
+            )
+            slopes = self._lines(direction, gradient_at, middle)
+        except (Exception, Mismatch):
+            return
+        if not all(is_smooth(a, b) for a, b in first.values()):
+            return
+        ahead, behind = (float(side) for side in slopes["sum"])
+        got = sum(pairing(twice[leaf], d) for leaf, d in direction.items())
+        size = sum(magnitude(twice[leaf], d) for leaf, d in direction.items())
+        size += 1e-4 * sum(magnitude(mixed[leaf], self.gradients[leaf]) for leaf in self.leaves)
+        key = next(iter(direction))[0]
+        if not (np.isfinite(ahead) and np.isfinite(behind)) or max(abs(ahead), abs(behind)) > HUGE:
+            return
+        size = max(size, abs(ahead), abs(behind), 1e-2)
+        if abs(ahead - behind) <= 10 * SMOOTH * size:
+            wanted = (ahead + behind) / 2
+            self._same(
+                got,
+                wanted,
+                10 * TOLERANCE * size + 2 * abs(ahead - behind),
+                f"double backward by {key}",
+                key,
+                f"the slope of the VJP is {wanted:.6g}",
+            )
+
+    def _double_backward(self, mixed: Lines) -> Lines | None:
+
+        try:
+            call = Call(self.spec, self._fresh(), self.leaves)
+            outputs = call()
+            names = [n for n in self.names if outputs[n].requires_grad]
+            if not names:
+                return None
+            first = grad(
+                [outputs[n] for n in names],
+                list(call.tensors.values()),
+                [wrap(self.weights[n]) for n in names],
+                create_graph=True,
+                allow_unused=True,
+            )
+            for leaf, gradient in zip(self.leaves, first, strict=True):
+                if gradient is not None:
+                    self._equal(
+                        gradient.array,
+                        self.gradients[leaf],
+                        f"VJP of {leaf[0]} with create_graph",
+                        leaf[0],
+                    )
+            again = [
+                (g, wrap(mixed[leaf]))
+                for leaf, g in zip(self.leaves, first, strict=True)
+                if g is not None and g.requires_grad
+            ]
+            if not again:
+                return {leaf: np.zeros_like(self._at(leaf)) for leaf in self.leaves}
+            found = grad(
+                [g for g, _ in again],
+                list(call.tensors.values()),
+                [v for _, v in again],
+                allow_unused=True,
+            )
+        except Mismatch:
+            raise
+        except Exception as error:
+            try:
+                self._refuse(error, self.leaves[0][0], "double backward by")
+            except NoCall:
+                return None
+        return {
+            leaf: np.zeros_like(self._at(leaf)) if g is None else g.array
+            for leaf, g in zip(self.leaves, found, strict=True)
+        }
+
+    # ---- what is declared to have no gradient
+
+    def _unchanging(self, middle: dict[str, Array]) -> None:
+        """Arguments and outputs without gradients must have none: their slope is zero."""
+        constant = [
+            leaf
+            for leaf in self._float_leaves()
+            if isinstance(self.spec.rule(leaf[0]), NonDifferentiable | None)
+        ]
+        floats = {n: middle[n] for n in self.names}
+        for leaf in constant:
+            direction = {leaf: self._random(self._at(leaf))}
+            try:
+                slopes = self._lines(direction, self._values_at(list(floats)), floats)
+            except Exception:
+                continue
+            for name, (ahead, behind) in slopes.items():
+                if is_smooth(ahead, behind) and np.abs(ahead).max(initial=0) > 1e-3:
+                    raise Mismatch(
+                        f"the gradient of {leaf[0]}",
+                        leaf[0],
+                        f"is declared not to exist, but {name} changes with it: "
+                        "`constant: why` says that no gradient is meant",
+                    )
