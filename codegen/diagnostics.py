@@ -1,4 +1,4 @@
-"""What the generator says about a mistake: data first, text last."""
+"""Diagnostics: mistakes as data first, as text last."""
 
 from __future__ import annotations
 

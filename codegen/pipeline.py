@@ -1,4 +1,4 @@
-"""What one run of the generator does, from the YAML files to the new tree.
+"""One run of the generator, from the YAML files to the new tree.
 
     load → derive what is `auto` → render → stage → prove what changed → replace → lock
 
@@ -32,7 +32,7 @@ from .target import Target, builtin_spec, plain
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the formulas of a spec may call: its own ops, those it builds on, and its kernels."""
+    """The ops that formulas of a spec may call: its own, those it builds on; and its kernels."""
 
     table: Table
     base: Table | None = None
@@ -54,7 +54,7 @@ def known_ops(target: Target) -> Known:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run has to do: known before anything is proved."""
+    """The work of a run, known before anything is proved."""
 
     table: Table
     built: GeneratedPackage
@@ -86,12 +86,12 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run did."""
+    """The outcome of a run."""
 
     verdicts: list[OpVerdict]
-    """Of the ops that were proved in this run."""
+    """Verdicts on the ops that were proved in this run."""
     entries: dict[str, lock.Entry]
-    """Of all ops."""
+    """Entries of the lock for all ops."""
     wrote: bool
 
 
@@ -194,7 +194,7 @@ def generate(
 
 
 def differences(target: Target) -> list[str]:
-    """What a run would change: files, and ops that it would prove; nothing of a fresh package."""
+    """List what a run would change: files, and ops that it would prove."""
     planned = plan(target)
     assert target.out is not None
     with _located(target), staged(planned.built.files, planned.verbatim) as staging:

@@ -1,4 +1,4 @@
-"""What a project says once about its generated package: `[tool.gradspec]` in `pyproject.toml`.
+"""Settings of a project for its generated package: `[tool.gradspec]` in `pyproject.toml`.
 
     [tool.gradspec]
     spec = "ops.yaml"
@@ -83,7 +83,7 @@ def _read(file: Path, text: str) -> Project | None:
 
 
 def _place(file: Path, lines: list[str], header: int, key: str) -> Span:
-    """Where a setting stands, or the table where that is written in another way."""
+    """Locate a setting, or the table where that is written in another way."""
     pattern = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*=\s*(?P<value>.+?)\s*""")
     for number, line in enumerate(lines[header:], header + 1):
         if line.lstrip().startswith("["):

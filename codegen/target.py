@@ -1,4 +1,4 @@
-"""What a run is about: the spec, the folder of the generated package, and what it is called."""
+"""The target of a run: the spec, the folder of the generated package, and its name."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .prove.report import lock
 from .render.context import GENERATED_PACKAGE
 
 STAGED_EXTENSION = "gradspec_staged_ops"
-"""What proofs import a package of one's own as: its modules know each other by relative names."""
+"""The name under which proofs import a package of one's own; its modules import relatively."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a run reads and writes, and what the generated package is called."""
+    """The paths that a run reads and writes, and the name of the generated package."""
 
     spec: Path
     out: Path | None = None
@@ -25,11 +25,11 @@ class Target:
     kernels: Path | None = None
     """A file of kernels that formulas of the spec may call."""
     command: str = "make codegen"
-    """What generates the package, as its headers and messages say."""
+    """The command that generates the package, as its headers and messages give it."""
     place: Span = field(default_factory=lambda: Span("--out", 1, 1))
-    """Where the folder was named."""
+    """The place at which the folder was named."""
     named: str = ""
-    """What the folder was called on the command line."""
+    """The folder as the command line names it."""
 
     @property
     def lock(self) -> Path | None:
@@ -40,17 +40,17 @@ class Target:
 
     @property
     def is_extension(self) -> bool:
-        """Whether the package adds ops to gradspec's own table."""
+        """Return whether the package adds ops to gradspec's own table."""
         return self.package != GENERATED_PACKAGE
 
     @property
     def staged_as(self) -> str:
-        """What the package is called while it is proved."""
+        """Return the name of the package while it is proved."""
         return STAGED_EXTENSION if self.is_extension else self.package
 
     @property
     def source(self) -> str:
-        """What the generated files say they come from."""
+        """Return the source that the generated files name."""
         return plain(self.spec.name) if self.is_extension else "the table in specs/"
 
 

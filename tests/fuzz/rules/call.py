@@ -26,8 +26,8 @@ Lines = dict[Leaf, Array]
 """A direction for each argument that moves."""
 
 STEP = 2.0**-14
-"""Of the lines; a power of two, so that the usual points plus steps are exact. What seems wrong is
-looked at again with a sixteenth of it: steep slopes and stairs look otherwise then."""
+"""Step along a line: a power of two, so that the usual points plus steps are exact. A call that
+seems wrong is looked at again with a sixteenth of it: steep slopes and stairs differ then."""
 
 
 ROUNDINGS = 2.0**-46
@@ -49,12 +49,12 @@ class CallWithNumbers:
     values: dict[str, Any]
     rng: np.random.Generator
     is_usual: bool
-    """Whether no element is special."""
+    """True if no element is special."""
     is_inside: bool = True
-    """Whether the arguments are in the domain of the spec."""
+    """True if the arguments are in the domain of the spec."""
     step: float = STEP
     has_factors: bool = False
-    """Whether an argument is made of factors: it may be close to where the op is not defined."""
+    """True if an argument is a product of factors, which may be close to singular."""
     symmetric: frozenset[str] = frozenset()
     """The arguments of which one half may be read: they move in symmetric directions only."""
     may_be_nan: bool = False

@@ -36,7 +36,7 @@ from .structures import is_called_by_formulas
 Array = np.ndarray[Any, Any]
 
 TOLERANCE = 2e-4
-"""Of a slope, relative to the largest one."""
+"""Error of a slope, relative to the largest one."""
 
 SINGLE_TOLERANCE = 5e-3
 
@@ -46,10 +46,10 @@ NEARBY = 24
 
 @dataclass
 class Judge(CallWithNumbers):
-    """What is known of one call while it is looked at."""
+    """Compare the derivatives of one call, in every mode, with slopes of its values."""
 
     def run(self) -> int:
-        """How much was compared. Raises Mismatch for what is wrong, NoCall where nothing can be."""
+        """Return the number of comparisons. Raises Mismatch; NoCall where none can be made."""
         middle = self._start()
         self._unchanging(middle)
         if not (self.leaves and self.names):
@@ -122,7 +122,7 @@ class Judge(CallWithNumbers):
         self._same(got, wanted, slack, label, key, f"the slope is {wanted:.6g}")
 
     def _may_refuse(self, got: Any, sides: int) -> bool:
-        """Whether nan or an infinity is an answer: where the op has no domain, or a border."""
+        """Return whether nan or an infinity is an answer: outside the domain, or at its border."""
         return not np.isfinite(got).all() and (sides < 2 or self.may_be_nan)
 
     def _same(

@@ -24,7 +24,7 @@ from .structures import compared_numbers, has_factors, structures
 MOST_STRUCTURES = 120
 MOST_SPECIAL = 8
 SECONDS = 0.5
-"""Of computing; the calls come in the order of what they tell."""
+"""Computing time for one op; calls that tell most come first."""
 
 
 class WrongCall(Exception):
@@ -37,7 +37,7 @@ class WrongCall(Exception):
 
 
 def check_calls(spec: OpSpec, examples: tuple[Example, ...]) -> tuple[int, int]:
-    """How many calls were looked at, and how much of them was compared. Raises WrongCall."""
+    """Return how many calls were judged, and how many comparisons. Raises WrongCall."""
     if spec.composite is not None:
         return 0, 0
     search = _Search(spec, examples)
@@ -49,7 +49,7 @@ def check_calls(spec: OpSpec, examples: tuple[Example, ...]) -> tuple[int, int]:
 
 
 class _Search:
-    """What was looked at so far."""
+    """Counts of the calls judged so far."""
 
     def __init__(self, spec: OpSpec, examples: tuple[Example, ...]) -> None:
         self.spec = spec

@@ -20,7 +20,7 @@ from gradspec_codegen.spec.vocabulary import FACTORIZATIONS
 Args = dict[str, Any]
 
 MOST_ELEMENTS = 2000
-"""Of all tensors of a call."""
+"""Elements of all tensors of a call together, at most."""
 
 LARGEST_EXTENT = 130
 """Numbers of a formula up to this are tried as extents."""
