@@ -36,11 +36,13 @@ class WrongCall(Exception):
         self.mismatch = mismatch
 
 
-def check_calls(spec: OpSpec, examples: tuple[Example, ...]) -> tuple[int, int]:
+def check_calls(
+    spec: OpSpec, examples: tuple[Example, ...], seconds: float = SECONDS
+) -> tuple[int, int]:
     """Return how many calls were judged, and how many comparisons. Raises WrongCall."""
     if spec.composite is not None:
         return 0, 0
-    search = _Search(spec, examples)
+    search = _Search(spec, examples, seconds)
     for values, is_usual in _points(spec, examples, search.rng):
         if time.process_time() > search.until:
             break
@@ -51,7 +53,7 @@ def check_calls(spec: OpSpec, examples: tuple[Example, ...]) -> tuple[int, int]:
 class _Search:
     """Counts of the calls judged so far."""
 
-    def __init__(self, spec: OpSpec, examples: tuple[Example, ...]) -> None:
+    def __init__(self, spec: OpSpec, examples: tuple[Example, ...], seconds: float) -> None:
         self.spec = spec
         factored = [
             (n, next(iter(v))) for e in examples for n, v in e.args if isinstance(v, Mapping)
@@ -59,7 +61,7 @@ class _Search:
         self.has_factors = any(kind in FACTORIZATIONS for _, kind in factored)
         self.symmetric = frozenset(n for n, kind in factored if kind in ("cholesky", "eigh"))
         self.rng = np.random.default_rng(zlib.crc32(spec.name.encode()))
-        self.until = time.process_time() + SECONDS
+        self.until = time.process_time() + seconds
         self.calls = self.compared = 0
 
     def look_at(self, values: dict[str, Any], is_usual: bool) -> None:
