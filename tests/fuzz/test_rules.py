@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,7 +71,7 @@ WRONG = {
   result: 2 * sum(self_t * self_p)
   examples: [{self: [3]}]
 """,
-    "a list of unequal parts": """
+    "a list of other parts": """
   forward: cat(tensors, 0)
   tensors: split(grad, grad.shape[0] // len(tensors), 0)
   result: cat(tensors_t, 0)
@@ -90,7 +91,7 @@ WRONG = {
 """,
     "a large length": """
   forward: sum(self * self)
-  self: 2 * grad * self if self.shape[0] < 100 else grad * self
+  self: 2 * grad * self if self.ndim == 0 or self.shape[0] < 100 else grad * self
   result: 2 * sum(self_t * self_p)
   examples: [{self: [3]}]
 """,
@@ -117,10 +118,29 @@ WRONG = {
 ARGUMENTS = {
     "an index that occurs twice": "Tensor self, Tensor index",
     "an optional argument that no example gives": "Tensor self, Tensor? weight=None",
-    "a list of unequal parts": "Tensor[] tensors",
+    "a list of other parts": "Tensor[] tensors",
     "three flags together": "Tensor self, bool a=False, bool b=False, bool c=False",
     "a number that the formula tells apart": "Tensor self, *, Scalar alpha=1",
 }
+
+
+SHOWN = {
+    "a shift that fits even lengths only": "the JVP gives .*",
+    "a transposition that one row hides": "the JVP gives .*",
+    "an index that occurs twice": r"the JVP gives .*index=\[(\d), \1\]",
+    "an optional argument that no example gives": r"the JVP gives .*weight=\[",
+    "a product with a zero": r"is nan: the slopes .*self=\[.*\b0\. ",
+    "a single point": r"the slopes of both sides .*self=\[.*\b0\. ",
+    "single precision": "together with the others .*",
+    "a list of other parts": r"raises IndexError.*tensors=\[\[\], \[\]\]",
+    "memory of an argument": "lies in the memory of an argument.*",
+    "three flags together": "the JVP gives .*a=True, b=True, c=True",
+    "a large length": r"the JVP gives .*float64\[1\d\d\]",
+    "beyond the domain": r"the slopes of both sides .*self=\[-",
+    "a number that the formula tells apart": "the JVP gives .*alpha=10.5",
+    "an argument declared constant": "is declared not to exist.*",
+}
+"""The reason and the call by which each is found."""
 
 
 @pytest.fixture
@@ -160,5 +180,6 @@ def test_a_wrong_rule_shows_at_some_call(
     monkeypatch.syspath_prepend(tmp_path)
     importlib.import_module(f"{package.name}.ops")
     (spec,) = table.ops
-    with pytest.raises(WrongCall):
+    with pytest.raises(WrongCall) as wrong:
         check_calls(spec, examples_of(spec), ENDLESS)
+    assert re.search(SHOWN[title], f"{wrong.value} in {wrong.value.call}")
