@@ -66,6 +66,7 @@ def _compared_dimensions(spec: OpSpec) -> Iterator[tuple[str, int]]:
 
 
 def formulas(spec: OpSpec) -> Iterator[Block]:
+    """Return every formula of an entry: definition, kernel, VJPs and JVPs."""
     definitions = (spec.forward, spec.kernel, spec.composite)
     rules = [*definitions, *(r for _, r in spec.vjps), *(r for _, r in spec.jvps)]
     return (rule.block for rule in rules if isinstance(rule, Formula))
