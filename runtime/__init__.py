@@ -76,6 +76,7 @@ from .functions.composites import movedim as movedim
 from .functions.composites import nonzero as nonzero
 from .functions.composites import norm as norm
 from .functions.composites import positive as positive
+from .functions.composites import ravel as ravel
 from .functions.composites import row_stack as row_stack
 from .functions.composites import tensor_split as tensor_split
 from .functions.composites import vstack as vstack

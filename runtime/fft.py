@@ -234,7 +234,7 @@ def _dims(input: Tensor, dim: Dims) -> list[int]:
 
 
 def _dims_and_sizes(input: Tensor, s: Dims, dim: Dims) -> tuple[list[int], list[int]]:
-    """Which dimensions are transformed, and the lengths they get."""
+    """Choose the dimensions to transform, and the lengths they get."""
     if s is None:
         dims = _dims(input, dim)
         sizes = [input.shape[each] for each in dims]

@@ -179,7 +179,7 @@ def grad(
         )
 
     if is_grads_batched:
-        found = grad_of_each(run, _as_tuple(roots, grad_outputs), keep_graph)
+        found = grad_of_each(run, roots, _as_tuple(roots, grad_outputs), keep_graph)
     else:
         found = run(grad_outputs, keep_graph)
     if not materialize_grads:

@@ -70,6 +70,8 @@ class FunctionCtx:
         """The ids of marked outputs; once recorded, the numbers of all outputs without gradient."""
         self._dirty: frozenset[int] = frozenset()
         """The ids of the inputs that were modified in place."""
+        self._marked: tuple[Tensor, ...] = ()
+        """What has been marked: as long as it lives, no other tensor has its id."""
         self._materialize = True
         self._materialize_non_diff_grads = True
         """True if zeros replace the gradient of an output that has none."""
@@ -113,6 +115,7 @@ class FunctionCtx:
 
     def mark_non_differentiable(self, *outputs: Tensor) -> None:
         """Mark outputs to which no gradient flows."""
+        self._marked += outputs
         self._not_differentiable = frozenset(map(id, outputs))
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -121,6 +124,7 @@ class FunctionCtx:
 
     def mark_dirty(self, *inputs: Tensor) -> None:
         """Mark inputs that `forward` modified in place; it must return each of them."""
+        self._marked += inputs
         self._dirty = frozenset(map(id, inputs))
 
     def _save_duals(self, arguments: Iterable[tuple[Any, Any]]) -> None:
@@ -133,7 +137,7 @@ class FunctionCtx:
         _check_tensors("save_for_backward", self._to_save)
         positions = {id(output): nr for nr, output in enumerate(outputs)}
         self._saved = tuple(_pack(tensor, positions) for tensor in self._to_save)
-        self._to_save = ()
+        self._to_save = self._marked = ()
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:

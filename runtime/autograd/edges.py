@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..core.accumulate_grad import AccumulateGrad
+from ..core.accumulate_grad import AccumulateGrad, leads_nowhere
 from ..core.node import Node, OutputNode
 from ..core.tensor import Tensor
 
@@ -33,13 +33,19 @@ TensorOrEdge: TypeAlias = Tensor | GradientEdge
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return the edge along which a gradient reaches `tensor`; RuntimeError if it has none."""
+    """Return the edge along which a gradient reaches `tensor`; RuntimeError if it has none.
+
+    AssertionError for a view that requires grad but was made without gradients.
+    """
     node = tensor.grad_node
     if node is None:
         raise RuntimeError(
             "It is not possible to get the gradient edge for a Tensor that does not require "
             "gradients"
         )
+    if leads_nowhere(node):
+        # PyTorch's type, too: there it is an `assert`.
+        raise AssertionError("a view that was made without gradients has no gradient edge")
     origin = Origin(node, tensor.array.shape, tensor.array.dtype)
     if isinstance(node, OutputNode):
         return GradientEdge(node.node, node.output_nr, origin)

@@ -167,6 +167,9 @@ class Function:
     clear_saved_tensors_on_access: ClassVar[bool] = False
     """True if `backward` may read `ctx.saved_tensors` only once, which frees them early."""
 
+    generate_vmap_rule: ClassVar[bool] = False
+    """Whether `forward` and `backward` may be called on batches; there is no `vmap` yet."""
+
     _backward_cls: ClassVar[type[FunctionNode]]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -210,6 +213,14 @@ class Function:
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with "
             "forward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """Compute the outputs for a batch of arguments."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or "
+            "set generate_vmap_rule=True."
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -297,6 +308,7 @@ class Function:
             grad_node = None if nr in constant else node.output_node(nr)
             if grad_node is not None and id(output) in ctx._dirty:
                 rebase_history(output, grad_node)
+                output.grad = None  # which was that of other values, as PyTorch has it
             elif grad_node is not None:
                 output.grad_node = grad_node
         if mode.flags:

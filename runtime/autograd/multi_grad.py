@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
+from ..core.accumulate_grad import leads_nowhere
 from ..core.hooks import RemovableHandle
 from ..core.node import Node, place_of
 from ..core.tensor import Tensor
@@ -55,7 +56,7 @@ def register_multi_grad_hook(
 
 def _node(end: TensorOrEdge) -> Node:
     grad_node = grad_node_of(end)
-    if grad_node is None:
+    if grad_node is None or leads_nowhere(grad_node):
         # PyTorch's type, too: there it is an `assert`.
         raise AssertionError("cannot register a hook on a tensor that doesn't require gradient")
     return grad_node
@@ -90,6 +91,17 @@ class _Collector:
         return arrive
 
     def _expected(self, running: Any) -> int:
-        """Count the tensors of which the pass computes a gradient."""
+        """Count the tensors of which the pass computes a gradient.
+
+        RuntimeError for a leaf whose gradient is captured: its node does not run, as in PyTorch.
+        """
+        if self._waits_for_all and any(
+            node.is_leaf and id(node) in self._nodes and node in running.dependencies
+            for node in running.captures
+        ):
+            raise RuntimeError(
+                "a hook on the gradients of several tensors does not run in autograd.grad() by a "
+                'leaf among them: use mode="any", or backward(inputs=...)'
+            )
         visited = {id(grad_node) for grad_node in running.visited()}
         return sum(node in visited for node in self._nodes)

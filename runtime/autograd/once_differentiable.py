@@ -6,14 +6,18 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from ..core.accumulate_grad import AccumulateGrad
 from ..core.modes import is_grad_enabled, no_grad
 from ..core.node import Node, next_sequence_nr
 from ..core.tensor import Tensor
 from .context import FunctionCtx
 
 
-class _DifferentiatedTwice(Node):
-    """Node of the results of a `once_differentiable` backward."""
+class Error(Node):
+    """Node of the results of a `once_differentiable` backward.
+
+    It leads, as in PyTorch, to new leaves in place of the results, not to what they depend on.
+    """
 
     __slots__ = ()
 
@@ -39,12 +43,16 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
     def run(ctx: FunctionCtx, *grads: Tensor | None) -> Any:
         with no_grad():
             returned = backward(ctx, *grads)
-        next_nodes = tuple(g.grad_node for g in grads if g is not None and g.grad_node is not None)
-        if not is_grad_enabled() or not next_nodes:
+        is_recorded = any(grad is not None and grad.requires_grad for grad in grads)
+        if not is_grad_enabled() or not is_recorded:
             return returned
-        if isinstance(returned, tuple):
-            return tuple(_guarded(item, next_nodes) for item in returned)
-        return _guarded(returned, next_nodes)
+        results = returned if isinstance(returned, tuple) else (returned,)
+        leaves = tuple(
+            AccumulateGrad(result.detach()) if isinstance(result, Tensor) else None
+            for result in results
+        )
+        guarded = tuple(_guarded(result, leaves) for result in results)
+        return guarded if isinstance(returned, tuple) else guarded[0]
 
     return run
 
@@ -53,5 +61,5 @@ def _guarded(result: Any, next_nodes: tuple[Node | None, ...]) -> Any:
     if not isinstance(result, Tensor):
         return result
     guarded = result.detach()
-    guarded.grad_node = _DifferentiatedTwice(next_nodes)
+    guarded.grad_node = Error(next_nodes)
     return guarded

@@ -11,6 +11,7 @@ from ..core.accumulate_grad import leads_nowhere
 from ..core.node import Node
 from ..core.tensor import Tensor, wrap
 from ..graph.engine import execute
+from ..graph.leaf_gradients import fitted
 from .edges import TensorOrEdge, grad_node_of, shape_and_dtype
 from .logging_hooks import is_logging, register_logging_hooks_on_whole_graph
 
@@ -34,17 +35,13 @@ def run_backward(
     grads: list[Tensor] = []
     for root, grad in zip(tensors, grad_tensors, strict=True):
         node = root.grad_node if type(root) is Tensor else grad_node_of(root)
-        if node is None:
+        if node is None or leads_nowhere(node):
             raise RuntimeError(
                 f"element {len(roots)} of tensors does not require grad and does not have a grad_fn"
             )
         roots.append(node)
         grads.append(_one(root) if grad is None else grad)
-    captures = [_capture(of) for of in inputs] if inputs else None
-    if accumulate_grad:
-        for of in inputs:
-            if isinstance(of, Tensor):
-                of.retain_grad()  # by which a result keeps its gradient from now on
+    captures = [_capture(of, accumulate_grad) for of in inputs] if inputs else None
     stop_logging = register_logging_hooks_on_whole_graph(tensors) if is_logging() else None
     try:
         found = execute(
@@ -60,6 +57,9 @@ def run_backward(
             stop_logging()
     if captures is None or accumulate_grad:
         return ()
+    for of, gradient in zip(inputs, found, strict=True):
+        if gradient is not None and isinstance(of, Tensor) and gradient.shape != of.shape:
+            fitted(gradient.array, of.array)
     return _check_used(captures, found, allow_unreachable)
 
 
@@ -84,8 +84,13 @@ def _one(root: TensorOrEdge) -> Tensor:
     return wrap(np.ones(shape, dtype) if shape else np.array(1, dtype))
 
 
-def _capture(of: TensorOrEdge) -> Node:
-    """Return the node at which the gradient of an input is captured."""
+def _capture(of: TensorOrEdge, keeps: bool) -> Node:
+    """Return the node at which the gradient of an input is captured.
+
+    If the pass `keeps` the gradients of its inputs, a result does so from now on.
+    """
+    if keeps and isinstance(of, Tensor):
+        of.retain_grad()
     node = grad_node_of(of)
     if node is None:
         raise RuntimeError("One of the differentiated Tensors does not require grad")
@@ -96,7 +101,7 @@ def _check_used(
     captures: Sequence[Node], found: Sequence[Tensor | None], allow_unreachable: bool
 ) -> tuple[Tensor | None, ...]:
     """Return the gradients; RuntimeError if one is missing, unless `allow_unreachable`."""
-    # A view that was made without gradients counts as unused, even by itself.
+    # A view that was made without gradients counts as unused.
     grads = tuple(
         None if leads_nowhere(node) else grad for node, grad in zip(captures, found, strict=True)
     )

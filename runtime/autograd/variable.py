@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..core.tensor import Tensor
+from ..graph.graph_task import current_task
 from .run_backward import run_backward
 
 
@@ -12,6 +14,17 @@ class ImperativeEngine:
     """Backward engine as an object; there is one, `Variable._execution_engine`."""
 
     run_backward = staticmethod(run_backward)
+
+    @staticmethod
+    def queue_callback(callback: Callable[[], object]) -> None:
+        """Call `callback` when the running pass has computed all gradients.
+
+        RuntimeError outside of a pass.
+        """
+        task = current_task()
+        if task is None:
+            raise RuntimeError("Final callbacks can only be installed during backward pass.")
+        task.callbacks.append(callback)
 
 
 class VariableMeta(type):

@@ -21,3 +21,11 @@ DIFFERENTIABLE_KINDS: Final = "fcO"
 def is_symbolic(dtype: Any) -> bool:
     """Return whether arrays of this dtype hold the symbols of a proof."""
     return bool(dtype.kind == "O")
+
+
+def any_symbolic(*arrays: Any) -> bool:
+    """Return whether one of the arrays or tensors that are there holds the symbols of a proof.
+
+    They stand for elements of every dtype, so that conditions on one have nothing to refuse.
+    """
+    return any(array is not None and is_symbolic(array.dtype) for array in arrays)

@@ -102,7 +102,7 @@ class Node(NodeMethods):
     """True if `apply` treats every element by itself, where no gradient is summed."""
 
     runs_in_blocks: ClassVar[bool] = False
-    """Whether it does so in several steps, which pays for blocks of large arrays."""
+    """True if a pointwise `apply` takes several steps: large arrays go through it in blocks."""
 
     is_leaf: ClassVar[bool] = False
     """True if this is the node of a leaf (`AccumulateGrad`)."""
@@ -293,7 +293,7 @@ FREED: Final[Any] = Freed()
 def freed_graph() -> RuntimeError:
     """The error of a second backward through a graph that was not retained."""
     return RuntimeError(
-        "Trying to backward through the graph a second time, or to read its saved tensors after "
-        "they have already been freed: the first pass did so. Specify retain_graph=True in the "
-        "first .backward() or autograd.grad() if they are needed again."
+        "Trying to backward through the graph a second time (or directly access saved tensors "
+        "after they have already been freed): the first pass did so. Specify retain_graph=True in "
+        "the first .backward() or autograd.grad() if they are needed again."
     )

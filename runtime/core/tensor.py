@@ -11,6 +11,7 @@ import numpy as np
 
 from .dtype_kinds import DIFFERENTIABLE_KINDS
 from .hooks import RemovableHandle, retain_into, warn_of_grad_of_result
+from .missing import MissingMethod
 from .node import Node, place_of
 from .storage import INFERENCE_ALIAS, Alias, base_of, share_memory
 from .storage import share_alias as share_alias
@@ -142,6 +143,10 @@ class Tensor(TensorMethods):
             raise RuntimeError("requires_grad must be a bool")
         self.requires_grad_(value and self.is_leaf)  # a result refuses every change
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("requires_grad must be a bool, and cannot be deleted")
+
     @property
     def is_leaf(self) -> bool:
         """Return whether no recorded op made this tensor."""
@@ -155,7 +160,7 @@ class Tensor(TensorMethods):
 
     @property
     def output_nr(self) -> int:
-        """Which output of `grad_fn` this tensor is."""
+        """The position of this tensor among the outputs of `grad_fn`."""
         return 0 if self.grad_node is None else place_of(self.grad_node)[1]
 
     @property
@@ -232,10 +237,20 @@ class Tensor(TensorMethods):
         if (value.alias is INFERENCE_ALIAS) is not (self.alias is INFERENCE_ALIAS):
             self.alias = INFERENCE_ALIAS if value.alias is INFERENCE_ALIAS else None
 
+    @data.deleter
+    def data(self) -> None:
+        raise RuntimeError("Deleting tensor data is not allowed: delete the tensor")
+
     @property
     def _base(self) -> Tensor | None:
         """The tensor that this one is a view of; None if it is no view, or for inference."""
         return None if self.alias is INFERENCE_ALIAS else base_of(self)
+
+    def __dir__(self) -> list[str]:
+        """List the attributes, but for private slots, which may be empty, and what is missing."""
+        hidden = {slot for slot in Tensor.__slots__ if slot.startswith("_") and slot[1] != "_"}
+        hidden.update(name for name, value in vars(Tensor).items() if type(value) is MissingMethod)
+        return [name for name in super().__dir__() if name not in hidden]
 
     def is_inference(self) -> bool:
         """Return whether this tensor was made in inference mode."""

@@ -237,10 +237,19 @@ def _operands(arrays: Iterable[Array | None]) -> list[Array]:
 
 
 def _cast(arrays: tuple[Array | None, ...], dtype: DType) -> tuple[Any, ...]:
-    return tuple(
+    cast = tuple(
         array if array is None or array.dtype == dtype else array.astype(dtype, copy=False)
         for array in arrays
     )
+    return _among_symbols(cast) if is_symbolic(dtype) else cast
+
+
+def _among_symbols(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numbers that are computed with beside the symbols of a proof, in arrays of their class."""
+    classes = {type(array) for array in arrays if array is not None} - {np.ndarray}
+    if len(classes) != 1:
+        return arrays
+    return tuple(array.view(*classes) if type(array) is np.ndarray else array for array in arrays)
 
 
 def to_float(array: Array) -> Array:

@@ -19,6 +19,10 @@ class LinAlgError(RuntimeError):
     """A factorization that does not exist: `gs.linalg.LinAlgError`."""
 
 
+class UnmetRequirement(RuntimeError):
+    """A call that an op is not meant for."""
+
+
 def failure(op_name: str, error: Exception, *args: object) -> Exception:
     """The exception to raise for what `op_name(*args)` raised.
 
@@ -91,6 +95,12 @@ def complex_refused(kind: type[RuntimeError], op_name: str, *args: object) -> Ru
         f"{op_name} is not defined for complex numbers, in {describe_call(op_name, args)}. Take "
         "their real(), imag() or abs()."
     )
+
+
+def unmet_requirement(op_name: str, requirement: str, /, **given: object) -> UnmetRequirement:
+    """Make the error of a call that an op is not meant for, with the arguments that tell so."""
+    described = ", ".join(f"{name}: {_describe(value)}" for name, value in given.items())
+    return UnmetRequirement(f"{op_name}: {requirement}, but got {described}")
 
 
 def describe_call(op_name: str, args: Sequence[object]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from enum import IntEnum
 from functools import cache, partial, wraps
 from numbers import Number
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from ..core.type_promotion import without_numpy
 from .registry import OPS, Op, Param
 
 Function: TypeAlias = Callable[..., Any]
+
+_Answer = TypeVar("_Answer")
 
 
 class _Leniency(IntEnum):
@@ -67,11 +69,11 @@ def public_function(function: Function) -> Function:
     return _public.get(function, function)
 
 
-def variadic(function: Function) -> Function:
+def variadic(function: Callable[..., _Answer]) -> Callable[..., _Answer]:
     """A method whose list of integers may be spread: `x.view(2, 3)` for `x.view((2, 3))`."""
 
     @wraps(function)
-    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> _Answer:
         if args and type(args[0]) is tuple:
             return function(self, *args, **kwargs)
         if (not args and not kwargs) or (args and _is_integer(args[0])):

@@ -220,7 +220,7 @@ def call_with_tangents(op: Op, values: dict[str, Any]) -> Any:
     if not has_rule:
         return result
     tangents = {
-        f"{_in_table(param.name)}_t": _tangent(values[param.name], level)
+        f"{param.name}_t": _tangent(values[param.name], level)
         for param in op.params
         if param.type.startswith("Tensor")
     }
@@ -238,7 +238,7 @@ def _tangent_of_result(
     if op.jvp is not None:
         given = _given(op.jvp, tangents, lifted, result)
         return None if given is None else op.jvp(**given)
-    asked = {name: tangents[f"{_in_table(name)}_t"] for name in op.linear_in}
+    asked = {name: tangents[f"{name}_t"] for name in op.linear_in}
     if all(tangent is None for tangent in asked.values()):
         return None
     filled = {name: zeros_if_absent(tangent, lifted[name]) for name, tangent in asked.items()}
@@ -251,17 +251,16 @@ def _given(
     """Collect the arguments that a JVP names; None if none of its tangents is there."""
     code = jvp.__code__
     names = code.co_varnames[: code.co_argcount]
-    asked = tangents.keys() & names or tangents.keys()
+    sources = {name: _PUBLIC.get(name, name) for name in names}
+    asked = tangents.keys() & sources.values() or tangents.keys()
     if all(tangents[name] is None for name in asked):
         return None
-    primals = {_in_table(name): value for name, value in lifted.items()}
-    known = primals | tangents | {"result": result}
-    return {name: known[name] for name in names}
+    known = lifted | tangents | {"result": result}
+    return {name: known[source] for name, source in sources.items()}
 
 
-def _in_table(name: str) -> str:
-    """The functions spell ATen's `self` as PyTorch's do."""
-    return "self" if name == "input" else name
+_PUBLIC: Final = {"self": "input", "self_t": "input_t"}
+"""The spelling of ATen's `self` in functions, which is PyTorch's; rules say `self`."""
 
 
 def innermost_level(values: Iterable[Any]) -> Level | None:

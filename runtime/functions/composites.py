@@ -87,6 +87,15 @@ def contiguous(input: Tensor, memory_format: MemoryFormat = contiguous_format) -
     return copied
 
 
+def ravel(input: Tensor) -> Tensor:
+    """The elements in one dimension: a view if they lie in row-major order, else a copy.
+
+    `reshape` takes a view also of some elements that have gaps between them.
+    """
+    flat: Tensor = ops.view(contiguous(input), (-1,))
+    return flat
+
+
 def positive(input: Tensor) -> Tensor:
     """The tensor itself; RuntimeError for bools."""
     if input.array.dtype.kind == "b":
@@ -245,6 +254,7 @@ class CompositeMethods:
     chunk = chunk
     tensor_split = tensor_split
     contiguous = contiguous
+    ravel = ravel
     positive = positive
     __pos__ = positive
     movedim = movedim

@@ -161,7 +161,7 @@ def _dot(label: Label) -> int:
 
 
 def _path(terms: list[_Term], kept: list[Label]) -> list[tuple[int, ...]]:
-    """Which terms to contract, one step after the other; what comes out goes to the end."""
+    """Choose the terms to contract in each step; the product is appended to those left."""
     if len(terms) < 3:
         return [tuple(range(len(terms)))]
     names = dict.fromkeys(label for term in terms for label in term.labels)

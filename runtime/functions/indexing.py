@@ -117,7 +117,8 @@ def _refuse_other_dtype(tensor: Tensor, plan: Plan, value: Tensor) -> None:
 def _refuse_overlap(plan: Plan, written: Tensor, read: Tensor) -> None:
     # A single value for a mask is read before it is written.
     if read.array.size != 1 or not plan.is_one_mask:
-        refuse_any_overlap(written, read)
+        # First dimensions of length one are dropped by a view.
+        refuse_any_overlap(written, read, as_view=read.array.shape[:1] == (1,))
 
 
 def _refuse_part(view: Array, source: Array) -> None:

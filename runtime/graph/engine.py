@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from heapq import heappop, heappush, heapreplace
 from typing import Any
@@ -78,6 +79,9 @@ def run(task: GraphTask, keep_graph: bool) -> None:
         else:
             for leaf in list(task.buffers):
                 deliver_to_leaf(leaf, task)
+        for callback in task.callbacks:  # which may queue more
+            with nullcontext() if task.on_tensors else no_grad():
+                callback()
     finally:
         tasks.pop()
 
@@ -252,11 +256,12 @@ def evaluate_function(node: Node, grad: Gradient | None, task: GraphTask) -> Seq
         grad = call_tensor_hooks(node, hooks, grad, task.on_tensors)
     if node in task.captures:
         _capture(node, grad, task.captures[node])
-    if needs is None:
-        return (None,) * len(node.next_nodes)
-    if isinstance(node, OutputNode):
+    # The hooks of the only root run on what it is given, even if it leads to no capture.
+    if isinstance(node, OutputNode) and (needs is not None or node is task.root):
         _collect(node, grad, task)
         return (None,)
+    if needs is None:
+        return (None,) * len(node.next_nodes)
     if hooks is not None:
         grad = call_tensor_hooks(node, hooks, grad, task.on_tensors)
         return call_node_hooks(node, hooks, grad, needs, task.on_tensors)

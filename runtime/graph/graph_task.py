@@ -53,6 +53,7 @@ class GraphTask:
         "__weakref__",
         "at_once",
         "buffers",
+        "callbacks",
         "captures",
         "dependencies",
         "needs",
@@ -72,6 +73,8 @@ class GraphTask:
         """The node whose gradient is being computed, once user code may look."""
         self.on_tensors = create_graph or current_level() is not None
         """True if gradients are tensors, because ops on them are recorded or carry tangents."""
+        self.callbacks: list[Callable[[], object]] = []
+        """Functions to call when all gradients have been computed."""
         self.number = _next_number()
         self.buffers: dict[Node, Gradient] = {}
         self.owned: set[Node] = set()

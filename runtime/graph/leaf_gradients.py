@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..core.dtype_kinds import is_symbolic
 from ..core.storage import INFERENCE_ALIAS, own_alias
 from ..core.strides import copy_in_order_of, is_dense
 from ..core.tensor import Tensor, wrap
@@ -22,6 +23,8 @@ def add_to_grad(self: Tensor, grad: np.ndarray[Any, Any], keep: bool = False) ->
 
     It lies in memory as this tensor does, if that is dense, or else row by row.
     """
+    if grad.shape != self.array.shape or grad.dtype != self.array.dtype:
+        grad, keep = fitted(grad, self.array), False
     with _adding:  # NumPy lets other threads run while it adds
         before = self.grad
         if before is None:
@@ -33,8 +36,26 @@ def add_to_grad(self: Tensor, grad: np.ndarray[Any, Any], keep: bool = False) ->
                 alias.version += 1  # an op that has saved the gradient can tell
 
 
+def fitted(grad: Any, array: np.ndarray[Any, Any]) -> Any:
+    """Return a gradient in the dtype of what it belongs to; symbols stay what they are.
+
+    RuntimeError for one of another shape: it would be added to the wrong elements. A proof, which
+    runs on symbols, tells more about its own.
+    """
+    if is_symbolic(array.dtype) or is_symbolic(grad.dtype):
+        return grad
+    if grad.shape != array.shape:
+        raise RuntimeError(
+            f"a gradient of shape {list(grad.shape)} arrived at a tensor of shape "
+            f"{list(array.shape)}"
+        )
+    return grad.astype(array.dtype, copy=False)
+
+
 def add_recorded_grad(self: Tensor, grad: Tensor) -> None:
     """`self.grad = self.grad + grad` on tensors; the first is copied, as others may see it."""
+    if grad.array.shape != self.array.shape:
+        fitted(grad.array, self.array)
     with _adding:
         before = self.grad
         self._grad = _copy_for(self, grad) if before is None else before + grad

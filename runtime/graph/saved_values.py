@@ -27,8 +27,15 @@ def shape_dtype(tensor: Tensor | None) -> ShapeDtype | None:
 def check_version(node: Node, name: str, saved: Tensor, version: int | None) -> None:
     """Raise RuntimeError if `saved` was modified in place since `node` kept it."""
     expected, found = version or 0, changes_of(saved)
-    if found != expected:
-        raise modified_in_place(saved.array, saved.grad_node, found, expected, name, node)
+    if found == expected:
+        return
+    if found - expected == getattr(saved.alias, "detached", 0):
+        raise RuntimeError(
+            f"Trying to use a saved tensor that has been detached in-place: {node.name()} saved it "
+            f"as '{name}', and does not know any more where it came from. Use detach(), or clone() "
+            "it first."
+        )
+    raise modified_in_place(saved.array, saved.grad_node, found, expected, name, node)
 
 
 def modified_in_place(

@@ -279,10 +279,10 @@ def _overwrite(
     recording = is_recorded(written, *sources)
     if recording:
         check_recordable(written, name)
-    before = written.grad_node if recording else None
+    # Made before the write, by which a source that is a view may lose its history.
+    node = make_node(written.grad_node) if recording else None
     write(written, values, where)
-    if recording:
-        node = make_node(before)
+    if node is not None:
         remember_call(node)
         rebase_history(written, node)
     if tensor is not written or any(type(source) is Dual for source in sources):

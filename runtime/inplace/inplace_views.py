@@ -7,12 +7,15 @@ base, and its history goes on with the node of the view. As for any write, who s
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
 from ..core.accumulate_grad import AccumulateGrad
 from ..core.apply_modes import refuse_inference
+from ..core.modes import enable_grad
 from ..core.node import Node
+from ..core.storage import base_of
 from ..core.tensor import Tensor
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..forward_ad.dual import Dual
@@ -37,14 +40,22 @@ def in_place_view(op: str, views: int) -> Callable[..., Tensor]:
         if recording:
             check_recordable(self, name)
         refuse_inference(self, f"Inplace {name}")
-        view = getattr(Tensor, op)(self, *args, **kwargs)
+        is_view = base_of(self) is not None
+        # The gradient of a result has to find back to its former shape, also under `no_grad`.
+        is_result = not (is_view or self.is_leaf)
+        with enable_grad() if is_result else nullcontext():
+            view = getattr(Tensor, op)(self, *args, **kwargs)
         array, node = view.array, view.grad_node
         del view  # before the tensor's views are told
-        mark_written(self)
-        self.array = array
         if type(self.grad_node) is AccumulateGrad:
             self.grad_node.array = array
-        if recording and node is not None:
+        if is_view:  # it may lose its history, or become another part of its base
+            self.array = array
+            mark_written(self)
+        else:  # its views are parts of what it was
+            mark_written(self)
+            self.array = array
+        if node is not None and (recording or is_result):
             # A gradient that is retained stays that of the former shape, as in PyTorch.
             kind: Hashable = node.__class__  # mypy does not see that classes are
             node.__class__ = _twin(kind, views)

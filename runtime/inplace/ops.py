@@ -111,10 +111,15 @@ def _refuse_overlap(written: Tensor, name: str, read: list[Any]) -> None:
         refuse_partial_overlap(written, *read)
 
 
-def refuse_any_overlap(written: Tensor, read: Tensor) -> None:
-    """Raise RuntimeError if what is read lies on what is written, even if it is the same."""
-    shared = read.alias is not None and read.alias is written.alias
-    if read is written or (shared and _overlap_of(written.array, read.array) != "none"):
+def refuse_any_overlap(written: Tensor, read: Tensor, *, as_view: bool = False) -> None:
+    """Raise RuntimeError if what is read lies on what is written, even if it is the same.
+
+    A tensor that is read `as_view` may be the one that is written if its elements have gaps.
+    """
+    if read is written and not as_view:
+        raise _overlap()
+    shared = read is written or (read.alias is not None and read.alias is written.alias)
+    if shared and _overlap_of(written.array, read.array) != "none":
         raise _overlap()
 
 
@@ -129,7 +134,8 @@ def _overlap_of(a: Any, b: Any) -> Literal["none", "partial", "full"]:
 
 def _is_same(a: Any, b: Any) -> bool:
     """Return whether two arrays show the same elements in the same order."""
-    return a.ctypes.data == b.ctypes.data and a.shape == b.shape and _steps(a) == _steps(b)
+    one_place = a.ctypes.data == b.ctypes.data and a.itemsize == b.itemsize
+    return one_place and a.shape == b.shape and _steps(a) == _steps(b)
 
 
 def _is_dense(array: Any) -> bool:

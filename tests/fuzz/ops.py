@@ -244,10 +244,18 @@ PyTorch projects tangents of `pow` on the real numbers though the results are co
 parts of gradients of the tangents of `mul` uninitialised.
 """
 
-NEVER_FREED = ("fft.",)
-"""Transforms of real numbers, whose nodes save their input in PyTorch only, for its size."""
+NEVER_FREED = ("T.complex(", "T.addcdiv(")
+"""Calls whose nodes save values in PyTorch only, which are freed after a pass."""
 
-MAY_BE_SINGULAR = ("slogdet", "T.linalg.lu", "T.linalg.inv", "T.linalg.solve", "det(")
+JOINS = ("stack(", "repeat(", "tile(")
+"""Calls that put tensors, or copies of one, side by side in a new dimension."""
+
+CHOOSES_AMONG_EQUALS = ("kthvalue", "topk", "sort(")
+"""Calls of which any of several equal elements may be the answer; rounding may make them differ."""
+
+MAY_BE_SINGULAR = (
+    *("slogdet", "T.linalg.lu", "T.linalg.inv", "T.linalg.solve", "det(", "T.linalg.qr"),
+)
 """Calls that are undefined for singular matrices, where rounding decides."""
 
 OTHER_SUMS = ("T.add({x}, {y^})", "T.add({x^}, {y})", "T.sub({x}, {y^})", "T.sub({x^}, {y})")

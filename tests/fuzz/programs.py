@@ -21,7 +21,9 @@ import numpy as np
 from .draw import Call, creation
 from .events import event
 from .ops import (
+    CHOOSES_AMONG_EQUALS,
     COMPLEX_FAMILIES,
+    JOINS,
     MAY_BE_SINGULAR,
     NEVER_FREED,
     NOT_WRITTEN_TO,
@@ -54,6 +56,8 @@ def _one_complex_op(run: Run, rng: random.Random, _: int) -> None:
 def _derivatives(run: Run, rng: random.Random, call: Call) -> None:
     if any(part in call.text for part in OTHER_NAMES):
         run.unnamed.add("r1")
+    if _may_differ(run, call):
+        return
     if not all(run.do(line) for line in [*call.lines, f"r1 = {call.text}"]):
         return
     leaves = [line.split(" ")[0] for line in call.lines if "requires_grad" in line]
@@ -90,7 +94,7 @@ def _many_steps(run: Run, rng: random.Random, length: int) -> None:
         number += 10
         if rng.random() < 0.4:
             call = Call(rng, known, number)
-            if any(part in call.text for part in NOT_WRITTEN_TO):
+            if any(part in call.text for part in NOT_WRITTEN_TO) or _may_differ(run, call):
                 continue
             name = f"x{call.number + 1}"
             if any(part in call.text for part in OTHER_NAMES):
@@ -107,7 +111,7 @@ def _quiet_steps(run: Run, rng: random.Random, length: int) -> None:
     _start(run, rng, "float64")
     for number in range(10, 10 * length, 10):
         call = Call(rng, run.theirs.known(), number)
-        if any(part in call.text for part in MAY_BE_SINGULAR):
+        if any(part in call.text for part in MAY_BE_SINGULAR) or _may_differ(run, call):
             continue
         name = f"x{call.number + 1}"
         if any(part in call.text for part in OTHER_NAMES):
@@ -119,6 +123,29 @@ def _quiet_steps(run: Run, rng: random.Random, length: int) -> None:
             chosen = ", ".join(rng.sample(names, min(3, len(names))))
             run.do(f"g{number} = grads({name}, [{chosen}], create_graph=True)")
     run.do("g9 = total(everything()).backward()")
+
+
+def _may_differ(run: Run, call: Call) -> bool:
+    """Whether the libraries may answer otherwise for these values.
+
+    Of equal elements this one chooses the first; of several zeros PyTorch's product has a gradient
+    of zeros, whatever is to be multiplied by them; joined inference tensors are views there;
+    `addcdiv` refuses integers; and zeros that are differences of products may be rounding errors.
+    """
+    if "addcdiv" in call.text and any("int64" in line for line in call.lines):
+        return True
+    names = re.findall(r"\bx\d+\b", call.text)
+    given = [run.theirs.names[name] for name in names if name in run.theirs.names]
+    if any(part in call.text for part in JOINS) and any(x.is_inference() for x in given):
+        return True
+    if not given:
+        return False
+    if "cross" in call.text and given[0] is given[-1]:
+        return True
+    values = given[0].detach().numpy(force=True)
+    if any(part in call.text for part in CHOOSES_AMONG_EQUALS):
+        return bool(np.unique(values.round(9)).size < values.size)
+    return "prod" in call.text and bool((values == 0).sum() > 1)
 
 
 def _views_and_writes(run: Run, rng: random.Random, length: int) -> None:

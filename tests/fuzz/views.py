@@ -56,6 +56,9 @@ _WRITES = (
     *("with T.no_grad():\n    {x}.mul_({n})", "with T.no_grad():\n    {x}.copy_({literal})"),
     *("{x}.cumsum_(0)", "{x}.data.add_({n})", "with T.inference_mode():\n    {x}.mul_({n})"),
 )
+_REAL_ONLY = ("{x}.cumprod_({d})", "{x}.hypot_(source({x}, {y}))")
+"""Writes that complex numbers do not have, or whose gradient by them is refused here."""
+
 _ROWS = (
     "{x}.index_put_(({mask},), T.tensor({n}, dtype={x}.dtype))",
     *("{x}[T.tensor({rows})] = {n}", "{x}[0] = source({x}, {y})[0]", "{x}[{i0}] = {n}"),
@@ -101,8 +104,12 @@ def write(rng: random.Random, known: Known, x: str) -> str:
     """Something written to a tensor, often through one more view."""
     if rng.random() < 0.25:
         return f"{x}.{rng.choice(_UNARY)}()"
-    rows = known[x][0] and rng.random() < 0.4
-    return _fill(rng, rng.choice(_ROWS if rows else _WRITES), known, x)
+    shape, dtype = known[x]
+    rows = shape and rng.random() < 0.4
+    template = rng.choice(_ROWS if rows else _WRITES)
+    if template in _REAL_ONLY and dtype.startswith("complex"):
+        template = "{x}.mul_({n})"
+    return _fill(rng, template, known, x)
 
 
 def _fill(rng: random.Random, template: str, known: Known, x: str) -> str:

@@ -13,8 +13,13 @@ from .draw import Known
 from .events import PRELUDE
 from .functions import FUNCTIONS
 
-SAME_NODE = {"ReshapeAliasBackward0": "ViewBackward0", "UnsafeViewBackward0": "ViewBackward0"}
-"""PyTorch's names of the node of `reshape`, which depend on strides and copies."""
+SAME_NODE = {
+    "ReshapeAliasBackward0": "ViewBackward0",
+    "UnsafeViewBackward0": "ViewBackward0",
+    "ViewAsRealBackward0": "AsStridedBackward0",
+}
+"""PyTorch's names of the node of `reshape`, which depend on strides and copies; and of the parts of
+complex numbers after a write, which are any other region of their base here."""
 
 
 class Difference(AssertionError):
@@ -83,6 +88,12 @@ class Run:
         name = line.partition(" = ")[0]
         if name.isidentifier() and any(re.search(rf"\b{x}\b", line) for x in self.unnamed):
             self.unnamed.add(name)  # some ops answer their argument
+        copied = re.search(r"(\w+)\.contiguous\(\)", line)
+        if (
+            copied
+            and len({w.names[copied[1]].is_contiguous() for w in (self.ours, self.theirs)}) > 1
+        ):
+            self.unnamed.add(name)  # what decompositions answer lies in another order there
         rough = any(re.search("float32|int64|complex64", each) for each in self.text)
         if re.search(r"\bgrads\(\[?t", line):
             self.of_tangents.add(name)

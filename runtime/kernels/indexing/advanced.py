@@ -8,7 +8,6 @@ puts the dimensions that were indexed first in memory wherever they stand, so th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,10 +34,19 @@ def laid_out(found: Array, self: Array, indices: Sequence[Array | None]) -> Arra
 
 def _strides(self: Array, indices: Sequence[Array | None], ndim: int) -> list[int]:
     """Return the strides in `self` of each dimension of the result; 0 for those of an index."""
-    at = [dim for dim, index in enumerate(indices) if index is not None]
-    kept = [stride for dim, stride in enumerate(self.strides) if dim not in at]
-    together = all(after == before + 1 for before, after in pairwise(at))
-    first = at[0] if together else 0
+    kept: list[int] = []
+    starts: list[int] = []
+    """For each index the number of dimensions before it that are kept."""
+    dim = 0
+    for index in indices:
+        if index is None:
+            kept.append(self.strides[dim])
+            dim += 1
+        else:
+            starts.append(len(kept))
+            dim += index.ndim if index.dtype.kind == "b" or index.dtype == np.uint8 else 1
+    kept += self.strides[dim:]
+    first = starts[0] if len(set(starts)) == 1 else 0
     return [*kept[:first], *[0] * (ndim - len(kept)), *kept[first:]]
 
 

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...core.type_promotion import promote
+from ...core.dtype_kinds import is_symbolic
+from ...core.type_promotion import LAST_INTEGER, promote
 from ..elementwise.checks import ArgumentError, Array, normalize_dim
 from ..reductions.unbroadcast import reduce_to
 from .layout import in_order
@@ -218,4 +219,6 @@ def to_copy(self: Array, dtype: Any, memory_format: str | None = None) -> Array:
 
 
 def _copied(self: Array, dtype: Any, order: Literal["C", "K"]) -> Array:
+    if dtype is not None and self.dtype.num <= LAST_INTEGER and is_symbolic(np.dtype(dtype)):
+        dtype = np.float64  # symbols stand for floats, and objects would have no methods of arrays
     return self.copy(order) if dtype is None else self.astype(dtype, order)

@@ -51,6 +51,27 @@ def test_backward_with_one_of_several_outputs_among_inputs_runs_the_node(torch):
     assert_same(behaviour, torch)
 
 
+@pytest.mark.parametrize("create_graph", [True, False])
+@pytest.mark.parametrize(
+    "make", [lambda lib, x: x.chunk(2)[0], lambda lib, x: lib.var_mean(x)[1], lambda lib, x: x * 2]
+)
+def test_hooks_of_one_of_several_outputs_run_where_it_is_the_only_root(torch, make, create_graph):
+    def behaviour(lib):
+        log = []
+        x, other = leaf(lib, 1.0, 3.0), leaf(lib, 2.0)
+        y = make(lib, x)
+        y.retain_grad()
+        y.register_hook(lambda grad: log.append(grad.clone()))
+        y.grad_fn.register_prehook(lambda grads: log.append("prehook"))
+        weights = lib.ones_like(y) * 2
+        options = {"allow_unused": True, "create_graph": create_graph}
+        found = lib.autograd.grad(y, [other], weights, **options)
+        both = lib.autograd.grad([y, y], [other], [weights, weights], **options)
+        return found, both, log, y.grad
+
+    assert_same(behaviour, torch)
+
+
 def test_tensor_hooks_of_the_only_root_run_though_it_leads_to_no_input(torch):
     def behaviour(lib):
         log = []

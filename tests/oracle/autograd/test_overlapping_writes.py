@@ -3,7 +3,7 @@
 import pytest
 
 import gradspec as gs
-from tests.oracle.behaviours import assert_same
+from tests.oracle.behaviours import assert_same, attempt
 
 pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore")]
 
@@ -18,6 +18,7 @@ BASES = {
     "integers": "T.arange(3).expand(2, 3)",
     "windows apart": "T.arange(6.0).unfold(0, 2, 2)",
     "matrix": "T.arange(6.0).reshape(2, 3)",
+    "one row": "T.arange(4.0)[None]",
     "vector": "T.arange(4.0)",
     "recorded": "(T.arange(3.0, requires_grad=True) * 1).expand(2, 3)",
 }
@@ -40,7 +41,7 @@ WRITES = (
     "x.__setitem__(x > 0, x[0])", "x.__setitem__(x > 0, x[x > 0])",
     "x.__setitem__([0], x.reshape(-1)[0])", "x.__setitem__(0, 1)", "x.__setitem__(..., 1)",
     "x.__setitem__(slice(1), x[1:2])", "x.add_(x[0])", "x.add_(other=x[0])", "x.copy_(x[0])",
-    "x.clamp_(min=x.reshape(-1)[0])",
+    "x.__setitem__(first, x)", "x.clamp_(min=x.reshape(-1)[0])",
 )  # fmt: skip
 
 
@@ -106,5 +107,15 @@ def test_masks_and_indices_that_are_written_to(torch):
         except RuntimeError as error:
             return mask, "some elements" in str(error)
         return mask, index
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 3), (2, 3), (1, 1, 3)])
+def test_what_is_written_to_itself_without_its_first_dimensions(torch, shape):
+    def behaviour(lib):
+        x = lib.arange(3.0).expand(shape)
+        first = lib.tensor([0])
+        return attempt(lambda: x.__setitem__(first, x)), x
 
     assert_same(behaviour, torch)

@@ -48,6 +48,14 @@ def outcome(call: Callable[[], Any]) -> Any:
         return type(error)
 
 
+def written_over(library: Any, x: Any) -> Any:
+    """Return the parts of complex numbers, after a write to them."""
+    parts = library.view_as_real(x)
+    with library.no_grad():
+        x.mul_(2)
+    return parts
+
+
 GRAPHS: dict[str, tuple[Callable[[Any], Any], list[str], list[str]]] = {
     "vector @ matrix": (
         lambda m: ones(m, 3) @ ones(m, 3, 4),
@@ -79,6 +87,11 @@ GRAPHS: dict[str, tuple[Callable[[Any], Any], list[str], list[str]]] = {
             "AccumulateGrad",
         ],
         ["ViewBackward0", "AddmmBackward0", "AccumulateGrad"],
+    ),
+    "parts of complex numbers after a write": (
+        lambda m: written_over(m, m.ones(2, dtype=m.complex64).requires_grad_()),
+        ["ViewAsRealBackward0", "AccumulateGrad"],
+        ["AsStridedBackward0", "AccumulateGrad"],
     ),
     "reshape with a copy": (
         lambda m: ones(m, 3, 4).t().reshape(12),
@@ -150,6 +163,53 @@ def test_view_of_an_inference_leaf(torch: Any, gs: Any) -> None:
     assert path(view(gs)) == ["ViewBackward0", "AccumulateGrad"]
 
 
+def test_a_result_that_is_turned_without_gradients(torch: Any, gs: Any) -> None:
+    def gradient(library: Any) -> Any:
+        x = ones(library, 2, 3)
+        y = x * library.arange(6.0).reshape(2, 3)
+        with library.no_grad():
+            y.t_()
+        return outcome(lambda: library.autograd.grad(y.sum(), x)[0].tolist())
+
+    assert gradient(torch) is RuntimeError
+    assert gradient(gs) == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, x: m.stack([x, x]),
+        lambda m, x: x.repeat(2, 1),
+        lambda m, x: m.tile(x, (2, 1)),
+    ],
+)
+def test_joined_inference_tensors(call: Callable[..., Any], torch: Any, gs: Any) -> None:
+    def is_view(library: Any) -> bool:
+        with library.inference_mode():
+            x = library.ones(1, 3)
+        return bool(call(library, x)._is_view())
+
+    assert is_view(torch)
+    assert not is_view(gs)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, x: m.complex(x, x).real,
+        lambda m, x: m.addcdiv(x, m.ones(3), m.ones(3)),
+    ],
+)
+def test_second_pass(call: Callable[..., Any], torch: Any, gs: Any) -> None:
+    def second_pass(library: Any) -> Any:
+        y = call(library, ones(library, 3)).sum()
+        y.backward()
+        return outcome(lambda: y.backward())
+
+    assert second_pass(torch) is RuntimeError
+    assert second_pass(gs) is None
+
+
 def test_too_few_dimensions(torch: Any, gs: Any) -> None:
     def outcomes(library: Any) -> list[Any]:
         vector, number = library.ones(3), library.tensor(1.0)
@@ -163,6 +223,18 @@ def test_too_few_dimensions(torch: Any, gs: Any) -> None:
 
     assert outcomes(torch) == [RuntimeError, RuntimeError, RuntimeError, RuntimeError, 1.0]
     assert outcomes(gs) == [IndexError, IndexError, IndexError, 1.0, IndexError]
+
+
+def test_addcdiv_of_integers(torch: Any, gs: Any) -> None:
+    def divided(library: Any) -> Any:
+        return outcome(
+            lambda: library.addcdiv(
+                library.ones(2), library.tensor([1, 2]), library.tensor([2, 4])
+            ).tolist()
+        )
+
+    assert divided(torch) is RuntimeError
+    assert divided(gs) == [1.5, 1.5]
 
 
 def test_dimensions_of_flip(torch: Any, gs: Any) -> None:

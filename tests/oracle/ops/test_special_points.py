@@ -73,6 +73,8 @@ DIFFERENT: dict[str, tuple[str, Where]] = {
     # A power of zero: the slope by the base grows with the exponent, by 1 / x.
     "pow": ("d", lambda x, y: (x == 0) | (y == 0) | ~np.isfinite(x)),
     "xlogy": ("d0 d1", lambda x, y: (x == 0) & (y == 0)),
+    # A product with the number zero never changes; PyTorch divides zero by zero.
+    "xlogy(0, x)": ("d", lambda x: x == 0),
     "xlog1py": ("d0 d1", lambda x, y: (x == 0) & (y == -1)),
     # Rounding: PyTorch's difference of squares is exactly zero.
     "atan2": ("d", lambda x, y: np.abs(x) == np.abs(y)),

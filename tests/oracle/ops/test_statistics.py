@@ -127,3 +127,26 @@ def test_call(text: str) -> None:
     import torch
 
     assert_same(CALLS[text], torch)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda lib, x: lib.unique(x, return_inverse=True)[0],
+        lambda lib, x: lib.unique(x, dim=0),
+        lambda lib, x: lib.unique_consecutive(x, return_counts=True)[0],
+        lambda lib, x: lib.bincount(lib.tensor([0, 1, 1, 2]), x),
+    ],
+)
+def test_gradients_that_there_are_not_are_refused(
+    torch: Any, call: Callable[[Any, Any], Any]
+) -> None:
+    def behaviour(lib: Any) -> Any:
+        found = call(lib, leaf(lib, 3.0, 1.0, 1.0, 2.0))
+        try:
+            found.sum().backward()
+        except RuntimeError as error:  # a NotImplementedError is one
+            return found.tolist(), found.requires_grad, "not implemented" in str(error)
+        return found
+
+    assert_same(behaviour, torch)

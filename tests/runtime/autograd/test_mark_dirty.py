@@ -111,3 +111,17 @@ def test_leaves_are_refused(view):
 def test_what_is_dirty_must_be_returned():
     with pytest.raises(RuntimeError, match="not returned as output"):
         Forgets.apply(leaf(1) * 1)
+
+
+def test_a_mark_is_not_that_of_a_tensor_made_later():
+    class Marks(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_non_differentiable(gs.ones(2))
+            return x * 2  # often where the marked tensor was in memory
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    assert all(Marks.apply(leaf(1.0, 2.0)).requires_grad for _ in range(20))

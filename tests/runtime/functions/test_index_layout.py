@@ -83,3 +83,18 @@ def test_the_gradient_of_an_expanded_cotangent():
     x = gs.ones(3, 2, requires_grad=True)
     x[gs.tensor([2, 2])].backward(gs.tensor([[1.0, 2.0]]).expand(2, 2))
     assert x.grad.tolist() == [[0, 0], [0, 0], [2, 4]]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("covered", [1, 2, 3])
+def test_the_gradient_of_what_a_mask_picks(torch, order, covered):
+    def gradients(lib):
+        cotangent = lib.arange(12.0).reshape(2, 3, 2).permute(order)
+        mask = cotangent.contiguous()[(..., *(0,) * (3 - covered))] % 2 == 0
+        x = lib.zeros(tuple(cotangent.shape), requires_grad=True)
+        values = lib.zeros(tuple(x.detach()[mask].shape), requires_grad=True)
+        written = lib.index_put(x, (mask,), values)
+        return [g.tolist() for g in lib.autograd.grad(written, (x, values), cotangent)]
+
+    assert gradients(gs) == gradients(torch)

@@ -27,3 +27,11 @@ def test_copying_a_number():
     x = gs.zeros(2)
     assert x.copy_(1.5).tolist() == [1.5, 1.5]
     assert gs.zeros(2, dtype=gs.int64).copy_(True).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("make", [lambda: gs.ones(2, 2), lambda: gs.ones(3, 2, 2)[0]])
+def test_every_attribute_that_is_listed_is_there(make):
+    tensor = make()
+    listed = set(dir(tensor)) - {"imag"}  # of which real numbers have none, and say so
+    assert [name for name in listed if not hasattr(tensor, name)] == []
+    assert {"shape", "grad", "sum", "array"} <= listed

@@ -135,3 +135,66 @@ def test_a_dual_is_refused():
         dual = ad.make_dual(gs.ones(2, 3), gs.ones(2, 3))
         with pytest.raises(NotImplementedError, match="not supported"):
             dual.t_()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("call", ["t_()", "transpose_(0, 1)", "unsqueeze_(0)", "squeeze_()"])
+def test_a_view_that_is_turned_without_gradients(torch, call):
+    def behaviour(lib):
+        x = leaf(lib, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+        view = (x * 1).view(2, 3)
+        with lib.no_grad():
+            eval(f"view.{call}", {"view": view})
+        weights = lib.arange(1.0, 7.0).view(view.shape)
+        return view, lib.autograd.grad((view * weights).sum(), x)
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("kind", ["unbind", "view_as", "custom"])
+@pytest.mark.parametrize("grad_then", [True, False])
+@pytest.mark.parametrize("grad_now", [True, False])
+def test_a_restricted_view_in_every_mode(torch, kind, grad_then, grad_now):
+    def behaviour(lib):
+        class Part(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x.view_as(x)
+
+            @staticmethod
+            def backward(ctx, grad):
+                return grad
+
+        base = lib.ones(2, 3, requires_grad=True).clone()
+        with lib.set_grad_enabled(grad_then):
+            makers = {"unbind": lambda: base.unbind()[0], "view_as": lambda: base.view_as(base)}
+            view = makers.get(kind, lambda: Part.apply(base))()
+        with lib.set_grad_enabled(grad_now):
+            refused = attempt(lambda: list(view.unsqueeze_(0).shape))
+        return refused, list(view.shape), attempt(lambda: view.add_(1))
+
+    assert_same(behaviour, torch)
+
+
+def test_a_result_that_is_turned_without_gradients():
+    x = gs.arange(6.0).reshape(2, 3).requires_grad_()
+    y = x * 2
+    with gs.no_grad():
+        y.t_()
+    weights = gs.arange(6.0).reshape(3, 2)
+    (grad,) = gs.autograd.grad((y * weights).sum(), x)
+    assert grad.tolist() == (2 * weights.t()).tolist()
+
+
+def test_a_saved_tensor_that_was_detached_is_named_so():
+    x = gs.ones(2, requires_grad=True).clone()
+    y = x.sin()
+    x.detach_()
+    with pytest.raises(RuntimeError, match="saved tensor that has been detached in-place: Sin"):
+        y.sum().backward()
+    z = x.requires_grad_().clone()
+    w = z.sin()
+    z.detach_().mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace"):
+        w.sum().backward()
