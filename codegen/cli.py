@@ -6,10 +6,12 @@ import click
 
 from .commands.derive import derive
 from .commands.explain import explain
-from .commands.generate import codegen, prove
+from .commands.generate import codegen
 from .commands.mutate import mutate
 from .commands.new import new
+from .commands.prove import prove
 from .commands.schema import schema
+from .commands.verify import verify
 
 
 @click.group(
@@ -21,5 +23,5 @@ def main() -> None:
     """PyTorch's autograd code generator in Python: wrong formulas are not generated."""
 
 
-for _command in (codegen, prove, explain, derive, new, mutate, schema):
+for _command in (codegen, prove, verify, explain, derive, new, mutate, schema):
     main.add_command(_command)

@@ -58,10 +58,15 @@ CODES = {
     "GS057": "promotion of something that is no tensor argument",
     "GS058": "a kink that is no condition and factor",
     "GS059": "a kernel without a definition, that is no kernel, or that the definition calls",
+    "GS060": "a requirement that is no condition on structure and plain values",
+    "GS061": "an example that does not meet the requirements",
     "GS080": "a folder that nothing is generated into",
     "GS081": "a package that could not be imported",
     "GS082": "a file that cannot be kernels",
     "GS083": "a setting in `pyproject.toml` that is not known, or leads nowhere",
+    "GS084": "a file that is no certificate, or that none may replace",
+    "GS085": "a certificate that does not hold",
+    "GS086": "a backend that is unknown, not installed, or has failed",
 }
 """Every code of a spec mistake and what it is, for the documentation."""
 

@@ -8,7 +8,7 @@ Nothing outside a private directory is written before every proof has succeeded.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,8 +60,8 @@ class Plan:
     built: GeneratedPackage
     digests: dict[str, str]
     recorded: dict[str, lock.Entry]
-    derived: dict[str, tuple[tuple[str, str], ...]]
-    """`(argument, formula)` of each op, for what the spec leaves to sympy."""
+    derived: dict[str, auto.Derived]
+    """The formulas of each op for what the spec leaves to sympy."""
     base: Table | None = None
     """The ops that an extension builds on."""
     kernels: OwnKernels | None = None
@@ -105,27 +105,11 @@ class ProofFailure(Exception):
 
 
 def plan(target: Target) -> Plan:
-    """Load and render; nothing is written and nothing is proved."""
+    """Load, derive and render; nothing is written and nothing is proved."""
     ops = known_ops(target)
     recorded = lock.read(target.lock) if target.lock else {}
-    known = {
-        (entry.name, param): formula
-        for entry in recorded.values()
-        for param, formula in entry.derived
-    }
-    planned = _render(target, ops, recorded, known)
-    outdated = {op.name for op in planned.stale()}
-    remembered = {key: text for key, text in known.items() if key[0] not in outdated}
-    if any(op.name in outdated and auto.automatic_params(op) for op in ops.table.ops):
-        # What was derived for another forward is worth nothing: derive it anew.
-        planned = _render(target, ops, recorded, remembered)
-    return planned
-
-
-def _render(
-    target: Target, ops: Known, recorded: dict[str, lock.Entry], known: auto.Derivations
-) -> Plan:
-    table, base, kernels = auto.fill_in(ops.table, ops.everything, known), ops.base, ops.kernels
+    base, kernels = ops.base, ops.kernels
+    table = auto.fill_in(ops.table, ops.everything, _remembered(ops, recorded))
     built = PackageBuilder(
         table,
         target.staged_as,
@@ -160,6 +144,17 @@ def _render(
     return Plan(table, built, digests, recorded, derived, base, kernels, verbatim)
 
 
+def _remembered(ops: Known, recorded: Mapping[str, lock.Entry]) -> auto.Derivations:
+    """The recorded formulas that were derived from the definitions as they stand."""
+    return {
+        (op.name, param): formula
+        for op in ops.table.ops
+        if (entry := recorded.get(op.name)) is not None and entry.derived
+        if entry.basis == auto.derivation_digest(op, ops.everything, entry.derived)
+        for param, formula in entry.derived
+    }
+
+
 def generate(
     target: Target,
     *,
@@ -168,11 +163,13 @@ def generate(
     discard_edits: bool = False,
     begin: Callable[[list[OpSpec]], None] = lambda stale: None,
     progress: Callable[[OpVerdict], None] = lambda verdict: None,
+    backend: str = "",
+    certify: Callable[[Plan, list[str]], None] | None = None,
 ) -> Outcome:
     """Prove what changed, then replace the generated tree and the lock.
 
-    Raises SpecError for mistakes in the spec and ProofFailure for refuted formulas; both leave
-    every file as it was.
+    At the end `certify` is given the lines of a certificate of what was proved. Raises SpecError
+    for mistakes in the spec and ProofFailure for refuted formulas; both leave every file as it was.
     """
     with _located(target):
         out = _checked(target, discard_edits)
@@ -180,9 +177,10 @@ def generate(
     planned = plan(target)
     stale = planned.stale(everything=prove_all)
     begin(stale)
+    lines: list[str] | None = None if certify is None else []
     with _located(target):
         with staged(planned.built.files, planned.verbatim) as staging:
-            verdicts = _prove(target, planned, stale, staging, jobs, progress)
+            verdicts = _prove(target, planned, stale, staging, jobs, progress, backend, lines)
             entries = _entries(planned, verdicts)
             files = _signed(target, staging, entries)
         wrote = files != contents(out)
@@ -190,6 +188,8 @@ def generate(
             replace(out, files, target.source, discard_edits=discard_edits)
         if not target.is_extension:
             write_file(target.spec.with_name(lock.NAME), lock.text(entries.values()))
+    if certify is not None and lines is not None:
+        certify(planned, lines)
     return Outcome(verdicts, entries, wrote)
 
 
@@ -251,12 +251,46 @@ def _prove(
     staging: Path,
     jobs: int,
     progress: Callable[[OpVerdict], None],
+    backend: str = "",
+    lines: list[str] | None = None,
 ) -> list[OpVerdict]:
     if not stale:
         return []
-    from .prove.workers import prove_ops  # joblib: only when there is something to prove
+    return prove_staged(target, planned, stale, staging, jobs, progress, backend, lines)
 
-    verdicts = prove_ops(stale, staging, target.staged_as, jobs=jobs, progress=progress)
+
+def prove_staged(
+    target: Target,
+    planned: Plan,
+    ops: list[OpSpec],
+    staging: Path,
+    jobs: int,
+    progress: Callable[[OpVerdict], None],
+    backend: str = "",
+    lines: list[str] | None = None,
+) -> list[OpVerdict]:
+    """Prove ops of a package; `lines` are filled with those of a certificate.
+
+    Raises ProofFailure for refuted formulas.
+    """
+    from .prove import workers  # joblib: only when there is something to prove
+
+    if lines is None:
+        verdicts = workers.prove_ops(
+            ops, staging, target.staged_as, jobs=jobs, backend=backend, progress=progress
+        )
+    else:
+        answers = workers.certify_ops(
+            ops,
+            planned.digests,
+            staging,
+            target.staged_as,
+            jobs=jobs,
+            backend=backend,
+            progress=progress,
+        )
+        verdicts = [verdict for verdict, _ in answers]
+        lines += [line for _, line in answers]
     failures = [(planned.table.by_name(v.name), v) for v in verdicts if not v.holds]
     if failures:
         raise ProofFailure(causes(failures, planned.built), planned)
@@ -266,9 +300,12 @@ def _prove(
 def _entries(planned: Plan, verdicts: Iterable[OpVerdict]) -> dict[str, lock.Entry]:
     """The lock's lines, in the order of the table."""
     fresh = {v.name: lock.Entry.of(v, planned.digests[v.name]) for v in verdicts}
-    return {
-        op.name: dataclasses.replace(
-            fresh.get(op.name) or planned.recorded[op.name], derived=planned.derived[op.name]
+    entries = {}
+    for op in planned.table.ops:
+        derived = planned.derived[op.name]
+        entries[op.name] = dataclasses.replace(
+            fresh.get(op.name) or planned.recorded[op.name],
+            derived=derived,
+            basis=auto.derivation_digest(op, planned.everything, derived) if derived else "",
         )
-        for op in planned.table.ops
-    }
+    return entries

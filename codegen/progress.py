@@ -18,9 +18,9 @@ from rich.progress import (
 class ProofProgress:
     """One step a proof; what came of the last one stands beside the bar."""
 
-    def __init__(self) -> None:
+    def __init__(self, verb: str = "Proving") -> None:
         self._progress = Progress(
-            TextColumn("Proving"),
+            TextColumn(verb),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),

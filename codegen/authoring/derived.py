@@ -201,7 +201,7 @@ def _needs_floats(formula: str, table: Table) -> bool:
 _STEP = sympy.Rational(1, 10**6)
 _CLOSE = 1e-3
 _ELSEWHERE = sympy.Rational(3, 5)
-"""Where the arguments lie that a breakpoint does not name."""
+"""The value of arguments that a breakpoint does not name."""
 
 
 class _Kinks:

@@ -10,6 +10,7 @@ from ..emit.format import format_source
 from ..emit.names import node_names
 from ..emit.saves import Saved, plan_saves
 from ..pipeline import Plan
+from ..prove.report.lock import Entry, counted
 from ..render.to_latex import latex
 from ..spec.model import (
     REQUIRED,
@@ -21,6 +22,7 @@ from ..spec.model import (
     NonDifferentiable,
     NotImplementedYet,
     OpSpec,
+    Requirement,
     Rule,
     Signature,
     Table,
@@ -57,12 +59,14 @@ class Explanation:
     vjps: tuple[FormulaText, ...]
     jvps: tuple[FormulaText, ...]
     saves: tuple[str, ...]
+    requires: tuple[str, ...]
     domain: tuple[str, ...]
     kinks: tuple[str, ...]
     promotes: tuple[str, ...]
     aliases: tuple[str, ...]
     examples: tuple[str, ...]
-    verdict: str
+    unproved: tuple[str, ...]
+    verdict: tuple[str, ...]
     module: str
     """The generated file."""
     source: str
@@ -95,7 +99,7 @@ def suggestion(table: Table, name: str) -> str:
 
 def explanation(op: OpSpec, planned: Plan, target: Target) -> Explanation:
     """All about one op of a plan."""
-    definition = op.forward or op.composite
+    definition = op.definition
     assert definition is not None
     proof = planned.recorded.get(op.name)
     fresh = proof is not None and proof.digest == planned.digests[op.name]
@@ -111,17 +115,19 @@ def explanation(op: OpSpec, planned: Plan, target: Target) -> Explanation:
         vjps=tuple(_formula(", ".join(names), rule) for names, rule in op.vjps),
         jvps=tuple(_formula(name, rule) for name, rule in op.jvps),
         saves=tuple(_saved(saved) for saved in plan_saves(op).saved) if op.forward else (),
+        requires=tuple(map(_requirement, op.requires)),
         domain=tuple(f"{name}: {condition}" for name, condition in op.domain),
         kinks=tuple(f"where {condition}: {factor} * grad" for condition, factor in op.kinks),
         promotes=op.promotes,
         aliases=op.aliases,
         examples=tuple(_call(op, example) for example in op.examples),
+        unproved=tuple(f"{c.text.strip()}: {reason}" for c, reason in op.unproved),
         verdict=(
-            f"{proof.status}: {proof.identities} identities, {_counted(proof.chambers, 'chamber')}"
+            _verdict(op, proof)
             if proof is not None and fresh
-            else f"not proved as it stands now: run `{target.command}`"
+            else (f"not proved as it stands now: run `{target.command}`",)
             if target.lock
-            else "not known: say where the package is with --out"
+            else ("not known: say where the package is with --out",)
         ),
         module=_module(op, target),
         source=format_source(planned.built.ops[op.name].source),
@@ -148,6 +154,11 @@ def _formula(of: str, rule: Rule | TangentRule) -> FormulaText:
         case Constant(reason):
             return FormulaText(of, f"constant: {reason}")
     return FormulaText(of, "auto")
+
+
+def _requirement(requirement: Requirement) -> str:
+    condition = requirement.formula.text.strip()
+    return f"{condition}: {requirement.reason}" if requirement.reason else condition
 
 
 def _saved(saved: Saved) -> str:
@@ -197,5 +208,20 @@ def _value(value: Any) -> str:
     return str(value)
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def _verdict(op: OpSpec, proof: Entry) -> tuple[str, ...]:
+    """The outcome, and what was gone through."""
+    from ..prove.calls.branches import conditions_of
+
+    lines = [
+        f"{proof.status}: {proof.identities} identities on symbols, in "
+        f"{counted(proof.chambers, 'chamber')} of the examples"
+    ]
+    if proof.calls:
+        lines.append(
+            f"{counted(proof.calls, 'call')} beside the examples, each in every mode and for every "
+            "subset of arguments and outputs, beside slopes of the values"
+        )
+    conditions = dict.fromkeys(f"`{c.text}` in {c.key}" for c in conditions_of(op))
+    if conditions:
+        lines.append(f"each of these came out both ways: {', '.join(conditions)}")
+    return tuple(lines)

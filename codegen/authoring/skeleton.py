@@ -51,6 +51,9 @@ def _lines(signature: Signature, spelled: str, composite: bool) -> Iterator[str]
         yield f"  # domain: {{{signature.params[0].name}: positive}}"
         yield "  # The factor of `grad` where pieces meet, if it has any:"
         yield f'  # kinks: {{"{signature.params[0].name} == 0": 0}}'
+    elif tensors := [p.name for p in signature.tensor_params if not p.type.is_list]:
+        yield "  # Which calls are meant, if not all: others are refused, and not proved."
+        yield f"  # requires: {tensors[0]}.ndim == 2"
     yield "  # Also a method of tensors:"
     yield "  # variants: function, method"
     yield from _examples(signature)

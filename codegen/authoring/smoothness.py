@@ -14,7 +14,7 @@ from sympy import Expr, Interval, S
 from ..prove.deadline import TimeUp, time_limit
 
 SECONDS = 3.0
-"""How long sympy may look for the solutions of one condition."""
+"""The time sympy has to solve one condition."""
 
 
 @dataclass

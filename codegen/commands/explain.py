@@ -120,12 +120,14 @@ def _formula(console: Console, formula: FormulaText, label: str) -> None:
 def _show_lists(found: Explanation, console: Console) -> None:
     facts: tuple[tuple[str, Iterable[str]], ...] = (
         ("Saved", found.saves or ["nothing"] if found.node else ()),
+        ("Requires", found.requires),
         ("Domain", found.domain),
         ("Kinks", found.kinks),
+        ("Unproved", found.unproved),
         ("Promoted", [", ".join(found.promotes)] if found.promotes else ()),
         ("Aliases", [", ".join(found.aliases)] if found.aliases else ()),
         ("Examples", found.examples),
-        ("Proof", [found.verdict]),
+        ("Proof", found.verdict),
         ("Node", [found.node] if found.node else ()),
         ("Entry", [f"{shown_path(Path(found.place.rpartition(':')[0]))}:{_line(found.place)}"]),
     )

@@ -1,14 +1,17 @@
-"""`gradspec codegen` and `gradspec prove`."""
+"""`gradspec codegen`, and what `gradspec prove` shares with it."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
+from ..certification import check_replaceable, write
 from ..diagnostics import SpecError
 from ..pipeline import Outcome, ProofFailure, differences, generate
 from ..progress import ProofProgress
@@ -30,8 +33,6 @@ from .place import target_of
 discard_option = click.option(
     "--discard-edits", is_flag=True, help="Overwrite generated files that were edited since."
 )
-
-_EPILOG = "Exit status: 0 every formula holds; 1 a mistake or a refuted formula; 2 usage."
 
 
 @click.command(
@@ -67,36 +68,24 @@ def codegen(
     if check:
         _check(target, as_json)
         return
-    _run(target, jobs, prove_all=False, discard_edits=discard_edits, as_json=as_json)
+    run(target, jobs, prove_all=False, discard_edits=discard_edits, as_json=as_json)
 
 
-@click.command(short_help="Prove the formulas; with --all every one.", epilog=_EPILOG)
-@spec_argument
-@out_option
-@package_option
-@kernels_option
-@jobs_option
-@click.option("--all", "everything", is_flag=True, help="Prove every op, also unchanged ones.")
-@discard_option
-@json_option
-def prove(
-    spec: Path | None,
-    out: str | None,
-    package: str | None,
-    kernels: Path | None,
+def run(
+    target: Target,
     jobs: int,
-    everything: bool,
+    *,
+    prove_all: bool,
     discard_edits: bool,
     as_json: bool,
+    backend: str = "",
+    certificate: Path | None = None,
 ) -> None:
-    """Prove the formulas of SPEC; with --all every one, whatever the lock says."""
-    target = target_of(spec, out, package, kernels, writes=True, as_json=as_json)
-    _run(target, jobs, prove_all=everything, discard_edits=discard_edits, as_json=as_json)
-
-
-def _run(target: Target, jobs: int, *, prove_all: bool, discard_edits: bool, as_json: bool) -> None:
+    """Prove, write the library, and say so; exit with status 1 if that fails."""
     started = time.perf_counter()
     try:
+        if certificate is not None:
+            check_replaceable(certificate)
         with ProofProgress() as progress:
             outcome = generate(
                 target,
@@ -105,13 +94,13 @@ def _run(target: Target, jobs: int, *, prove_all: bool, discard_edits: bool, as_
                 discard_edits=discard_edits,
                 begin=lambda stale: progress.begin(len(stale)),
                 progress=lambda verdict: progress.advance(f"{verdict.name}: {verdict.status}"),
+                backend=backend,
+                certify=None if certificate is None else partial(write, certificate),
             )
     except SpecError as error:
         fail(error, as_json=as_json, texts=_texts(target))
     except ProofFailure as failure:
-        from ..mutate.advice import advised  # loads sympy, which a run without proofs spares
-
-        fail(advised(failure, target.staged_as), as_json=as_json)
+        refuted(failure, target, as_json=as_json)
     except KeyboardInterrupt:
         interrupted()
     seconds = time.perf_counter() - started
@@ -119,6 +108,13 @@ def _run(target: Target, jobs: int, *, prove_all: bool, discard_edits: bool, as_
         _report_json(outcome, seconds)
     else:
         _report(outcome, target, seconds)
+
+
+def refuted(failure: ProofFailure, target: Target, *, as_json: bool) -> NoReturn:
+    """Show what is wrong with the formulas, and exit."""
+    from ..mutate.advice import advised  # loads sympy, which a run without proofs spares
+
+    fail(advised(failure, target.staged_as), as_json=as_json)
 
 
 def _texts(target: Target) -> dict[str, str]:

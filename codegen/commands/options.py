@@ -40,13 +40,45 @@ jobs_option = click.option(
     show_default="all cores",
     help="Number of processes that prove.",
 )
+
+
+def _installed(_: click.Context, __: click.Parameter, given: str) -> str:
+    """Refuse a backend of joblib that is unknown, or not installed."""
+    if given:
+        from ..prove.backends import check_backend  # joblib
+
+        try:
+            check_backend(given)
+        except SpecError as error:
+            (found,) = error.diagnostics
+            raise click.BadParameter(f"{found.message}: {found.help}.") from None
+    return given
+
+
+backend_option = click.option(
+    "--backend",
+    default="",
+    metavar="NAME",
+    callback=_installed,
+    help="Who runs the proofs: a backend of joblib, such as dask, ray or threading. By default "
+    "processes on this machine.",
+)
+seed_option = click.option(
+    "--seed",
+    default="",
+    help="Check at the points of an earlier run, which told its seed. By default at new ones.",
+)
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON on standard output, for programs."
 )
 
 
 def fail(
-    error: SpecError, *, as_json: bool = False, texts: Mapping[str, str] | None = None
+    error: SpecError,
+    *,
+    as_json: bool = False,
+    texts: Mapping[str, str] | None = None,
+    end: str = "nothing was written",
 ) -> NoReturn:
     """Show mistakes and exit with status 1; `texts` has the text of what is no file."""
     if as_json:
@@ -54,7 +86,7 @@ def fail(
     else:
         click.echo(render(error.diagnostics, color=sys.stderr.isatty(), texts=texts), err=True)
         count = len(error.diagnostics)
-        click.echo(f"\n{count} mistake{'s' if count > 1 else ''}; nothing was written.", err=True)
+        click.echo(f"\n{count} mistake{'s' if count > 1 else ''}; {end}.", err=True)
     sys.exit(1)
 
 

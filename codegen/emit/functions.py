@@ -14,6 +14,7 @@ from ..spec.model import OpSpec, spelled
 from ..spec.vocabulary import ROWS
 from .names import forwarded, handed_on, python_signature, result_type_name
 from .record import complex_tests, record, reduced_params
+from .requirements import refuse_unmet
 from .saves import SavedFormulas
 from .scopes import renamed_params
 from .views import ArrayFunctionView, BodyView, FunctionView, NodeView, ResultTypeView
@@ -33,7 +34,11 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
     assert op.composite is not None
     spelling = {p.name: spelled(p.name) for p in op.signature.params}
     renderer = TensorRenderer(context, op.composite, kinds_of_params(op.signature), spelling)
-    body = [*_plain_numbers(op, context), *renderer.statements(op.composite.block, "return {}")]
+    body = [
+        *_plain_numbers(op, context),
+        *refuse_unmet(op, TensorRenderer, context, spelling, spelling),
+        *renderer.statements(op.composite.block, "return {}"),
+    ]
     return FunctionView(
         name=function_name(op, context.resolver),
         public=op.signature.name.lstrip("_"),
@@ -79,7 +84,7 @@ def recorded_function(
     op: OpSpec, context: ModuleContext, node: NodeView | None, plan: SavedFormulas | None
 ) -> FunctionView:
     """A function that computes on arrays and leaves a node behind."""
-    prepare, spelling = _prepare(op)
+    prepare, spelling = _prepare(op, context)
     layout = list(_layout(op))
     _note_kernels([*prepare, *layout], context)
     return FunctionView(
@@ -109,6 +114,7 @@ def array_function(op: OpSpec, context: ModuleContext) -> ArrayFunctionView:
     definition = op.implementation or op.composite
     assert definition is not None
     renderer = NumpyRenderer(context, definition, kinds_of_params(op.signature))
+    spelling = {param.name: param.name for param in op.signature.params}
     words: list[str] = []
     for param in op.signature.params:
         if param.keyword_only and "*" not in words:
@@ -118,7 +124,10 @@ def array_function(op: OpSpec, context: ModuleContext) -> ArrayFunctionView:
         "array_" + function_name(op, context.resolver),
         op.name,
         ", ".join(words),
-        tuple(renderer.statements(definition.block, "return {}")),
+        (
+            *refuse_unmet(op, NumpyRenderer, context, spelling, spelling),
+            *renderer.statements(definition.block, "return {}"),
+        ),
     )
 
 
@@ -176,7 +185,7 @@ def _plain_numbers(op: OpSpec, context: ModuleContext) -> Iterator[str]:
             yield convert
 
 
-def _prepare(op: OpSpec) -> tuple[list[str], dict[str, str]]:
+def _prepare(op: OpSpec, context: ModuleContext) -> tuple[list[str], dict[str, str]]:
     """Arrays out of tensors; answers what each argument is called in the forward."""
     lines: list[str] = []
     spelling = {p.name: spelled(p.name) for p in op.signature.params}
@@ -189,6 +198,8 @@ def _prepare(op: OpSpec) -> tuple[list[str], dict[str, str]]:
             lines.append(f"{name}_array = None if {name} is None else {name}.array")
         else:
             lines.append(f"{name}_array = {name}.array")
+    given = {p.name: spelled(p.name) for p in op.signature.params}
+    lines += refuse_unmet(op, NumpyRenderer, context, spelling, given)
     return [*lines, *_promotion(op), *_refusal(op)], spelling
 
 
@@ -242,7 +253,7 @@ def _compute(
     spelling = spelling | {name: f"{name}_array" for name in kept}
     outputs = op.signature.outputs
     target = ", ".join(f"{o.name}_array" for o in outputs) if len(outputs) > 1 else "array"
-    if needs_array_function(op) and not kept:
+    if needs_array_function(op) and not kept and not op.requires:
         context.array_functions.add(op.name)
         words = [
             f"{p.name}={spelling[p.name]}" if p.keyword_only else spelling[p.name]

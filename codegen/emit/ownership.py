@@ -1,4 +1,4 @@
-"""Which files of a folder the generator may replace: those that it wrote, as it wrote them.
+"""Tell the files that the generator may replace: those that it wrote, as it wrote them.
 
 Every generated file begins with a line that says what it was generated from, with a digest of its
 name and its text. A file without that line is somebody's own; one whose digest does not fit has

@@ -148,7 +148,7 @@ class PackageBuilder:
         """The code of an op, whatever the module turns out to need for it."""
         context = self._context(op.family)
         draft = self._drafted(op, op, context)
-        definition = array_function(op, context) if op.forward or op.composite else None
+        definition = array_function(op, context) if op.definition else None
         function = draft.function
         if function.body is not None:
             function = replace(function, signature=function.body.signature, body=None)

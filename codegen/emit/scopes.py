@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from ..ir.walk import assigned_names, renamed
-from ..spec.model import Formula, OpSpec, Output, Param, spelled
+from ..spec.model import Formula, OpSpec, Output, Param, Requirement, spelled
 from ..spec.vocabulary import ROWS
 
 _Named = TypeVar("_Named", Param, Output)
@@ -116,6 +116,10 @@ def _with_names(op: OpSpec, names: Mapping[str, str]) -> OpSpec:
     def in_rule(rule: Any) -> Any:
         return in_formula(rule) if isinstance(rule, Formula) else rule
 
+    def in_requirement(requirement: Requirement) -> Requirement:
+        formula, test = in_formula(requirement.formula), renamed(requirement.test, names)
+        return dataclasses.replace(requirement, formula=formula, test=test)
+
     return dataclasses.replace(
         op,
         signature=signature,
@@ -124,6 +128,7 @@ def _with_names(op: OpSpec, names: Mapping[str, str]) -> OpSpec:
         composite=op.composite and in_formula(op.composite),
         vjps=tuple((tuple(names.get(n, n) for n in of), in_rule(rule)) for of, rule in op.vjps),
         jvps=tuple((names.get(of, of), in_rule(rule)) for of, rule in op.jvps),
+        requires=tuple(map(in_requirement, op.requires)),
         promotes=tuple(names.get(name, name) for name in op.promotes),
         same_dtype=tuple(names.get(name, name) for name in op.same_dtype),
         layout=tuple(word if word == ROWS else names.get(word, word) for word in op.layout),

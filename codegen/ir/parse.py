@@ -38,7 +38,7 @@ from .places import Places
 __all__ = ["ATTRIBUTES", "PRIMITIVE_ROOTS", "FormulaError", "parse"]
 
 PRIMITIVE_ROOTS = ("np", "sp", "kernels")
-"""What may stand before the dot of a primitive's name."""
+"""The words before the dot of a primitive's name."""
 
 ATTRIBUTES = ("shape", "ndim", "dtype", "strides", "meta")
 

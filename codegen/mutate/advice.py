@@ -15,7 +15,7 @@ from .mutants import Mutant, variants_of_formula
 from .restorations import repairs
 
 SECONDS = 2.0
-"""How long repairs of one formula may be tried."""
+"""The time for trying repairs of one formula."""
 
 MOST_FAILURES = 3
 """After a change to many formulas the first few are enough to learn from."""

@@ -46,7 +46,7 @@ _SWAPPED = {
     "|": "&",
     "^": "&",
 }
-"""What each operator is mistaken for."""
+"""The operator that each is mistaken for."""
 
 _ORDERED = ("-", "/", "//", "%", "**", "@")
 """Operators whose operands must not change places."""

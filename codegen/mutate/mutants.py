@@ -20,7 +20,7 @@ _COMPARED = ("forward", "kernel")
 """The formulas of which one is proved to be the other."""
 
 Editor: TypeAlias = Callable[[ir.Expr, Scope], Iterator[Edit]]
-"""What may become of one node."""
+"""A function that yields the edits of one node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Mutant:
     text: str
     """The whole mutated formula."""
     place: ir.TextSpan
-    """Where the part stands in the formula."""
+    """The place of the part in the formula."""
 
     def __str__(self) -> str:
         what = self.key if self.mode == VALUE else f"{self.mode} of {self.key}"

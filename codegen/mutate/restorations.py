@@ -29,7 +29,7 @@ _PHRASES = {
     "function lost": "a function too many",
     "argument lost": "an argument too many",
 }
-"""What the mistake was, if undoing it by an edit of this kind makes the formula right."""
+"""The mistake, by the kind of edit that undoes it."""
 
 
 def repairs(node: ir.Expr, scope: Scope) -> Iterator[Edit]:

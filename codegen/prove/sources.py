@@ -22,7 +22,7 @@ def prover_digest() -> str:
     files = [*sorted(_HERE.rglob("*.py")), *(runtime_directory() / f"{name}.py" for name in _CORE)]
     digest = hashlib.sha256()
     for file in files:
-        if file.name not in _NOT_THE_PROOF:
+        if not {file.name, file.parent.name} & _NOT_THE_PROOF:
             digest.update(hashlib.sha256(_read(file)).digest())
     return digest.hexdigest()
 
@@ -35,12 +35,13 @@ _CORE = (
     *("graph/leaf_gradients", "graph/saved_values", "kernels/reductions/unbroadcast"),
 )
 
-_NOT_THE_PROOF = (
+_NOT_THE_PROOF = {
     *("lock.py", "sources.py", "workers.py", "verdict.py", "derive.py"),
     "parent.py",
     *("difference.py", "repair.py"),
-)
-"""Parts that decide nothing about whether a formula is right."""
+    *("backends.py", "batch.py", "certificate.py", "recorder.py", "residues.py", "recheck"),
+}
+"""Files and folders that decide nothing about whether a formula is right."""
 
 
 def _read(file: Path) -> bytes:
@@ -110,12 +111,15 @@ def examples_of(spec: OpSpec) -> str:
     return repr(
         (
             [example.args for example in spec.examples],
+            [requirement.formula.text for requirement in spec.requires],
             spec.domain,
             spec.kinks,
+            [(condition.text, reason) for condition, reason in spec.unproved],
             spec.complex,
             spec.proof,
             spec.forward.text if spec.kernel and spec.forward else "",
             spec.output_differentiability,
+            spec.changing_outputs,
             [type(rule).__name__ for _, rule in (*spec.vjps, *spec.jvps)],
         )
     )

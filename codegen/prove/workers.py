@@ -1,7 +1,6 @@
 """Proofs in worker processes: the parent never imports the runtime, nor the code to be proved.
 
-Workers are joblib's. Another backend, such as a cluster's, can be chosen as for any joblib program,
-with `joblib.parallel_config`.
+Workers are joblib's on this machine, or anybody's that joblib has a backend for (`backends`).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from joblib import Parallel, delayed
 from joblib.externals.loky import ProcessPoolExecutor
@@ -22,11 +21,13 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from ..spec.model import Example, OpSpec
 from .deadline import GRACE_SECONDS, PROOF_SECONDS, hard_limit, limit_memory
 from .parent import end_with
+from .recheck.outcome import Recheck
+from .report.certificate import record_line
 from .report.verdict import OpVerdict, Status
 
 _Item = TypeVar("_Item")
 _Answer = TypeVar("_Answer")
-_Work: TypeAlias = Callable[[_Item, Path, str, str], _Answer]
+Work: TypeAlias = Callable[[_Item, Path, str, str], _Answer]
 
 _PRE_DISPATCHED = 2
 """Items sent ahead for each worker: so many may be lost with one."""
@@ -44,6 +45,7 @@ def prove_ops(
     package: str,
     *,
     jobs: int,
+    backend: str = "",
     progress: Callable[[OpVerdict], None] = lambda verdict: None,
 ) -> list[OpVerdict]:
     """Prove ops of the package in the directory `staged`; the verdicts come in the given order.
@@ -51,17 +53,70 @@ def prove_ops(
     `progress` hears of each as soon as it is known. An op whose proof ends its worker gets a
     verdict too.
     """
-
-    def crashed(spec: OpSpec, reason: str) -> OpVerdict:
-        return OpVerdict(spec.name, Status.ERROR, notes=(f"the proof {reason}",))
-
     found: dict[str, OpVerdict] = {}
-    # The largest first, so that no worker is left with a long proof at the end.
-    ordered = sorted(specs, key=_size, reverse=True)
-    for _, verdict in _Pool(staged, package, jobs).each(prove_in_worker, ordered, crashed):
+    pool = pool_of(staged, package, jobs, backend)
+    for _, verdict in pool.each(prove_in_worker, _largest_first(specs), crashed_proof):
         found[verdict.name] = verdict
         progress(verdict)
     return [found[spec.name] for spec in specs]
+
+
+def certify_ops(
+    specs: Sequence[OpSpec],
+    digests: Mapping[str, str],
+    staged: Path,
+    package: str,
+    *,
+    jobs: int,
+    backend: str = "",
+    progress: Callable[[OpVerdict], None] = lambda verdict: None,
+) -> list[tuple[OpVerdict, str]]:
+    """Prove ops as `prove_ops` does; each verdict comes with the op's line of a certificate."""
+    found: dict[str, tuple[OpVerdict, str]] = {}
+    items = [(spec, digests[spec.name]) for spec in _largest_first(specs)]
+    pool = pool_of(staged, package, jobs, backend)
+    for _, answer in pool.each(certify_in_worker, items, crashed_record):
+        found[answer[0].name] = answer
+        progress(answer[0])
+    return [found[spec.name] for spec in specs]
+
+
+def recheck_ops(
+    records: Sequence[tuple[OpSpec, Mapping[str, Any], str]],
+    staged: Path,
+    package: str,
+    *,
+    jobs: int,
+    backend: str = "",
+    progress: Callable[[Recheck], None] = lambda outcome: None,
+) -> list[Recheck]:
+    """Check records of a certificate again, each with its op and a seed; in the given order."""
+    found: dict[int, Recheck] = {}
+    pool = pool_of(staged, package, jobs, backend)
+    for number, outcome in pool.each(recheck_in_worker, records, crashed_recheck):
+        found[number] = outcome
+        progress(outcome)
+    return [found[number] for number in range(len(records))]
+
+
+def _largest_first(specs: Sequence[OpSpec]) -> list[OpSpec]:
+    """No worker is left with a long proof at the end."""
+    return sorted(specs, key=_size, reverse=True)
+
+
+def crashed_proof(spec: OpSpec, reason: str) -> OpVerdict:
+    """The verdict on an op whose proof ended its worker."""
+    return OpVerdict(spec.name, Status.ERROR, notes=(f"the proof {reason}",))
+
+
+def crashed_record(item: tuple[OpSpec, str], reason: str) -> tuple[OpVerdict, str]:
+    """The same, without a line for it."""
+    return crashed_proof(item[0], reason), ""
+
+
+def crashed_recheck(item: tuple[OpSpec, Mapping[str, Any], str], reason: str) -> Recheck:
+    """The outcome for an op whose check ended its worker."""
+    return Recheck(item[0].name, f"checking it {reason}")
 
 
 def find_differences(
@@ -72,7 +127,7 @@ def find_differences(
     def crashed(_: object, reason: str) -> tuple[str, int]:
         return f"a call that {reason}", 0
 
-    answers = dict(_Pool(staged, package, jobs).each(compare_in_worker, pairs, crashed))
+    answers = dict(LocalPool(staged, package, jobs).each(compare_in_worker, pairs, crashed))
     return [answers[number] for number in range(len(pairs))]
 
 
@@ -81,12 +136,33 @@ def first_that_holds(
 ) -> str:
     """The name of the first version of a refuted op that is proved within the time."""
     item = (refuted, tuple(versions), seconds)
-    pool = _Pool(staged, package, 1)
+    pool = LocalPool(staged, package, 1)
     return next(answer for _, answer in pool.each(repair_in_worker, [item], lambda *_: ""))
 
 
-class _Pool:
+class Pool(Protocol):
     """Workers that have imported one package."""
+
+    def each(
+        self,
+        work: Work[_Item, _Answer],
+        items: Sequence[_Item],
+        crashed: Callable[[_Item, str], _Answer],
+    ) -> Iterator[tuple[int, _Answer]]:
+        """The answers with the numbers of their items, as they come."""
+
+
+def pool_of(staged: Path, package: str, jobs: int, backend: str = "") -> Pool:
+    """The workers of this machine, or those that a backend of joblib finds."""
+    if backend in ("", "loky"):
+        return LocalPool(staged, package, jobs)
+    from .backends import BackendPool
+
+    return BackendPool(staged, package, jobs, backend)
+
+
+class LocalPool:
+    """Processes on this machine."""
 
     def __init__(self, staged: Path, package: str, jobs: int) -> None:
         self._staged = staged
@@ -95,7 +171,7 @@ class _Pool:
 
     def each(
         self,
-        work: _Work[_Item, _Answer],
+        work: Work[_Item, _Answer],
         items: Sequence[_Item],
         crashed: Callable[[_Item, str], _Answer],
     ) -> Iterator[tuple[int, _Answer]]:
@@ -118,7 +194,7 @@ class _Pool:
                     yield number, self._isolated(work, left.pop(number), crashed)
 
     def _together(
-        self, work: _Work[_Item, _Answer], items: Mapping[int, _Item]
+        self, work: Work[_Item, _Answer], items: Mapping[int, _Item]
     ) -> Iterator[tuple[int, _Answer]]:
         run = uuid.uuid4().hex
         workers = min(self._jobs, math.ceil(len(items) / OPS_PER_WORKER))
@@ -139,7 +215,7 @@ class _Pool:
         )(tasks)
 
     def _in_one_worker(
-        self, work: _Work[_Item, _Answer], items: Mapping[int, _Item], run: str
+        self, work: Work[_Item, _Answer], items: Mapping[int, _Item], run: str
     ) -> Iterator[tuple[int, _Answer]]:
         """joblib would do a single job in this very process, which must not import the runtime."""
         executor = ProcessPoolExecutor(
@@ -157,7 +233,7 @@ class _Pool:
 
     def _isolated(
         self,
-        work: _Work[_Item, _Answer],
+        work: Work[_Item, _Answer],
         item: _Item,
         crashed: Callable[[_Item, str], _Answer],
     ) -> _Answer:
@@ -177,7 +253,7 @@ def _end(error: TerminatedWorkerError) -> str:
 
 
 def _numbered(
-    work: _Work[_Item, _Answer], number: int, item: _Item, staged: Path, package: str, run: str
+    work: Work[_Item, _Answer], number: int, item: _Item, staged: Path, package: str, run: str
 ) -> tuple[int, _Answer]:
     return number, work(item, staged, package, run)
 
@@ -194,6 +270,34 @@ def prove_in_worker(spec: OpSpec, staged: Path, package: str, run: str) -> OpVer
 
     with hard_limit(PROOF_SECONDS + GRACE_SECONDS):
         return prove_op(spec)
+
+
+def certify_in_worker(
+    item: tuple[OpSpec, str], staged: Path, package: str, run: str
+) -> tuple[OpVerdict, str]:
+    """Prove one op in a worker, and write down how, under a digest of what that depends on."""
+    spec, digest = item
+    if problem := _import_once(staged, package, run):
+        return OpVerdict(spec.name, Status.ERROR, notes=(problem,)), ""
+    from .identities.op import prove_op
+    from .report.recorder import Recorder
+
+    recorder = Recorder()
+    with hard_limit(PROOF_SECONDS + GRACE_SECONDS):
+        verdict = prove_op(spec, recorder=recorder)
+    return verdict, record_line(verdict, digest, recorder.calls) if verdict.holds else ""
+
+
+def recheck_in_worker(
+    item: tuple[OpSpec, Mapping[str, Any], str], staged: Path, package: str, run: str
+) -> Recheck:
+    """Check the record of an op again in a worker."""
+    if problem := _import_once(staged, package, run):
+        return Recheck(item[0].name, problem)
+    from .recheck.record import recheck_op
+
+    with hard_limit(PROOF_SECONDS + GRACE_SECONDS):
+        return recheck_op(*item)
 
 
 def compare_in_worker(
@@ -233,6 +337,7 @@ def _import_staged(staged: Path, package: str) -> str:
     limit_memory(MEMORY)
     # Calls are tried of which users are warned.
     warnings.simplefilter("ignore", UserWarning)
+    warnings.simplefilter("ignore", RuntimeWarning)
     try:
         use_generated(staged, package)
         import_module("gradspec")

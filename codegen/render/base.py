@@ -158,9 +158,9 @@ class PythonRenderer:
         otherwise: tuple[ir.Stmt, ...],
         result: str,
     ) -> list[str]:
-        lines = [f"if {self.render(test)}:", *_indented(self._suite(then, result))]
+        lines = [f"if {self.render(test)}:", *indented(self._suite(then, result))]
         if otherwise:
-            lines += ["else:", *_indented(self._suite(otherwise, result))]
+            lines += ["else:", *indented(self._suite(otherwise, result))]
         return lines
 
 
@@ -174,5 +174,6 @@ def _returns(statements: tuple[ir.Stmt, ...]) -> bool:
     return isinstance(last, ir.Return)
 
 
-def _indented(lines: list[str]) -> list[str]:
+def indented(lines: list[str]) -> list[str]:
+    """Return the lines four columns further in."""
     return ["    " + line for line in lines]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from ..diagnostics import SpecError
 from ..ir import nodes as ir
 from ..spec.model import Formula
-from .base import ATOM, LOOSEST, PythonRenderer
+from ..spec.vocabulary import CONSTANT_FUNCTIONS
+from .base import ATOM, CONDITIONAL, LOOSEST, OR, PythonRenderer
 from .context import ModuleContext, is_constant, needs_folding
-from .resolve import OF_ABSENT, Kind, Target
+from .resolve import OF_ABSENT, OPTIONAL_STRING, Kind, Target
 
 
 class ConstantRenderer(PythonRenderer):
@@ -49,7 +53,43 @@ class FormulaRenderer(PythonRenderer):
     def read(self, node: ir.Expr | ir.Slice) -> tuple[str, int]:
         if isinstance(node, ir.Call) and node.function in OF_ABSENT:
             return f"{OF_ABSENT[node.function]}({', '.join(map(self.render, node.args))})", ATOM
+        if isinstance(node, ir.Call) and self._is_of_numbers(node):
+            self.context.modules.add("constants")
+            return f"constants.{node.function}({self.render(node.args[0])})", ATOM
+        if isinstance(node, ir.Call) and (name := self._deciding(node)) is not None:
+            return self._by_presence(node, name)
         return super().read(node)
+
+    def _deciding(self, node: ir.Call) -> str | None:
+        """Name the optional argument that is handed on, where None means another overload."""
+        for arg in (*node.args, *(value for _, value in node.kwargs)):
+            if isinstance(arg, ir.Name) and self.kinds.get(arg.id) == OPTIONAL_STRING:
+                kinds = self.kinds | {arg.id: "none"}
+                here, resolver = self.formula.locate(node.span), self.context.resolver
+                with suppress(SpecError):  # None may be no answer at all: the op says so
+                    absent = resolver.target(node, kinds, here).op
+                    if absent is not resolver.target(node, self.kinds, here).op:
+                        return arg.id
+        return None
+
+    def _by_presence(self, node: ir.Call, name: str) -> tuple[str, int]:
+        """The call of one overload where an argument is None, and of the other where it is not."""
+        kinds = self.kinds
+        self.kinds = kinds | {name: "none"}
+        absent = self.render(node, OR)
+        self.kinds = kinds | {name: "str"}
+        present = self.render(node, CONDITIONAL)
+        self.kinds = kinds
+        return f"{absent} if {self.local(name)} is None else {present}", CONDITIONAL
+
+    def _is_of_numbers(self, node: ir.Call) -> bool:
+        """Return whether a call is a function of a number: no array, and no tensor, of a dtype."""
+        return (
+            node.function in CONSTANT_FUNCTIONS
+            and len(node.args) == 1
+            and not node.kwargs
+            and self.context.resolver.kind(node.args[0], self.kinds) in ("number", "int", "bool")
+        )
 
     def local(self, name: str) -> str:
         return self.spelling.get(name, name)

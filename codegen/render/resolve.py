@@ -1,4 +1,4 @@
-"""Which op a call in a formula means: kinds of values, and the overload that accepts them."""
+"""Find the op that a call in a formula means: the overload that accepts its kinds of values."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ from ..ir import nodes as ir
 from ..spec.model import REQUIRED, OpSpec, Param, Signature, Table, Type
 
 Kind: TypeAlias = str
-"""`tensor`, `tensors`, `number`, `int`, `ints`, `bool`, `str`, `dtype`, `none` or `any`."""
+"""`tensor`, `tensors`, `number`, `int`, `ints`, `bool`, `str`, `dtype`, `none` or `any`.
+
+`str?` is an argument that may be None, on which the choice of an overload may depend.
+"""
+
+OPTIONAL_STRING: Kind = "str?"
 
 HELPERS: dict[str, Kind] = {
     "len": "int",
+    "numel": "int",
     "tuple": "ints",
     "float": "number",
     "int": "int",
@@ -56,6 +62,8 @@ def _accepts(type_: Type, kind: Kind) -> bool:
     """Return whether a parameter of this type takes a value of this kind."""
     if kind == "any":
         return True
+    if kind == OPTIONAL_STRING:
+        kind = "str"
     if kind == "none":
         return type_.is_optional
     wanted = kind_of_type(type_)
@@ -248,4 +256,7 @@ def _spelled(params: Iterable[Param]) -> list[str]:
 def kinds_of_params(signature: Signature) -> dict[str, Kind]:
     """The kinds of an op's arguments and outputs, by name: what its formulas start from."""
     kinds = {p.name: kind_of_type(p.type) for p in signature.params}
+    for p in signature.params:
+        if kinds[p.name] == "str" and p.type.is_optional:
+            kinds[p.name] = OPTIONAL_STRING
     return kinds | {output.name: kind_of_type(output.type) for output in signature.outputs}

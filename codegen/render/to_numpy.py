@@ -18,8 +18,9 @@ from .resolve import HELPERS, Kind, Target
 
 _MOST_WRITTEN_OUT = 500
 _DEEPEST_WRITTEN_OUT = 100
-"""How many nodes definitions in the place of calls may have, in a whole formula, and how deep it
-may become. Calls beyond are calls of functions on arrays."""
+"""Limits of writing definitions in the place of calls: their nodes in a formula, and its depth.
+
+Calls beyond are calls of functions on arrays."""
 
 _EASY_EXPONENTS = (-1, 0, 0.5, 1, 2)
 """Exponents for which NumPy's operator is fastest."""
@@ -97,9 +98,12 @@ class NumpyRenderer(FormulaRenderer):
         return ", ".join(words)
 
     def inlined(self, target: Target) -> ir.Expr | None:
-        """The definition with the arguments in place, unless one would be computed twice."""
+        """The definition with the arguments in place, unless one would be computed twice.
+
+        An op that refuses calls does so in its function.
+        """
         definition = target.op.implementation
-        if definition is None or definition.block.expression is None:
+        if definition is None or definition.block.expression is None or target.op.requires:
             return None
         # Arguments that are more than a name are counted after the decided branches are gone.
         # A display keeps its meaning in `is None` tests, which a mark would hide.

@@ -166,7 +166,7 @@ class SympyReader:
             return self._functions[node.function](*args)
         for op in self._table.overloads(node.function):
             bound = _bind(op, args, kwargs)
-            definition = op.forward or op.composite
+            definition = op.definition
             if bound is not None and definition is not None and self._depth < _MAX_DEPTH:
                 self._depth += 1
                 try:

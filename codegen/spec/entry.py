@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ..diagnostics import Report, Span, did_you_mean
+from ..ir.definedness import Known, defined
 from ..ir.nodes import TextSpan
 from ..ir.parse import FormulaError, parse
 from .examples import read_examples
+from .keys import ENTRY_KEYS
 from .model import (
     Auto,
     AutoElementwise,
@@ -20,6 +22,7 @@ from .model import (
     NonDifferentiable,
     NotImplementedYet,
     OpSpec,
+    Requirement,
     Rule,
     Signature,
     TangentRule,
@@ -28,7 +31,7 @@ from .shared_locals import completed
 from .signature import SignatureError, parse_signature
 from .source import Listing, Located, Mapping, Scalar
 from .values import Word, read_flag, read_mapping, read_text, read_words
-from .vocabulary import ENTRY_KEYS
+from .vocabulary import REASONED_PROOFS
 
 _REASONED = re.compile(
     r"(?P<word>not_implemented|constant)\s*(?::\s*(?P<reason>.+)|\(\s*(?P<quote>['\"])(?P<quoted>.+)(?P=quote)\s*\))",
@@ -127,9 +130,12 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         real_only=reader.text("real_only"),
         inplace=reader.flag("inplace"),
         layout=reader.words("layout"),
+        requires=reader.requires(),
         domain=reader.domain(),
         output_differentiability=reader.output_differentiability(),
+        changing_outputs=reader.changing_outputs(),
         kinks=reader.kinks(),
+        unproved=reader.unproved(),
         examples=read_examples(mapping.get("examples"), signature, report),
         variants=reader.words("variants") or ("function",),
         python_module=reader.text("python_module"),
@@ -165,6 +171,10 @@ def read_formula(key: str, node: Located, report: Report) -> Formula | None:
         report.error(error.code, scalar.locate(error.span), error.message, error.help)
         return None
     return Formula(scalar.value, block, scalar.spans())
+
+
+def _is_reason(item: Located) -> bool:
+    return isinstance(item, Scalar) and isinstance(item.literal, str) and " " in item.value
 
 
 class _EntryReader:
@@ -267,8 +277,50 @@ class _EntryReader:
             help = "one flag an output, as in `[true, false]`"
             self._report.error("GS010", node.span, "`output_differentiability` is a list", help)
             return ()
-        flags = [read_flag("output_differentiability", item, self._report) for item in node.items]
-        return tuple(flag for flag in flags if flag is not None)
+        flags = [False if _is_reason(item) else self._output_flag(item) for item in node.items]
+        return () if None in flags else tuple(map(bool, flags))  # a bad flag is reported
+
+    def _output_flag(self, item: Located) -> bool | None:
+        return read_flag("output_differentiability", item, self._report)
+
+    def changing_outputs(self) -> tuple[str, ...]:
+        """The outputs that have no gradient for a reason that is given, though they change."""
+        node = self._mapping.get("output_differentiability")
+        items = node.items if isinstance(node, Listing) else ()
+        outputs = zip(self._signature.outputs, items, strict=False)
+        return tuple(output.name for output, item in outputs if _is_reason(item))
+
+    def requires(self) -> tuple[Requirement, ...]:
+        """The conditions on every call, each read after those before it."""
+        optional = {param.name for param in self._signature.params if param.type.is_optional}
+        known, found = Known(), []
+        for condition, reason in self._conditions(self._mapping.get("requires")):
+            formula = read_formula("requires", condition, self._report)
+            if formula is None:
+                continue
+            if formula.block.expression is None:
+                help = "write it as one expression; several stand in a list"
+                self._report.error("GS060", condition.span, "a block is no condition", help)
+                continue
+            test, known = defined(formula.block.expression, optional, known)
+            found.append(Requirement(formula, test, reason))
+        return tuple(found)
+
+    def _conditions(self, node: Located | None) -> Iterator[tuple[Scalar, str]]:
+        """Each condition with the reason given for it, which may be empty."""
+        if isinstance(node, Scalar):
+            yield node, ""
+        elif isinstance(node, Mapping):
+            for condition, value in node.items:
+                reason = read_text("requires", value, self._report)
+                yield condition, "" if reason is None else " ".join(reason.value.split())
+        elif isinstance(node, Listing):
+            for item in node.items:
+                if isinstance(item, Listing):
+                    help = "a condition, or `{condition: reason}`; with brackets it needs quotes"
+                    self._report.error("GS010", item.span, "a list in the list `requires`", help)
+                else:
+                    yield from self._conditions(item)
 
     def domain(self) -> tuple[tuple[str, str], ...]:
         node = self._mapping.get("domain")
@@ -295,18 +347,30 @@ class _EntryReader:
                 found.append((key.value, factor))
         return tuple(found)
 
+    def unproved(self) -> tuple[tuple[Formula, str], ...]:
+        node = self._mapping.get("unproved")
+        mapping = None if node is None else read_mapping("unproved", node, self._report)
+        found = []
+        for key, value in () if mapping is None else mapping.items:
+            condition = read_formula("unproved", key, self._report)
+            reason = read_text("unproved", value, self._report)
+            if condition is not None and reason is not None:
+                found.append((condition, " ".join(reason.value.split())))
+        return tuple(found)
+
     def proof(self) -> tuple[str, str]:
-        """`symbolic`, or `numeric` and the reason for it."""
+        """`symbolic`; `certified` or `numeric`, and the reason for it."""
         node = self._mapping.get("proof")
         if node is None or (isinstance(node, Scalar) and node.value.strip() == "symbolic"):
             return "symbolic", ""
-        reason: str | None = None
-        if isinstance(node, Scalar) and node.value.startswith("numeric:"):
-            reason = node.value.removeprefix("numeric:").strip()
-        elif isinstance(node, Mapping) and [key.value for key, _ in node.items] == ["numeric"]:
-            text = read_text("numeric", node.items[0][1], self._report)
-            reason = None if text is None else text.value.strip()
-        if not reason:
-            help = "`symbolic`, or `{numeric: why it cannot be proved}`"
+        word, reason = "", ""
+        if isinstance(node, Scalar):
+            word, _, reason = node.value.partition(":")
+        elif isinstance(node, Mapping) and len(node.items) == 1:
+            word = node.items[0][0].value
+            text = read_text(word, node.items[0][1], self._report)
+            reason = "" if text is None else text.value
+        if word.strip() not in REASONED_PROOFS or not reason.strip():
+            help = "`symbolic`, `{certified: why}` or `{numeric: why it cannot be proved}`"
             self._report.error("GS010", node.span, "`proof` must say why", help)
-        return "numeric", reason or ""
+        return word.strip(), reason.strip()

@@ -11,12 +11,12 @@ from .source import Listing, Located, Mapping, Scalar
 from .vocabulary import DTYPES, FACTORIZATIONS
 
 DATA_KINDS: dict[str, type | tuple[type, ...]] = {"int": int, "bool": bool, "float": (int, float)}
-"""What literal data of a tensor argument may be: `{int: [[0, 2]]}`."""
+"""The kinds of literal data for a tensor argument: `{int: [[0, 2]]}`."""
 
 
 MAX_ELEMENTS = 4096
 MAX_DIMENSIONS = 16
-"""Of a tensor in an example: each element is a symbol with derivatives of its own to prove."""
+"""Limits of a tensor in an example: each element is a symbol with derivatives to prove."""
 
 
 class _Misfit(Exception):

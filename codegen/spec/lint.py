@@ -12,6 +12,7 @@ from .entry import Entry
 from .metadata import check_metadata
 from .model import OpSpec, Table
 from .own_kernels import OwnKernels
+from .requirements import check_requirements
 from .rules import check_rules
 from .scope import Functions, check_formulas
 
@@ -29,6 +30,7 @@ def lint(
     for entry in entries:
         check_rules(entry, report)
         check_metadata(entry, report)
+        check_requirements(entry, report)
         check_formulas(entry, functions, report)
     _check_unique(entries, others, report)
     _check_circles(entries, report)
@@ -76,7 +78,7 @@ def _check_circles(entries: Sequence[Entry], report: Report) -> None:
 
 
 def _called(op: OpSpec) -> set[str]:
-    definition = op.forward or op.composite
+    definition = op.definition
     return set() if definition is None else {call.function for call in calls(definition.block)}
 
 

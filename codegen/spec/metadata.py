@@ -143,6 +143,8 @@ def _check_examples(entry: Entry, report: Report) -> None:
 def _has_default_examples(entry: Entry) -> bool:
     """Elementwise ops of tensors alone are tried on a few shapes without being told."""
     op = entry.op
+    if op.requires:  # which the default examples may not meet
+        return False
     elementwise = any(isinstance(rule, AutoElementwise) for _, rule in op.jvps)
     return (elementwise or bool(op.promotes)) and not any(map(_needs_value, op.signature.params))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ..diagnostics import Span
-from ..ir.nodes import Block, TextSpan
+from ..ir.nodes import Block, Expr, TextSpan
 
 
 class _Required:
@@ -67,7 +67,7 @@ class Param:
     default: Any = REQUIRED
     keyword_only: bool = False
     written: str = ""
-    """What the author calls it, where generated code has another use for that name."""
+    """The name in the spec, where generated code has another use for it."""
 
     @property
     def public(self) -> str:
@@ -194,6 +194,18 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Requirement:
+    """A condition on the structure and the plain values of the arguments of every call."""
+
+    formula: Formula
+    """The condition as written: a single expression."""
+    test: Expr
+    """The same, which is false where the condition has no value."""
+    reason: str = ""
+    """The text of the error; empty if the condition speaks for itself."""
+
+
+@dataclass(frozen=True, slots=True)
 class OpSpec:
     """One entry of the table."""
 
@@ -204,7 +216,7 @@ class OpSpec:
     forward: Formula | None = None
     """The definition on arrays; None for a composite."""
     kernel: Formula | None = None
-    """What computes `forward` on arrays, proved equal to it; None if `forward` itself does."""
+    """The call that computes `forward` on arrays, proved equal to it; None if `forward` does."""
     composite: Formula | None = None
     """The definition by calls of other ops of the table; such an op has no node of its own."""
     vjps: tuple[tuple[tuple[str, ...], Rule], ...] = ()
@@ -228,12 +240,18 @@ class OpSpec:
     layout: tuple[str, ...] = ()
     """The order in memory of the outputs, one word for each, or for all of them: `rows`, or the
     tensor argument in whose order they lie. Empty for what the formula gives."""
+    requires: tuple[Requirement, ...] = ()
+    """The calls that the op is meant for; all others are refused before anything is computed."""
     domain: tuple[tuple[str, str], ...] = ()
     """`(argument, condition)`: where the op is defined and differentiable."""
     output_differentiability: tuple[bool, ...] = ()
     """One flag an output; empty means that every tensor among them is differentiable."""
+    changing_outputs: tuple[str, ...] = ()
+    """Outputs without a gradient that change with the arguments: the table says why."""
     kinks: tuple[tuple[str, Any], ...] = ()
     """`(condition, factor of grad there)` for the breakpoints of a piecewise forward."""
+    unproved: tuple[tuple[Formula, str], ...] = ()
+    """`(condition, reason)` for calls at which the gradients are not the derivatives."""
     examples: tuple[Example, ...] = ()
     variants: tuple[str, ...] = ("function",)
     """`function`, `method`."""
@@ -245,12 +263,17 @@ class OpSpec:
     node: str = ""
     """The name of the node, where PyTorch's does not follow from the op's."""
     proof: str = "symbolic"
-    """`symbolic`, or `numeric` with the reason in `proof_reason`."""
+    """`symbolic`; `certified` or `numeric`, with the reason in `proof_reason`."""
     proof_reason: str = ""
 
     @property
     def name(self) -> str:
         return self.signature.full_name
+
+    @property
+    def definition(self) -> Formula | None:
+        """The formula that says what the op computes; None of an entry with mistakes."""
+        return self.forward or self.composite
 
     @property
     def implementation(self) -> Formula | None:

@@ -25,7 +25,7 @@ class Primitive:
 
     positional: tuple[str, ...]
     named: tuple[str, ...]
-    """What may be given by name."""
+    """The arguments that may be given by name."""
     required: frozenset[str]
     is_elementwise: bool
 
@@ -47,12 +47,12 @@ class Primitive:
 
 @dataclass(frozen=True, slots=True)
 class CodeFacts:
-    """What decides how generated code writes a call, by the name that formulas give a function."""
+    """Facts that decide how generated code writes a call, by the name that formulas use."""
 
     slow: frozenset[str]
     """Functions that threads share from fewer elements on than arithmetic."""
     pointwise: frozenset[str]
-    """What treats every element by itself, besides the elementwise primitives."""
+    """Functions of single elements, besides the elementwise primitives."""
     takes_out: frozenset[str]
     """Functions that can be told where to write."""
     faster: Mapping[str, str]

@@ -20,7 +20,7 @@ class Scope:
     """The names that one formula of an entry may use."""
 
     role: str
-    """`forward`, `composite`, `VJP` or `JVP`."""
+    """`forward`, `composite`, `condition`, `VJP` or `JVP`."""
     names: frozenset[str]
 
 
@@ -84,6 +84,8 @@ def _formulas(op: OpSpec) -> Iterator[tuple[Formula, Scope]]:
     ):
         if definition is not None:
             yield definition, Scope(role, frozenset(params))
+    for condition, _ in op.unproved:
+        yield condition, Scope("condition", frozenset(params))
     vjp = Scope("VJP", frozenset({*params, *outputs, *gradient_names(op)}))
     for _, rule in op.vjps:
         if isinstance(rule, Formula):

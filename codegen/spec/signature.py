@@ -13,8 +13,9 @@ from lark import Lark, Token, Tree, UnexpectedInput
 from ..diagnostics import did_you_mean
 from ..ir.nodes import TextSpan
 from ..ir.parse import PRIMITIVE_ROOTS
+from .keys import ENTRY_KEYS
 from .model import REQUIRED, Output, Param, Signature, Type
-from .vocabulary import BASE_TYPES, CONSTANTS, ENTRY_KEYS, HELPERS
+from .vocabulary import BASE_TYPES, CONSTANTS, HELPERS
 
 __all__ = ["SignatureError", "parse_signature"]
 

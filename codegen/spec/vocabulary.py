@@ -2,33 +2,6 @@
 
 from __future__ import annotations
 
-ENTRY_KEYS = (
-    "name",
-    "doc",
-    "forward",
-    "kernel",
-    "composite",
-    "output_differentiability",
-    "domain",
-    "kinks",
-    "examples",
-    "variants",
-    "python_module",
-    "operators",
-    "aliases",
-    "node",
-    "promotes",
-    "same_dtype",
-    "no_bools",
-    "int_to_float",
-    "complex",
-    "real_only",
-    "inplace",
-    "layout",
-    "proof",
-)
-"""What an entry may say besides its rules, which are keyed by arguments and outputs."""
-
 ROWS = "rows"
 """The word of `layout` for row-major order."""
 
@@ -55,7 +28,7 @@ CONSTANT_FUNCTIONS = (
 )
 """Ops of which the value at a constant is a number: the functions of `gradspec.core.constants`."""
 
-HELPERS = ("len", "tuple", "float", "int", "is_complex")
+HELPERS = ("len", "numel", "tuple", "float", "int", "is_complex")
 """Functions of plain values that a formula may call besides the ops of the table."""
 
 BASE_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "ScalarType", "Generator")
@@ -64,7 +37,10 @@ VARIANTS = ("function", "method")
 
 REFUSALS = ("NotImplementedError", "RuntimeError")
 PYTHON_MODULES = ("torch", "nn", "linalg", "fft", "special")
-"""Where the function is found; `torch` is the top level, and an op may be in several."""
+"""The namespaces of functions; `torch` is the top level, and an op may be in several."""
+
+REASONED_PROOFS = ("certified", "numeric")
+"""What `proof` says, with a reason, of an op of which not everything is proved with symbols."""
 
 DTYPES = (
     "bool",
@@ -81,9 +57,9 @@ DTYPES = (
 )
 
 FACTORIZATIONS = ("cholesky", "eigh", "lu", "qr", "svd", "singular", "jordan")
-"""How an example may give matrices: by the factors that an op is to find, or one Jordan block."""
+"""The forms of matrices in examples: factors that an op is to find, or one Jordan block."""
 
-DOMAINS = ("positive", "negative", "nonzero", "nonnegative", "unit")
+DOMAINS = ("positive", "negative", "nonnegative", "nonzero", "unit")
 
 _BINARY_OPERATORS = (
     *("add", "sub", "mul", "truediv", "div", "floordiv", "mod", "pow", "matmul"),

@@ -7,7 +7,7 @@ table is called as users call it, with the kernel that it has: that one is prove
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -16,20 +16,24 @@ import numpy as np
 from ...ir import nodes as ir
 from ...render.base import ATOM, PythonRenderer
 from ...spec.model import OpSpec, Param, spelled
+from ...spec.primitives import code_facts
 from ...spec.vocabulary import CONSTANT_FUNCTIONS, CONSTANTS, HELPERS
 from ..symbolic.decisions import ProofError
 
-_CALL = "call__"
+CALL = "call__"
 """A name that no formula can have."""
 
+_ROOTS = {"np": "numpy", "sp": "scipy.special", "kernels": "gradspec.kernels"}
+"""The modules of what formulas call."""
 
-class _DefinitionRenderer(PythonRenderer):
+
+class DefinitionRenderer(PythonRenderer):
     """A formula with its calls looked up at run time."""
 
     def render_call(self, node: ir.Call) -> tuple[str, int]:
         words = [repr(node.function), *map(self.render, node.args)]
         words += [f"{name}={self.render(value)}" for name, value in node.kwargs]
-        return f"{_CALL}({', '.join(words)})", ATOM
+        return f"{CALL}({', '.join(words)})", ATOM
 
 
 def evaluate_definition(spec: OpSpec, values: dict[str, Any]) -> dict[str, Any]:
@@ -37,13 +41,8 @@ def evaluate_definition(spec: OpSpec, values: dict[str, Any]) -> dict[str, Any]:
 
     What a list of numbers is given for is a tuple in the definition, also where it is one number.
     """
-    from gradspec.core.modes import no_grad
-
     assert spec.forward is not None
-    params = spec.signature.params
-    function = _compiled(spec.forward.block, tuple(param.name for param in params))
-    with no_grad():
-        result = function(*(_given(param, values[param.name]) for param in params))
+    result = evaluate_on_arguments(spec, spec.forward.block, values)
     outputs = [output.name for output in spec.signature.outputs]
     if len(outputs) == 1 and isinstance(result, tuple | list):
         outputs = [f"{outputs[0]}[{number}]" for number in range(len(result))]
@@ -53,7 +52,18 @@ def evaluate_definition(spec: OpSpec, values: dict[str, Any]) -> dict[str, Any]:
     return dict(zip(outputs, map(np.asanyarray, found), strict=True))
 
 
-def _given(param: Param, value: Any) -> Any:
+def evaluate_on_arguments(spec: OpSpec, block: ir.Block, values: dict[str, Any]) -> Any:
+    """Compute a formula that reads the arguments of an op only."""
+    from gradspec.core.modes import no_grad
+
+    params = spec.signature.params
+    function = _compiled(block, tuple(param.name for param in params))
+    with no_grad():
+        return function(*(given(param, values[param.name]) for param in params))
+
+
+def given(param: Param, value: Any) -> Any:
+    """The value of an argument as a definition reads it."""
     is_numbers = param.type.is_list and param.type.base != "Tensor" and value is not None
     if not is_numbers:
         return value
@@ -62,16 +72,27 @@ def _given(param: Param, value: Any) -> Any:
 
 @functools.cache
 def _compiled(block: ir.Block, params: tuple[str, ...]) -> Callable[..., Any]:
-    lines = _DefinitionRenderer().statements(block, "return {}")
-    source = "\n    ".join([f"def definition({', '.join(params)}):", *lines])
+    return compile_formula(DefinitionRenderer(), block, params, {})
+
+
+def compile_formula(
+    renderer: DefinitionRenderer,
+    block: ir.Block,
+    params: Iterable[str],
+    names: Mapping[str, Any],
+) -> Callable[..., Any]:
+    """A formula as a function; `names` has what its renderer calls besides."""
+    lines = renderer.statements(block, "return {}")
+    source = "\n    ".join([f"def formula({', '.join(params)}):", *lines])
     constants = import_module("gradspec.core.constants")
-    names = {name: getattr(constants, name) for name in CONSTANTS} | {_CALL: _call}
-    exec(compile(source, "<definition>", "exec"), names)
-    compiled: Callable[..., Any] = names["definition"]
+    scope: dict[str, Any] = {name: getattr(constants, name) for name in CONSTANTS}
+    scope |= {CALL: call_by_name, **names}
+    exec(compile(source, "<formula>", "exec"), scope)
+    compiled: Callable[..., Any] = scope["formula"]
     return compiled
 
 
-def _call(function: str, /, *args: Any, **options: Any) -> Any:
+def call_by_name(function: str, /, *args: Any, **options: Any) -> Any:
     """Call a helper, a primitive, a function of constants or an op of the table."""
     from gradspec.core import constants
     from gradspec.dispatch.overloads import public_function
@@ -79,6 +100,9 @@ def _call(function: str, /, *args: Any, **options: Any) -> Any:
 
     if function in HELPERS:
         return _helper(function)(*args)
+    if (member := code_facts().members.get(function)) and isinstance(args[0], np.ndarray):
+        value = getattr(args[0], member.removesuffix("()"))
+        return value() if member.endswith("()") else value
     if "." in function:
         return _primitive(function)(*args, **options)
     is_constant = not any(isinstance(arg, np.ndarray | np.generic | list | tuple) for arg in args)
@@ -92,15 +116,16 @@ def _call(function: str, /, *args: Any, **options: Any) -> Any:
 
 
 def _helper(function: str) -> Callable[..., Any]:
+    from gradspec.core.numel import numel
     from gradspec.core.type_promotion import is_complex
 
     known: dict[str, Callable[..., Any]] = {"len": len, "tuple": tuple, "float": float, "int": int}
-    return known.get(function, is_complex)
+    return (known | {"numel": numel, "is_complex": is_complex})[function]
 
 
 def _primitive(function: str) -> Callable[..., Any]:
     root, *path = function.split(".")
-    module: Any = import_module({"np": "numpy", "sp": "scipy.special"}[root])
+    module: Any = import_module(_ROOTS[root])
     for name in path:
         module = getattr(module, name)
     return module

@@ -15,10 +15,9 @@ The gradient for a complex input `a + i*b` is `grad_in of a + i * grad_in of b`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import sympy
@@ -85,6 +84,7 @@ class Jacobian:
     """The derivatives of the outputs of a run by its input symbols, as sympy gives them."""
 
     def __init__(self, run: Run, known: Derivatives) -> None:
+        self._run = run
         self.outputs = {
             (name, index): array[index]
             for name, array in run.outputs.items()
@@ -123,6 +123,10 @@ class Jacobian:
         """Return the expected answer of the second pass for an input."""
         return sympy.Add(*(unit * self._curved(q, tangents) for q, unit in parameters(element)))
 
+    def bent(self, symbol: sympy.Symbol) -> Expr:
+        """Return the expected answer of the second pass along a parameter of an input."""
+        return curved(self._run, symbol)
+
     def _curved(self, q: sympy.Symbol, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Expr:
         terms = [
             t * conjugate(g) * self.second(place, p, q)
@@ -132,23 +136,36 @@ class Jacobian:
         return real_part_to_compare(sympy.Add(*terms))
 
 
-class WrongShape(Mismatch):
-    """A gradient or a tangent in another shape than what it belongs to."""
+def _wrong_shape(label: str, key: str, found: tuple[int, ...], wanted: tuple[int, ...]) -> Mismatch:
+    return Mismatch(label, key, f"has shape {list(found)} where {list(wanted)} is needed")
 
-    def __init__(
-        self, label: str, key: str, found: tuple[int, ...], wanted: tuple[int, ...]
-    ) -> None:
-        super().__init__(label, key, f"has shape {list(found)} where {list(wanted)} is needed")
-        self.is_mistake = math.prod(found) >= math.prod(wanted)
-        """Whether it may be that a sum over what broadcasting made, or `keepdim`, was forgotten."""
+
+class Expectations(Protocol):
+    """The derivatives that a run should have found; `Jacobian` has them as expressions."""
+
+    def pulled_back(self, element: Expr) -> Any:
+        """Return the expected VJP."""
+
+    def pushed_forward(self, place: Any, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Any:
+        """Return the expected JVP of one output element."""
+
+    def curved(self, element: Expr, tangents: dict[sympy.Symbol, sympy.Symbol]) -> Any:
+        """Return the expected answer of the second pass for an input."""
+
+    def bent(self, symbol: sympy.Symbol) -> Any:
+        """Return the same along a parameter that an input is made of."""
 
 
 def identities(run: Run, known: Derivatives) -> Iterator[Identity]:
     """Every identity of a run, cheap ones first. Raises Mismatch where shapes are wrong."""
+    return identities_with(run, Jacobian(run, known))
+
+
+def identities_with(run: Run, jacobian: Expectations) -> Iterator[Identity]:
+    """Every identity of a run, with the expected sides that `jacobian` gives."""
     yield from kernel_identities(run)
     if not (run.leaves and run.outputs):
         return
-    jacobian = Jacobian(run, known)
     symbols = {leaf: run.array(leaf) for leaf in run.leaves}
     yield from _forward_of_large_arrays(run)
     yield from _vjp(run, jacobian, symbols)
@@ -162,10 +179,10 @@ def kernel_identities(run: Run) -> Iterator[Identity]:
         label = f"kernel of {name}"
         kernel = run.outputs[name] if name in run.outputs else run.fixed[name]
         if kernel.shape != definition.shape:
-            raise WrongShape(label, "kernel", kernel.shape, definition.shape)
+            raise _wrong_shape(label, "kernel", kernel.shape, definition.shape)
         for index in np.ndindex(kernel.shape):
             got, expected = sympy.sympify(kernel[index]), sympy.sympify(definition[index])
-            yield Identity(f"{label}{_subscript(index)}", "kernel", got, expected)
+            yield Identity(f"{label}{subscript(index)}", "kernel", got, expected)
 
 
 def kernel_at_tie(run: Run, place: str) -> Iterator[Identity]:
@@ -181,19 +198,19 @@ def duality(run: Run, place: str) -> Identity:
     """At a tie there is no derivative to compare with, but VJP and JVP must be each other's
     transpose: the real part of the sum of `conj(t) * grad_in` is that of `conj(g) * tangent`."""
     symbols = {leaf: run.array(leaf) for leaf in run.leaves}
-    here = {p: run.point.values[p] for p in _weights(run)}
+    here = {p: run.point.values[p] for p in weights(run)}
     label = f"VJP and JVP where {place}"
     key = run.leaves[0][0]
     pulled = [
         conjugate(run.weights[leaf][index].item().expr) * gradient[index]
         for leaf in run.leaves
-        for gradient in [_filled(run.gradients[leaf], symbols[leaf], label, key)]
+        for gradient in [filled(run.gradients[leaf], symbols[leaf], label, key)]
         for index in np.ndindex(gradient.shape)
     ]
     pushed = [
         conjugate(run.cotangents[name][index].item().expr) * tangent[index]
         for name, found in run.tangents.items()
-        for tangent in [_filled(found, run.cotangents[name], label, name)]
+        for tangent in [filled(found, run.cotangents[name], label, name)]
         for index in np.ndindex(tangent.shape)
     ]
     got, expected = (
@@ -206,59 +223,59 @@ def _forward_of_large_arrays(run: Run) -> Iterator[Identity]:
     for name, small in run.outputs.items():
         if name in run.shared:
             label = f"{name}, of large arrays"
-            large = _filled(run.shared[name], small, label, "forward")
-            for index, expr in _elements(small):
-                yield Identity(f"{label}{_subscript(index)}", "forward", large[index], expr)
+            large = filled(run.shared[name], small, label, "forward")
+            for index, expr in elements(small):
+                yield Identity(f"{label}{subscript(index)}", "forward", large[index], expr)
 
 
-def _vjp(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
+def _vjp(run: Run, jacobian: Expectations, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
     for leaf in run.leaves:
-        shown = _shown(run, leaf)
-        found = _filled(run.gradients[leaf], symbols[leaf], f"VJP of {shown}", leaf[0])
-        for where, p, got in _components(run, leaf, symbols[leaf], found):
-            yield Identity(f"VJP of {shown}{where}", leaf[0], got, jacobian.pulled_back(p))
+        name = shown(run, leaf)
+        found = filled(run.gradients[leaf], symbols[leaf], f"VJP of {name}", leaf[0])
+        for where, p, got in components(run, leaf, symbols[leaf], found):
+            yield Identity(f"VJP of {name}{where}", leaf[0], got, jacobian.pulled_back(p))
         for again, how in (
             (run.alone, "asked for alone"),
             (run.recorded, "with create_graph"),
             (run.shared, "of large arrays"),
         ):
             if leaf in again:
-                label = f"VJP of {shown}"
-                other = _filled(again[leaf], symbols[leaf], f"{label}, {how}", leaf[0])
-                for index, _ in _elements(symbols[leaf]):
-                    text = f"{label}{_subscript(index)}, {how}"
+                label = f"VJP of {name}"
+                other = filled(again[leaf], symbols[leaf], f"{label}, {how}", leaf[0])
+                for index, _ in elements(symbols[leaf]):
+                    text = f"{label}{subscript(index)}, {how}"
                     yield Identity(text, leaf[0], other[index], found[index])
 
-        for (name, recorded), gradients in run.of_one_cotangent.items():
-            how = f"of {name} alone{', with create_graph' if recorded else ''}"
+        for (output, recorded), gradients in run.of_one_cotangent.items():
+            how = f"of {output} alone{', with create_graph' if recorded else ''}"
             others = [
                 g
                 for other, array in run.cotangents.items()
-                if other != name
+                if other != output
                 for g in expressions(array).flat
             ]
-            one = _filled(gradients[leaf], symbols[leaf], f"VJP of {shown}, {how}", leaf[0])
-            for index, expected in _elements(_without(found, others)):
-                text = f"VJP of {shown}{_subscript(index)}, {how}"
+            one = filled(gradients[leaf], symbols[leaf], f"VJP of {name}, {how}", leaf[0])
+            for index, expected in elements(_without(found, others)):
+                text = f"VJP of {name}{subscript(index)}, {how}"
                 yield Identity(text, leaf[0], one[index], expected)
 
 
-def _jvp(run: Run, jacobian: Jacobian) -> Iterator[Identity]:
-    tangent_of = _weights(run)
+def _jvp(run: Run, jacobian: Expectations) -> Iterator[Identity]:
+    tangent_of = weights(run)
     for name, tangent in run.tangents.items():
-        found = _filled(tangent, run.cotangents[name], f"JVP of {name}", name)
+        found = filled(tangent, run.cotangents[name], f"JVP of {name}", name)
         for index in np.ndindex(found.shape):
-            label = f"JVP of {name}{_subscript(index)}"
+            label = f"JVP of {name}{subscript(index)}"
             expected = jacobian.pushed_forward((name, index), tangent_of)
             yield Identity(label, name.partition("[")[0], found[index], expected)
         for leaf, tangents in run.of_one_tangent.items():
-            how = f"with the tangent of {_shown(run, leaf)} alone"
+            how = f"with the tangent of {shown(run, leaf)} alone"
             others = [
                 t for other in run.leaves if other != leaf for t in run.directions[other].values()
             ]
-            one = _filled(tangents[name], run.cotangents[name], f"JVP of {name}, {how}", name)
-            for index, expected in _elements(_without(found, others)):
-                text = f"JVP of {name}{_subscript(index)}, {how}"
+            one = filled(tangents[name], run.cotangents[name], f"JVP of {name}, {how}", name)
+            for index, expected in elements(_without(found, others)):
+                text = f"JVP of {name}{subscript(index)}, {how}"
                 yield Identity(text, name.partition("[")[0], one[index], expected)
 
 
@@ -266,32 +283,34 @@ def _without(found: Array, absent: list[Expr]) -> Array:
     """Take the terms of some tangents or cotangents out of what was found."""
     zeros = {symbol: S.Zero for expr in absent for symbol in expr.free_symbols}
     rest = np.empty(found.shape, dtype=object)
-    for index, expr in _elements(found):
+    for index, expr in elements(found):
         rest[index] = expr.xreplace(zeros)
     return rest
 
 
-def _second_order(run: Run, jacobian: Jacobian, symbols: dict[Leaf, Array]) -> Iterator[Identity]:
-    weights = _weights(run)
+def _second_order(
+    run: Run, jacobian: Expectations, symbols: dict[Leaf, Array]
+) -> Iterator[Identity]:
+    tangents = weights(run)
     for place, found in run.second.items():
         if isinstance(place, str):
-            shown, key, elements = "grad", run.leaves[0][0], run.cotangents[place]
+            name, key, like = "grad", run.leaves[0][0], run.cotangents[place]
         else:
-            shown, key, elements = _shown(run, place), place[0], symbols[place]
-        label = f"double backward by {shown}"
-        filled = _filled(found, elements, label, key)
+            name, key, like = shown(run, place), place[0], symbols[place]
+        label = f"double backward by {name}"
+        gradient = filled(found, like, label, key)
         if isinstance(place, str):
-            for index in np.ndindex(elements.shape):
-                expected = jacobian.pushed_forward((place, index), weights)
-                yield Identity(f"{label}{_subscript(index)}", key, filled[index], expected)
+            for index in np.ndindex(like.shape):
+                expected = jacobian.pushed_forward((place, index), tangents)
+                yield Identity(f"{label}{subscript(index)}", key, gradient[index], expected)
             continue
-        bent = is_parametrized(elements)
-        for where, p, got in _components(run, place, elements, filled):
-            expected = curved(run, p) if bent else jacobian.curved(p, weights)
+        bent = is_parametrized(like)
+        for where, p, got in components(run, place, like, gradient):
+            expected = jacobian.bent(p) if bent else jacobian.curved(p, tangents)
             yield Identity(f"{label}{where}", key, got, expected)
 
 
-def _components(
+def components(
     run: Run, leaf: Leaf, symbols: Array, found: Array
 ) -> Iterator[tuple[str, Expr, Expr]]:
     """Pair each input, an element or a parameter of the elements, with what was found for it."""
@@ -299,29 +318,29 @@ def _components(
         for p in run.directions[leaf]:
             yield f" along {p}", p, contracted(found, along(symbols, {p: S.One}))
     else:
-        for index, element in _elements(symbols):
-            yield _subscript(index), element, found[index]
+        for index, element in elements(symbols):
+            yield subscript(index), element, found[index]
 
 
-def _weights(run: Run) -> dict[sympy.Symbol, sympy.Symbol]:
+def weights(run: Run) -> dict[sympy.Symbol, sympy.Symbol]:
     """The tangent of each parameter."""
     return {p: t for directions in run.directions.values() for p, t in directions.items()}
 
 
-def _elements(array: Array) -> Iterator[tuple[tuple[int, ...], Any]]:
+def elements(array: Array) -> Iterator[tuple[tuple[int, ...], Any]]:
     return ((index, array[index]) for index in np.ndindex(array.shape))
 
 
-def _filled(found: Array | None, like: Any, label: str, key: str) -> Array:
+def filled(found: Array | None, like: Any, label: str, key: str) -> Array:
     """The array, zeros if there is none; Mismatch if it has another shape."""
     if found is None:
         zeros = np.empty(like.shape, dtype=object)
         zeros.fill(S.Zero)
         return zeros
     if found.shape != like.shape:
-        raise WrongShape(label, key, found.shape, like.shape)
-    elements = expressions(like) if isinstance(like, SymArray) else like
-    if any(map(is_complex, elements.flat)):
+        raise _wrong_shape(label, key, found.shape, like.shape)
+    wanted = expressions(like) if isinstance(like, SymArray) else like
+    if any(map(is_complex, wanted.flat)):
         return found
     projected = np.empty(found.shape, dtype=object)  # what arrays of floats cannot but do
     for index in np.ndindex(found.shape):
@@ -329,10 +348,10 @@ def _filled(found: Array | None, like: Any, label: str, key: str) -> Array:
     return projected
 
 
-def _shown(run: Run, leaf: Leaf) -> str:
+def shown(run: Run, leaf: Leaf) -> str:
     name, number = leaf
     return f"{name}[{number}]" if isinstance(run.inputs.values[name], list) else name
 
 
-def _subscript(index: tuple[int, ...]) -> str:
+def subscript(index: tuple[int, ...]) -> str:
     return f"[{','.join(map(str, index))}]" if index else ""

@@ -5,37 +5,39 @@ from __future__ import annotations
 import operator
 import random
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
 
 from sympy import S
 
 from ...render.to_sympy import NotSymbolic
-from ...spec.model import Example, OpSpec
+from ...spec.model import AutoElementwise, Example, OpSpec
+from ...spec.structure import outlines, unmet
+from ..calls.search import UnreachedCondition, WrongCall, search_calls
 from ..deadline import PROOF_SECONDS, TimeUp, time_limit
 from ..inputs.chambers import Chambers
-from ..inputs.corners import check_by_differences, check_corners
 from ..inputs.draw import build, examples_of
 from ..inputs.isolated import isolated_identities
 from ..inputs.kinks import is_elementwise, kink_identities, single_elements, undeclared
-from ..inputs.larger_matrices import check_larger_matrices
 from ..inputs.layouts import check_layouts
-from ..inputs.unseen_calls import suspicious_calls
+from ..inputs.special_points import check_special_points
 from ..numeric.sampling import check_numerically
 from ..numeric.sweep import is_usual, suspicious_points
 from ..report.counterexample import counterexample, show_call
+from ..report.recorder import Silence
 from ..report.verdict import Counterexample, OpVerdict, Status, worst
 from ..symbolic.complex_numbers import complex_examples, complex_numbers_given
 from ..symbolic.decisions import ProofError
 from ..symbolic.special_values import special_examples
 from ..zero.is_zero import Region, compare
 from .agreement import check_agreement, check_definition
+from .higher_orders import HigherOrders
 from .identity import (
     Derivatives,
     Identity,
     Mismatch,
-    WrongShape,
     duality,
     identities,
     kernel_at_tie,
@@ -46,13 +48,15 @@ EXTRA_SECONDS = 8.0
 """A call that no example makes is then left to differences: symbols may be too many for it."""
 
 
-def prove_op(spec: OpSpec, seconds: float = PROOF_SECONDS) -> OpVerdict:
+def prove_op(
+    spec: OpSpec, seconds: float = PROOF_SECONDS, recorder: Silence | None = None
+) -> OpVerdict:
     """The verdict on one op of the generated package; never raises for what the op does.
 
-    It is given up after so many seconds of computing.
+    It is given up after so many seconds of computing. `recorder` hears what was proved.
     """
     started, started_computing = time.perf_counter(), time.process_time()
-    proof = _Proof(spec)
+    proof = _Proof(spec, recorder or Silence())
     try:
         with time_limit(seconds):
             proof.prove()
@@ -76,14 +80,18 @@ _Proved = set[tuple[object, object]]
 class _Proof:
     """The proof of one op so far."""
 
-    def __init__(self, spec: OpSpec) -> None:
+    def __init__(self, spec: OpSpec, recorder: Silence) -> None:
         self._spec = spec
+        self._recorder = recorder
         self._statuses: set[Status] = set()
         self._identities = 0
         self._chambers = 0
+        self._calls = 0
+        self._conditions = 0
         self._found: Counterexample | None = None
         self._notes: list[str] = []
         self._is_piecewise = False
+        self._higher_orders = HigherOrders(spec)
         self._call = spec.name
         """The example at hand."""
         self._spent: dict[str, float] = {}
@@ -100,6 +108,7 @@ class _Proof:
                     point = inputs.draw(random.Random(self._spec.name))
                     self._identities += check_layouts(self._spec, inputs, point)
                 self._identities += check_numerically(self._spec)
+                self._search(examples_of(self._spec))
                 self._statuses.add(Status.TESTED)
                 return
             examples = examples_of(self._spec)
@@ -110,14 +119,20 @@ class _Proof:
                 special_examples(self._spec, examples), complex_numbers_given(self._spec, examples)
             ):
                 self._extra_example(example)
-            for example in suspicious_calls(self._spec, examples):
-                self._unseen_call(example)
-            self._identities += check_corners(self._spec, (*examples, *with_complex))
-            self._identities += check_larger_matrices(self._spec, examples)
-            if is_elementwise(self._spec):
+            self._at(self._spec.name)
+            self._identities += check_special_points(self._spec, examples)
+            self._identities += self._higher_orders.decide_with_numbers()
+            self._notes += self._higher_orders.notes()
+            self._search(examples)
+            if is_elementwise(self._spec) and self._may_be_single(examples):
                 self._sweep(examples)
                 if self._spec.kinks or self._is_piecewise:
                     self._breakpoints(examples)
+            if Status.CERTIFIED in self._statuses and self._spec.proof == "symbolic":
+                self.fail(
+                    "some identities were not decided, and hold at random points only; "
+                    "`proof: {certified: why}` accepts that"
+                )
         except _Refuted as refuted:
             self._statuses.add(Status.REFUTED)
             self._found = refuted.found
@@ -157,10 +172,14 @@ class _Proof:
             seconds,
             self._found,
             tuple(self._notes),
+            self._calls,
+            self._conditions,
         )
 
     def _extra_example(self, example: Example) -> None:
         """One that the spec does not give: it may refute, but need not be possible."""
+        if unmet(self._spec, outlines(self._spec, example)) is not None:
+            return
         try:
             with time_limit(EXTRA_SECONDS):
                 self._example(example)
@@ -169,47 +188,54 @@ class _Proof:
         except Mismatch as mismatch:
             if mismatch.key != "forward":  # no symbols stand for such a call
                 raise
+            self._recorder.left(example, str(mismatch))
         except (Exception, TimeUp) as error:
-            how = "tried with differences only" if self._by_differences(example) else "not tried"
             why = f"{type(error).__name__}: {error}" if str(error) else "symbols took too long"
-            self._notes.append(f"{self._call} was {how}: {why}")
+            self._notes.append(f"{self._call} was tried with numbers only: {why}")
+            self._recorder.left(example, why)
 
-    def _unseen_call(self, example: Example) -> None:
-        """A gradient of a wrong shape never reaches users, and the sizes may not be meant."""
+    def _search(self, examples: tuple[Example, ...]) -> None:
+        """Go through calls that no example makes, with numbers."""
         try:
-            self._extra_example(example)
-        except WrongShape as mismatch:
-            if mismatch.is_mistake:
-                raise
-            self._notes.append(f"{self._call} was not tried: {mismatch}")
-
-    def _by_differences(self, example: Example) -> bool:
-        """Compare what can be of an example that symbols cannot go through; False for nothing."""
-        try:
-            compared = check_by_differences(self._spec, example)
-        except Mismatch:
-            raise
-        except Exception:
-            return False
-        self._identities += compared
-        return compared > 0
+            covered = search_calls(self._spec, examples)
+        except WrongCall as wrong:
+            label, key = wrong.mismatch.label, wrong.mismatch.key
+            raise _Refuted(
+                Counterexample(
+                    label, key, wrong.call, message=str(wrong), suggestion=wrong.suggestion
+                )
+            ) from None
+        except UnreachedCondition as unreached:
+            raise _Refuted(
+                Counterexample(
+                    unreached.label,
+                    unreached.key,
+                    "",
+                    message=str(unreached),
+                    suggestion="give an example that reaches it, or leave out what is computed "
+                    "then; `requires:` says which calls are meant",
+                )
+            ) from None
+        self._calls, self._conditions = covered.calls, covered.conditions
 
     def _example(self, example: Example) -> None:
         inputs = build(self._spec, example)
         self._at(show_call(self._spec, inputs))
+        self._recorder.call(example, self._call)
         # Symbols are called the same in every chamber, so most of these come up again.
         known, proved = Derivatives(), _Proved()
         chambers = Chambers(self._spec, inputs, random.Random(self._spec.name))
         runs = chambers.runs()
         first = next(runs)
-        self._identities += check_layouts(self._spec, inputs, first.point)
         for run in chain([first], runs):
             self._chambers += 1
             self._is_piecewise |= any(decision.branches for decision in run.decisions)
             self._run(run, known, proved)
+        self._identities += check_layouts(self._spec, inputs, first.point)
         unvisited = chambers.unvisited()
         self._ties(chambers)
         for run, identity in isolated_identities(self._spec, first):
+            self._recorder.run("isolated", run)
             self._check(identity, run, Region(run.point, ()))
         if unvisited:
             shown = ", ".join(unvisited[:3]) + (" ..." if len(unvisited) > 3 else "")
@@ -218,6 +244,7 @@ class _Proof:
     def _ties(self, chambers: Chambers) -> None:
         """Check ties; skipped where the op or its gradient is not defined."""
         for place, run in chambers.ties():
+            self._recorder.run("tie", run, place)
             for identity in kernel_at_tie(run, place):
                 if S.NaN in (identity.got, identity.expected):  # floats may know a limit
                     self._identities += check_definition(self._spec, run, by_value=True)
@@ -227,11 +254,32 @@ class _Proof:
                 with suppress(ProofError):
                     self._check(duality(run, place), run, Region(run.point, ()))
 
+    def _may_be_single(self, examples: tuple[Example, ...]) -> bool:
+        """Return whether the op is meant for single elements, on which elementwise ones are proved.
+
+        Raises ProofError for an op that says it is elementwise and is not.
+        """
+        singles = (single_elements(self._spec, example) for example in examples)
+        required = [unmet(self._spec, outlines(self._spec, single)) for single in singles]
+        refusing = next(filter(None, required), None)
+        if refusing is not None and any(
+            isinstance(rule, AutoElementwise) for _, rule in self._spec.jvps
+        ):
+            raise ProofError(
+                "what is elementwise is proved on single elements, which `requires` refuses: "
+                f"leave out `{refusing.formula.text.strip()}`"
+            )
+        if refusing is not None and (self._spec.kinks or self._is_piecewise):
+            self._notes.append("breakpoints unchecked: `requires` refuses single elements")
+        return refusing is None
+
     def _sweep(self, examples: tuple[Example, ...]) -> None:
         """Decide with symbols at points where numbers are suspicious."""
         for example in examples:
             inputs, points = suspicious_points(self._spec, example)
             self._at(show_call(self._spec, inputs))
+            if points:
+                self._recorder.call(example, self._call, "sweep")
             for point in points:
                 complete = partial(inputs.complete, point, random.Random(self._spec.name))
                 run = execute(self._spec, inputs, point, complete)
@@ -241,8 +289,10 @@ class _Proof:
 
     def _breakpoints(self, examples: tuple[Example, ...]) -> None:
         """The declared ones behave as declared, and there are no others."""
+        self._recorder.call(None, "", "kinks")
         try:
             for run, identity in kink_identities(self._spec, examples):
+                self._recorder.run("kink", run)
                 self._check(identity, run, Region(run.point, ()))
             missing = next(filter(None, map(self._undeclared, examples)), None)
         except NotSymbolic as error:
@@ -274,17 +324,35 @@ class _Proof:
 
     def _identities_of(self, run: Run, known: Derivatives, proved: _Proved) -> None:
         region = Region(run.point, (*run.decisions, *run.inputs.conditions))
+        self._recorder.run("chamber", run)
         for identity in identities(run, known):
-            key = (identity.got, identity.expected)
-            if key in proved:
-                self._identities += 1
-            elif self._check(identity, run, region) is Status.PROVED:
-                proved.add(key)
+            self._identity_of(identity, run, region, proved)
+        with self._unrecorded():
+            for identity in self._higher_orders.identities(run, known):
+                self._identity_of(identity, run, region, proved)
+
+    @contextmanager
+    def _unrecorded(self) -> Iterator[None]:
+        """Leave compositions out of the certificate: its check has none to compare them with."""
+        recorder, self._recorder = self._recorder, Silence()
+        try:
+            yield
+        finally:
+            self._recorder = recorder
+
+    def _identity_of(self, identity: Identity, run: Run, region: Region, proved: _Proved) -> None:
+        key = (identity.got, identity.expected)
+        if key in proved:
+            self._identities += 1
+            self._recorder.identity(identity)
+        elif self._check(identity, run, region) is Status.PROVED:
+            proved.add(key)
 
     def _check(self, identity: Identity, run: Run, region: Region) -> Status:
         self._identities += 1
         answer = compare(identity.got, identity.expected, region)
         self._statuses.add(answer.status)
+        self._recorder.identity(identity, answer.how)
         if answer.point is not None:
             raise _Refuted(counterexample(self._spec, run.inputs, identity, answer.point, region))
         return answer.status

@@ -48,6 +48,8 @@ class Run:
     """The arguments that gradients flow to."""
     outputs: dict[str, Array] = field(default_factory=dict)
     """The differentiable outputs."""
+    real_ones: set[str] = field(default_factory=set)
+    """The outputs of real numbers, where arguments are complex."""
     fixed: dict[str, Array] = field(default_factory=dict)
     """The other outputs, such as indices."""
     defined: dict[str, Array] = field(default_factory=dict)
@@ -197,6 +199,8 @@ def _forward(spec: OpSpec, run: Run) -> None:
             run.defined[name] = expressions(array) if array.dtype == object else array
     taken = {param.name for param in spec.signature.params}
     complex_ones = _complex_outputs(spec, run)
+    if any(is_complex(expr) for leaf in run.leaves for expr in run.array(leaf).flat):
+        run.real_ones = run.outputs.keys() - complex_ones
     for name, array in run.outputs.items():
         label = "grad" if len(run.outputs) == 1 else f"grad_{name}"
         label = f"{label}_" if label in taken else label
@@ -309,6 +313,9 @@ def _backward_twice(spec: OpSpec, run: Run) -> None:
         return
     for cotangent in cotangents:
         cotangent.requires_grad_()
+    for name in run.real_ones:
+        if outputs[name].requires_grad:
+            outputs[name].register_hook(_real_part)
     leaves = list(call.tensors.values())
     first = grad(roots, leaves, cotangents, create_graph=True, allow_unused=True)
     run.recorded = {leaf: _expressions(g) for leaf, g in zip(call.tensors, first, strict=True)}
@@ -327,6 +334,13 @@ def _backward_twice(spec: OpSpec, run: Run) -> None:
             allow_unused=True,
         )
     run.second = {name: _expressions(g) for name, g in zip(names, found, strict=True)}
+
+
+def _real_part(grad: Any) -> Any:
+    """The gradient of a real tensor, as dtypes make it of floats: symbols do not show them."""
+    from gradspec import real
+
+    return real(grad)
 
 
 def _forward_mode(spec: OpSpec, run: Run, leaves: list[Leaf]) -> dict[str, Array | None]:

@@ -56,9 +56,9 @@ def at_border(site: sympy.Expr, point: Point) -> Iterator[Point]:
         others = {s: point.values[s] for s in site.free_symbols if s != symbol}
         alone = site.subs(others)
         if alone.is_polynomial(symbol) and sympy.degree(alone, symbol) == 1:
-            (border,) = sympy.solve(alone, symbol)
-            if border.is_Rational:
-                yield point.moved({symbol: border})
+            for border in sympy.solve(alone, symbol):  # none if the symbol has the other sign
+                if border.is_Rational:
+                    yield point.moved({symbol: border})
 
 
 def _at_zero_of_squares(total: sympy.Expr, point: Point) -> Iterator[Point]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,20 +39,57 @@ _CONSTANTS = {"pi": ExactConstant(sympy.pi), "inf": np.inf}
 
 def comparisons(argument: str, condition: str) -> list[tuple[ast.expr, ast.expr]]:
     """The pairs `(smaller, larger)` that a condition asks for; `!=` holds almost everywhere."""
+    pairs = []
+    for relation, left, right in _relations(argument, condition):
+        if isinstance(relation, ast.Lt | ast.LtE):
+            pairs.append((left, right))
+        elif isinstance(relation, ast.Gt | ast.GtE):
+            pairs.append((right, left))
+    return pairs
+
+
+def _relations(argument: str, condition: str) -> Iterator[tuple[ast.cmpop, ast.expr, ast.expr]]:
     text = WORDS.get(condition.strip(), condition).format(argument)
     tree = ast.parse(text, mode="eval").body
-    chains = tree.values if isinstance(tree, ast.BoolOp) else [tree]
-    pairs = []
-    for chain in chains:
+    for chain in tree.values if isinstance(tree, ast.BoolOp) else [tree]:
         if not isinstance(chain, ast.Compare):
             raise ValueError(f"the domain of {argument!r} is not a comparison: {condition}")
         sides = [chain.left, *chain.comparators]
-        for relation, left, right in zip(chain.ops, sides, sides[1:], strict=False):
-            if isinstance(relation, ast.Lt | ast.LtE):
-                pairs.append((left, right))
-            elif isinstance(relation, ast.Gt | ast.GtE):
-                pairs.append((right, left))
-    return pairs
+        yield from zip(chain.ops, sides, sides[1:], strict=False)
+
+
+def is_inside(conditions: Iterable[tuple[str, str]], values: Mapping[str, Any]) -> bool:
+    """Return whether arrays are between the borders of a domain; zero is nonnegative."""
+    for condition, difference in differences(conditions, values):
+        is_closed = condition.strip() == "nonnegative"
+        if not (np.asarray(difference) >= 0 if is_closed else np.asarray(difference) > 0).all():
+            return False
+    return True
+
+
+def is_at_gap(conditions: Iterable[tuple[str, str]], values: Mapping[str, Any]) -> bool:
+    """Return whether an element is what a domain leaves out by `!=`."""
+    return any(
+        np.any(evaluate(left, values) == evaluate(right, values))
+        for argument, condition in conditions
+        for relation, left, right in _relations(argument, condition)
+        if isinstance(relation, ast.NotEq) and _are_given(left, right, values)
+    )
+
+
+def _are_given(left: ast.expr, right: ast.expr, values: Mapping[str, Any]) -> bool:
+    given = {name for name, value in values.items() if value is not None}
+    return _names(left) | _names(right) <= given | _CONSTANTS.keys()
+
+
+def differences(
+    conditions: Iterable[tuple[str, str]], values: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Each condition with what it says is positive; those on absent arguments are left out."""
+    for argument, condition in conditions:
+        for smaller, larger in comparisons(argument, condition):
+            if _are_given(smaller, larger, values):
+                yield condition, evaluate(larger, values) - evaluate(smaller, values)
 
 
 def evaluate(tree: ast.expr, values: Mapping[str, Any]) -> Any:
@@ -82,5 +119,8 @@ def bounds(argument: str, conditions: list[str]) -> tuple[float, float]:
 
 
 def _is_number(tree: ast.expr) -> bool:
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return names <= _CONSTANTS.keys()
+    return _names(tree) <= _CONSTANTS.keys()
+
+
+def _names(tree: ast.expr) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

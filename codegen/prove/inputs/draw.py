@@ -18,7 +18,7 @@ from ...spec.vocabulary import FACTORIZATIONS
 from ..numeric.evaluate import Point
 from ..symbolic.complex_numbers import is_complex
 from ..symbolic.decisions import Decision
-from ..symbolic.exact_constants import exact_number
+from ..symbolic.exact_constants import as_exact, exact_number
 from ..symbolic.symbols import SymArray, expressions, lift, sym_array
 from . import domain
 from .parametrize import parametrized
@@ -125,7 +125,7 @@ def build(spec: OpSpec, example: Example) -> Inputs:
         elif type(param.default).__name__ == "_Required":
             raise ValueError(f"an example of {spec.name} lacks a value for `{param.name}`")
         else:
-            inputs.values[param.name] = param.default
+            inputs.values[param.name] = as_exact(param.default)
     inputs.conditions = list(_conditions(spec, inputs.values))
     return inputs
 
@@ -134,7 +134,7 @@ def _argument(param: Param, given: Any, spec: OpSpec, inputs: Inputs) -> Any:
     if param.type.base == "ScalarType" and isinstance(given, str):
         return np.dtype(given)
     if param.type.base != "Tensor" or given is None:
-        return given
+        return as_exact(given)
     bounds = domain.bounds(param.name, [c for name, c in spec.domain if name == param.name])
     if not param.type.is_list:
         return _tensor(param.name, given, bounds, inputs)
@@ -182,14 +182,11 @@ def _complex_symbols(name: str, shape: tuple[int, ...], known: dict[Any, Any]) -
 
 
 def _conditions(spec: OpSpec, values: dict[str, Any]) -> Iterator[Decision]:
-    given = {name: value for name, value in values.items() if value is not None}
-    for argument, condition in spec.domain:
-        for smaller, larger in domain.comparisons(argument, condition):
-            difference = domain.evaluate(larger, given) - domain.evaluate(smaller, given)
-            for element in np.asarray(difference, dtype=object).flat:
-                bound = lift(element)
-                if not is_complex(bound):  # complex numbers have no order: no cut is hit by chance
-                    yield Decision(bound, positive=True, branches=False)
+    for _, difference in domain.differences(spec.domain, values):
+        for element in np.asarray(difference, dtype=object).flat:
+            bound = lift(element)
+            if not is_complex(bound):  # complex numbers have no order: no cut is hit by chance
+                yield Decision(bound, positive=True, branches=False)
 
 
 def examples_of(spec: OpSpec) -> tuple[Example, ...]:

@@ -25,6 +25,7 @@ from ..identities.identity import Derivatives, Identity, Jacobian
 from ..identities.run import Run, execute
 from ..numeric.evaluate import Point
 from ..symbolic.decisions import Decision
+from ..symbolic.exact_constants import exact_number
 from .borders import at_border
 from .draw import Inputs, build
 
@@ -162,7 +163,7 @@ def single_elements(spec: OpSpec, example: Example) -> Example:
 def _scalars(inputs: Inputs, point: Point) -> dict[str, sympy.Expr]:
     """The numbers among the arguments: witnesses of tensors, and plain ones."""
     values: dict[str, sympy.Expr] = {
-        name: sympy.nsimplify(value, rational=True)
+        name: exact_number(value)
         for name, value in inputs.values.items()
         if isinstance(value, int | float)
     }

@@ -63,15 +63,37 @@ class Point:
         value = self.value(expr)
         if isinstance(value, self._mp.mpc):
             value = value.real
-        if abs(value) <= self._mp.mpf(10) ** -self.digits * self.scale(expr):
+        if self._is_zero(expr, value):
             return 0
         return 1 if value > 0 else -1
+
+    def _is_zero(self, expr: sympy.Expr, value: Any) -> bool:
+        """Return whether a value is zero to all digits; a product with such a factor is, too."""
+        if abs(value) <= self._mp.mpf(10) ** -self.digits * self.scale(expr):
+            return True
+        if not abs(value) < self._mp.mpf(10) ** -(self.digits // 2):
+            return False
+        if expr.is_Mul:
+            return any(self._is_zero(factor, self.value(factor)) for factor in expr.args)
+        if expr.is_Pow and expr.exp.is_positive:
+            return self._is_zero(expr.base, self.value(expr.base))
+        return expr.is_Add and all(self._is_zero(term, self.value(term)) for term in expr.args)
 
     def scale(self, expr: sympy.Expr) -> Any:
         """The magnitude of the largest term of a sum, which its rounding errors go by."""
         terms = sympy.Add.make_args(expr)
         sizes = [abs(self.value(term)) for term in terms]
         return max([size for size in sizes if self._mp.isfinite(size)], default=self._mp.mpf(1))
+
+    def magnitude(self, expr: sympy.Expr) -> Any:
+        """Return what a value would be if no terms cancelled, which rounding errors go by."""
+        if expr.is_Add:
+            return self._mp.fsum(map(self.magnitude, expr.args))
+        if expr.is_Mul:
+            return self._mp.fprod(map(self.magnitude, expr.args))
+        if expr.is_Pow and expr.exp.is_Integer and expr.exp.is_positive:
+            return self.magnitude(expr.base) ** int(expr.exp)
+        return abs(self.value(expr))
 
     def _compute(self, expr: sympy.Expr) -> Any:
         mp = self._mp

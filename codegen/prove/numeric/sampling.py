@@ -15,16 +15,16 @@ from ..zero.number_fields import numeric_values
 POINTS = 5
 
 
-def check_numerically(spec: OpSpec) -> int:
+def check_numerically(spec: OpSpec, *, points: int = POINTS, seed: str = "") -> int:
     """Compare gradients with differences, and count them. Raises Mismatch where they differ."""
     from gradspec.autograd import gradcheck, gradgradcheck
 
-    rng = random.Random(spec.name)
+    rng = random.Random(spec.name + seed)
     checked = 0
     for example in examples_of(spec):
         inputs = build(spec, example)
         leaves = differentiable_leaves(spec, inputs)
-        for _ in range(POINTS):
+        for _ in range(points):
             values = numeric_values(inputs, inputs.draw(rng))
             function = _as_function(spec, values, leaves)
             tensors = tuple(Call(spec, values, leaves).tensors.values())

@@ -95,13 +95,9 @@ def _grid() -> Array:
 
 def _inside(spec: OpSpec, values: dict[str, Any]) -> Array:
     """Mask the elements that are in the domain."""
-    given = {name: value for name, value in values.items() if value is not None}
     inside = np.ones(len(_grid()), dtype=bool)
-    for argument, condition in spec.domain:
-        for smaller, larger in domain.comparisons(argument, condition):
-            inside &= np.asarray(
-                domain.evaluate(larger, given) > domain.evaluate(smaller, given), dtype=bool
-            )
+    for _, difference in domain.differences(spec.domain, values):
+        inside &= np.asarray(difference > 0, dtype=bool)
     return inside
 
 

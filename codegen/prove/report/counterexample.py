@@ -23,10 +23,10 @@ def counterexample(
     spec: OpSpec, inputs: Inputs, identity: Identity, point: Point, region: Region
 ) -> Counterexample:
     """The identity's two sides at a point where they differ, as simple as it can be."""
-    identity, point = smallest(identity, point, region, _symbols_of(inputs))
+    identity, point = smallest(identity, point, region, symbols_of(inputs))
     read = identity.got.free_symbols | identity.expected.free_symbols
     # Two constants differ in a region: a point of it tells which.
-    symbols = sorted(read or _symbols_of(inputs), key=str)
+    symbols = sorted(read or symbols_of(inputs), key=str)
     got, expected = _values(point, identity)
     return Counterexample(
         label=identity.label,
@@ -41,7 +41,7 @@ def counterexample(
     )
 
 
-def _symbols_of(inputs: Inputs) -> set[sympy.Symbol]:
+def symbols_of(inputs: Inputs) -> set[sympy.Symbol]:
     """The symbols that the arguments are made of."""
     arrays = [array for name in inputs.values for array in inputs.tensors(name)]
     return set().union(

@@ -65,6 +65,8 @@ class _Derivation:
         self._ops = {op.signature.name for op in table.ops}
         self._reader = SympyReader(table)
         self._symbols = _symbols(spec)
+        if param not in self._symbols:
+            raise NotSymbolic(f"`{param}` is a list")
         self._x = self._symbols[param]
 
     def of(self, block: ir.Block) -> str:

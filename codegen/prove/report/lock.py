@@ -1,11 +1,16 @@
 """`proofs.lock`: what was proved, and a digest of everything the proof depends on.
 
-    mul.Tensor     proved     142 identities, 3 chambers   sha256:1f2e...
-    softsign       proved      38 identities, 4 chambers   sha256:90ab...
+    mul.Tensor  proved   142 identities, 3 chambers, 418 calls, 2 conditions   sha256:1f2e...
+    softsign    proved    38 identities, 4 chambers, 240 calls, 0 conditions   sha256:90ab...
         self = grad / (1 + abs(self))**2
+        derived from sha256:77c0...
 
-One op a line, in the order of the table; below it the formulas that were derived for it. An op
-whose digest has not changed need not be proved again.
+Calls are those beside the examples that were compared with slopes; of conditions every one came out
+both ways.
+
+One op a line, in the order of the table; below it the formulas that were derived for it, with a
+digest of these and of what they were derived from. An op whose digest has not changed need not be
+proved again.
 """
 
 from __future__ import annotations
@@ -35,8 +40,10 @@ _LONGEST_LINE = 200
 
 _LINE = re.compile(
     r"(?P<name>\S+) +(?P<status>\w+) +(?P<identities>\d+) identities, (?P<chambers>\d+) chambers?"
+    r", (?P<calls>\d+) calls?, (?P<conditions>\d+) conditions?"
     r" +(?P<digest>sha256:[0-9a-f]+)"
 )
+_BASIS = re.compile(r"    derived from (?P<basis>sha256:[0-9a-f]+)")
 _DERIVED = re.compile(r"    (?P<param>\w+) = (?P<formula>.+)")
 
 
@@ -48,9 +55,13 @@ class Entry:
     status: str
     identities: int
     chambers: int
+    calls: int
+    conditions: int
     digest: str
     derived: tuple[tuple[str, str], ...] = ()
     """`(argument, formula)` where the spec says `auto`."""
+    basis: str = ""
+    """The digest of these formulas and of what they were derived from."""
 
     @classmethod
     def of(cls, verdict: OpVerdict, digest: str) -> Entry:
@@ -60,6 +71,8 @@ class Entry:
             verdict.status.value,
             verdict.identities,
             verdict.chambers,
+            verdict.calls,
+            verdict.conditions,
             digest,
         )
 
@@ -78,6 +91,10 @@ def read(path: Path) -> dict[str, Entry]:
                 derived = (*found[last].derived, (match["param"], match["formula"]))
                 found[last] = replace(found[last], derived=derived)
             continue
+        if match := _BASIS.fullmatch(line):
+            if last:
+                found[last] = replace(found[last], basis=match["basis"])
+            continue
         match = _LINE.fullmatch(line)
         last = match["name"] if match else ""
         if match:
@@ -86,6 +103,8 @@ def read(path: Path) -> dict[str, Entry]:
                 match["status"],
                 int(match["identities"]),
                 int(match["chambers"]),
+                int(match["calls"]),
+                int(match["conditions"]),
                 match["digest"],
             )
     return found
@@ -111,14 +130,27 @@ def _lines(entries: list[Entry]) -> Iterable[str]:
     name_width = max((len(entry.name) for entry in entries), default=0)
     status_width = max((len(entry.status) for entry in entries), default=0)
     for entry in entries:
-        chambers = f"{entry.chambers} chamber{'' if entry.chambers == 1 else 's'}"
-        counts = f"{entry.identities:>5} identities, {chambers}"
+        counts = ", ".join(
+            [
+                f"{entry.identities:>5} identities",
+                counted(entry.chambers, "chamber"),
+                counted(entry.calls, "call"),
+                counted(entry.conditions, "condition"),
+            ]
+        )
         yield (
-            f"{entry.name:<{name_width}}  {entry.status:<{status_width}}  {counts:<32}"
+            f"{entry.name:<{name_width}}  {entry.status:<{status_width}}  {counts:<57}"
             f"  {entry.digest}"
         )
         for param, formula in entry.derived:
             yield f"    {param} = {formula}"
+        if entry.basis:
+            yield f"    derived from {entry.basis}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 call`, `2 calls`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def digests(

@@ -73,6 +73,10 @@ class OpVerdict:
     seconds: float = 0.0
     counterexample: Counterexample | None = None
     notes: tuple[str, ...] = ()
+    calls: int = 0
+    """Calls beside the examples at which every derivative was compared with slopes."""
+    conditions: int = 0
+    """Conditions of the formulas, each of which some call took both ways."""
 
     @property
     def holds(self) -> bool:
@@ -94,7 +98,9 @@ def explain(verdict: OpVerdict, spec: OpSpec) -> list[Diagnostic]:
         message = f"`{spec.name}` could not be proved: {reason}"
         return [Diagnostic("GS071", spec.span, message, _advice(reason))]
     text = f"{found.label} is wrong in `{found.call}`"
-    if found.message:
+    if not found.call:
+        text = f"{found.label} {found.message}"
+    elif found.message:
         text += f": {found.message}"
     else:
         at = ", ".join(f"{symbol} = {value}" for symbol, value in found.point)

@@ -18,7 +18,13 @@ from ...spec.model import Example, OpSpec, Type
 
 def is_complex(expr: Expr) -> bool:
     """Return whether an expression is written with `i`."""
-    return bool(expr.has(I))
+    left = [expr]
+    while left:
+        part = left.pop()
+        if part is I:
+            return True
+        left += part.args
+    return False
 
 
 def conjugate(expr: Expr) -> Expr:

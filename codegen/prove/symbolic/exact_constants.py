@@ -1,5 +1,7 @@
 """Exact stand-ins for `gradspec.core.constants`, so that a proof knows pi and not 3.14159...
 
+The numbers that an op is given as attributes are exact in the same way: `0.7 ** 2` is 49/100.
+
 `install` must run before the runtime is imported. The stand-ins are floats too: numeric code that
 meets one computes with its value, as always.
 """
@@ -13,7 +15,9 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import sympy
+from scipy.special import erf, erfc, gammaln
 
 _SIMPLE_DENOMINATOR = 10**6
 
@@ -48,7 +52,7 @@ class _Exact:
         """Arrays of floats meet a plain number, and so keep their dtype."""
         if any(getattr(getattr(x, "dtype", None), "kind", "") == "O" for x in inputs):
             return NotImplemented
-        return getattr(ufunc, method)(*map(_plain, inputs), **options)
+        return getattr(ufunc, method)(*map(as_plain, inputs), **options)
 
 
 class ExactConstant(_Exact, float):
@@ -87,10 +91,25 @@ class ExactComplex(_Exact, complex):
         return (ExactComplex, (self.expr,))
 
 
-def _plain(operand: Any) -> Any:
-    if isinstance(operand, ExactComplex):
-        return complex(operand)
-    return float(operand) if isinstance(operand, ExactConstant) else operand
+def as_exact(value: Any) -> Any:
+    """An attribute of an op such that Python's arithmetic on it is exact; a list item by item.
+
+    What is not a finite float stays as it is, and so does the zero that has a sign.
+    """
+    if isinstance(value, list | tuple):
+        return type(value)(map(as_exact, value))
+    if type(value) is float and math.isfinite(value) and str(value) != "-0.0":
+        return ExactConstant(exact_number(value))
+    return value
+
+
+def as_plain(value: Any) -> Any:
+    """The float or complex number that an exact one is for everybody else."""
+    if isinstance(value, list | tuple):
+        return type(value)(map(as_plain, value))
+    if isinstance(value, ExactComplex):
+        return complex(value)
+    return float(value) if isinstance(value, ExactConstant) else value
 
 
 def _operator(combine: Callable[..., sympy.Expr]) -> Callable[..., Any]:
@@ -102,6 +121,43 @@ def _operator(combine: Callable[..., sympy.Expr]) -> Callable[..., Any]:
 
     return method
 
+
+def _arithmetic(name: str, combine: Callable[..., sympy.Expr]) -> Callable[..., Any]:
+    """An operator that does as Python's where no number of sympy's is the answer."""
+    exact = _operator(combine)
+
+    def method(*operands: Any) -> Any:
+        if not all(isinstance(operand, int | float | complex) for operand in operands):
+            return NotImplemented  # an array does it
+        if all(map(_is_moderate, operands)) and not _divides_by_zero(name, *operands):
+            return exact(*operands)
+        self = as_plain(operands[0])
+        return getattr(self, name)(*map(as_plain, operands[1:]))
+
+    return method
+
+
+def _is_moderate(operand: Any) -> bool:
+    """Return whether sympy may compute with a number, which it never rounds."""
+    if not isinstance(operand, float | complex) or isinstance(operand, _Exact):
+        return True
+    return math.isfinite(abs(operand))
+
+
+def _divides_by_zero(name: str, *operands: Any) -> bool:
+    match name:
+        case "__truediv__":
+            return bool(operands[1] == 0)
+        case "__rtruediv__":
+            return bool(operands[0] == 0)
+        case "__pow__" | "__rpow__":
+            base, exponent = operands if name == "__pow__" else operands[::-1]
+            return base == 0 or not abs(exponent) <= _LARGEST_EXPONENT
+    return False
+
+
+_LARGEST_EXPONENT = 1000
+"""Powers beyond have more digits than a proof can carry along."""
 
 _OPERATORS: dict[str, Callable[..., sympy.Expr]] = {
     "__neg__": lambda a: -a,
@@ -119,8 +175,8 @@ _OPERATORS: dict[str, Callable[..., sympy.Expr]] = {
     "__rpow__": lambda a, b: b**a,
 }
 for _name, _combine in _OPERATORS.items():
-    setattr(ExactConstant, _name, _operator(_combine))
-    setattr(ExactComplex, _name, _operator(_combine))
+    setattr(ExactConstant, _name, _arithmetic(_name, _combine))
+    setattr(ExactComplex, _name, _arithmetic(_name, _combine))
 
 
 _VALUES: dict[str, sympy.Expr] = {"pi": sympy.pi, "e": sympy.E}
@@ -142,11 +198,34 @@ _FUNCTIONS: dict[str, Callable[..., sympy.Expr]] = {
 }
 
 
+def _function(name: str, combine: Callable[..., sympy.Expr]) -> Callable[..., Any]:
+    """A function of numbers; as floats have it where the answer is no number, as at a pole."""
+    exact = _operator(combine)
+
+    def method(number: Any) -> Any:
+        if _is_moderate(number):
+            if isinstance(number, complex):
+                return exact(number)
+            found = combine(exact_number(number))
+            if found.is_real is not False and found.is_finite is not False:
+                return ExactConstant(found)
+        with np.errstate(all="ignore"):
+            return _of_floats(name)(as_plain(number)).item()
+
+    return method
+
+
+def _of_floats(name: str) -> Callable[..., Any]:
+    special = {"rsqrt": lambda x: 1 / np.sqrt(x), "lgamma": gammaln, "erf": erf, "erfc": erfc}
+    found: Callable[..., Any] = special.get(name) or getattr(np, name)
+    return found
+
+
 def exact_module(name: str = "gradspec.core.constants") -> ModuleType:
     """A module with the names of `gradspec.core.constants` and exact values."""
     module = ModuleType(name)
     made: dict[str, Any] = {key: ExactConstant(expr) for key, expr in _VALUES.items()}
-    made |= {key: _operator(function) for key, function in _FUNCTIONS.items()}
+    made |= {key: _function(key, function) for key, function in _FUNCTIONS.items()}
     made |= {"inf": math.inf, "nan": math.nan}
     vars(module).update(made)
     module.__dict__["__all__"] = sorted(made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...ir.nodes import Attribute, Block, Compare, Const, Name
+from ...ir.nodes import Block, Compare, Const, Name
 from ...ir.walk import walk
 from ...spec.model import Example, Formula, OpSpec
 
@@ -25,19 +25,6 @@ def special_examples(spec: OpSpec, examples: tuple[Example, ...]) -> Iterator[Ex
             yield Example(tuple((first | {param: value}).items()), examples[0].span)
 
 
-def examples_of_dimensions(spec: OpSpec, examples: tuple[Example, ...]) -> Iterator[Example]:
-    """The first example again, with as many dimensions as a formula tells apart.
-
-    A formula with `self.ndim < 4` may be wrong for more dimensions than any example has.
-    """
-    first = dict(examples[0].args)
-    for param, ndim in dict.fromkeys(_compared_dimensions(spec)):
-        shape = first.get(param)
-        if isinstance(shape, list) and len(shape) != ndim:
-            changed = [1] * max(ndim - len(shape), 0) + shape[: max(ndim, 0)]
-            yield Example(tuple((first | {param: changed}).items()), examples[0].span)
-
-
 def _may_be(kind: str | None, value: Any) -> bool:
     if isinstance(value, str):
         return kind == "str"
@@ -51,18 +38,6 @@ def _compared(spec: OpSpec) -> Iterator[tuple[str, Any]]:
                 case Compare(left=Name(id=name), right=Const(value=int() | float() | str() as v)):
                     if not isinstance(v, bool):
                         yield name, v
-
-
-def _compared_dimensions(spec: OpSpec) -> Iterator[tuple[str, int]]:
-    """Numbers of dimensions that a formula tells apart."""
-    for block in formulas(spec):
-        for node in walk(block):
-            match node:
-                case Compare(
-                    left=Attribute(value=Name(id=name), name="ndim"), right=Const(value=int() as n)
-                ):
-                    primal = name.removesuffix("_p").removesuffix("_t")
-                    yield from ((primal, n), (primal, n + 1))
 
 
 def formulas(spec: OpSpec) -> Iterator[Block]:

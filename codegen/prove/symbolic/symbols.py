@@ -158,6 +158,8 @@ class SymArray(np.ndarray[Any, Any]):
         module = getattr(func, "__module__", "") or ""
         if module.startswith(("numpy.linalg", "numpy.fft")) and func.__name__ not in _BY_PARTS:
             raise ProofError(f"`{module}.{func.__name__}` has no exact twin")
+        if func is np.where:  # which would round a number before it is put among symbols
+            args = tuple(map(_plain, args))
         return as_symbols(super().__array_function__(func, types, args, kwargs))
 
     def __getitem__(self, index: Any) -> Any:

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ...spec.model import OpSpec
+from ...spec.model import Example, OpSpec
+from ..calls.points import SYMMETRIC
+from ..calls.structures import structures
 from ..deadline import TimeUp, time_limit
 from ..identities.definition import evaluate_definition
 from ..identities.run import Leaf, argument, differentiable_leaves
 from ..inputs.draw import Inputs, build, examples_of
-from ..inputs.larger_matrices import SYMMETRIC
-from ..inputs.variations import varied
 from ..numeric.slopes import (
     TANGENTS,
     Answer,
@@ -37,6 +37,9 @@ SECONDS = 8.0
 
 DRAWS = 3
 """Random points for each varied call."""
+
+_MOST = 300
+"""Calls near the examples, these among them."""
 
 _TOLERANCE = 1e-7
 
@@ -71,7 +74,8 @@ def _calls(spec: OpSpec) -> Iterator[tuple[dict[str, Any], list[Leaf]]]:
     rng = random.Random(spec.name)
     examples = examples_of(spec)
     with_complex = chain(complex_examples(spec, examples), complex_numbers_given(spec, examples))
-    for example in chain(examples, with_complex, varied(spec, examples)):
+    varied = (Example(tuple(args.items()), spec.span) for args in structures(spec, examples, _MOST))
+    for example in chain(with_complex, varied):
         try:
             inputs = build(spec, example)
             leaves = differentiable_leaves(spec, inputs)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
 
 import sympy
 from sympy import Expr
@@ -19,6 +21,8 @@ SECONDS = 5.0
 """How long one difference may take before only numbers can speak for it."""
 
 CERTIFYING_POINTS = 20
+
+_ROUNDING = float(sympy.Float(10) ** -DIGITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +50,27 @@ class Region:
             yield point
 
 
+class How(StrEnum):
+    """The ways in which an identity was decided."""
+
+    EQUAL = "equal"
+    """Both sides are the same expression."""
+    RATIONAL = "rational"
+    """The numerator of the difference vanishes as a polynomial."""
+    REWRITTEN = "rewritten"
+    """It does so, or sympy says so, after functions were rewritten."""
+    NUMBERS = "numbers"
+    """The values agree to all digits at many points."""
+    REFUTED = "refuted"
+    """They differ at one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The status of one identity, and for a refuted one the point that refutes it."""
+    """The status of one identity, how it was found, and the point that refutes a refuted one."""
 
     status: Status
+    how: How
     point: Point | None = None
 
 
@@ -60,18 +80,18 @@ def compare(got: Expr, expected: Expr, region: Region, *, seconds: float = SECON
     Refuted means that they differ at a point, by more than rounding to 50 digits can explain.
     """
     if got == expected:
-        return Answer(Status.PROVED)
+        return Answer(Status.PROVED, How.EQUAL)
     difference = got - expected
     if difference == 0:
-        return Answer(Status.PROVED)
+        return Answer(Status.PROVED, How.EQUAL)
     try:
         with time_limit(seconds):
             if is_rationally_zero(difference):
-                return Answer(Status.PROVED)
+                return Answer(Status.PROVED, How.RATIONAL)
     except TimeUp:
         pass
-    if _differ(got, expected, region.witness):
-        return Answer(Status.REFUTED, region.witness)
+    if differ(got, expected, region.witness):
+        return Answer(Status.REFUTED, How.REFUTED, region.witness)
     return _compare_hard(got, expected, region, seconds)
 
 
@@ -80,22 +100,22 @@ def _compare_hard(got: Expr, expected: Expr, region: Region, seconds: float) -> 
     points = region.points(random.Random(0))
     for _ in range(3):
         point = next(points)
-        if _differ(got, expected, point):
-            return Answer(Status.REFUTED, point)
+        if differ(got, expected, point):
+            return Answer(Status.REFUTED, How.REFUTED, point)
     try:
         with time_limit(seconds):
             if _zero_after_rewriting(got - expected, region):
-                return Answer(Status.PROVED)
+                return Answer(Status.PROVED, How.REWRITTEN)
     except TimeUp:
         pass
     for _ in range(CERTIFYING_POINTS):
         point = next(points)
-        if _differ(got, expected, point):
-            return Answer(Status.REFUTED, point)
-    return Answer(Status.CERTIFIED)
+        if differ(got, expected, point):
+            return Answer(Status.REFUTED, How.REFUTED, point)
+    return Answer(Status.CERTIFIED, How.NUMBERS)
 
 
-def _differ(got: Expr, expected: Expr, point: Point) -> bool:
+def differ(got: Expr, expected: Expr, point: Point) -> bool:
     """Return whether the values differ. Raises ProofError where there is no expected value.
 
     Asked again with more digits where rounding could be to blame.
@@ -108,12 +128,14 @@ def _differ(got: Expr, expected: Expr, point: Point) -> bool:
             raise ProofError(f"the derivative is not defined at the point: {expected}")
         if is_nan(left):
             return True
-        if left == right:
-            return False
-        tolerance = sympy.Float(10) ** -DIGITS
-        if abs(left - right) <= max(abs(left), abs(right), 1) * float(tolerance):
+        if not are_far_apart(left, right):
             return False
     return True
+
+
+def are_far_apart(left: Any, right: Any) -> bool:
+    """Return whether two values differ by more than rounding to 50 digits can explain."""
+    return bool(left != right and abs(left - right) > max(abs(left), abs(right), 1) * _ROUNDING)
 
 
 def _zero_after_rewriting(difference: Expr, region: Region) -> bool:

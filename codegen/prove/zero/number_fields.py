@@ -10,6 +10,7 @@ from ..identities.run import Array
 from ..inputs.draw import Inputs
 from ..numeric.evaluate import Point, to_float
 from ..symbolic.complex_numbers import is_complex
+from ..symbolic.exact_constants import as_plain
 from ..symbolic.symbols import SymArray, expressions
 
 
@@ -24,7 +25,7 @@ def numeric(value: Any, point: Point) -> Any:
         return floats(expressions(value), point)
     if isinstance(value, list):
         return [numeric(item, point) for item in value]
-    return value
+    return as_plain(value)
 
 
 def floats(exact: Array, point: Point) -> Array:

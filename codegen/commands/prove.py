@@ -1,0 +1,150 @@
+"""`gradspec prove`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from ..certification import UnknownOp, prove_named
+from ..diagnostics import SpecError
+from ..pipeline import ProofFailure
+from ..progress import ProofProgress
+from ..prove.report.verdict import OpVerdict
+from ..target import Target
+from .generate import discard_option, refuted, run
+from .options import (
+    backend_option,
+    fail,
+    interrupted,
+    jobs_option,
+    json_option,
+    kernels_option,
+    out_option,
+    package_option,
+    show_json,
+    shown_path,
+)
+from .place import target_of
+
+
+@click.command(
+    short_help="Prove what changed, every op (--all), or some ops.",
+    epilog="Exit status: 0 every formula holds; 1 a mistake or a refuted formula; 2 usage.",
+)
+@click.argument("words", nargs=-1, metavar="[SPEC] [OP]...")
+@out_option
+@package_option
+@kernels_option
+@jobs_option
+@backend_option
+@click.option("--all", "everything", is_flag=True, help="Prove every op, also unchanged ones.")
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to this file what was proved, for `gradspec verify`. With --all, or OPs.",
+)
+@discard_option
+@json_option
+def prove(
+    words: tuple[str, ...],
+    out: str | None,
+    package: str | None,
+    kernels: Path | None,
+    jobs: int,
+    backend: str,
+    everything: bool,
+    certificate: Path | None,
+    discard_edits: bool,
+    as_json: bool,
+) -> None:
+    """Prove the formulas of SPEC; with --all every one, whatever the lock says.
+
+    Of OPs, named as for `gradspec explain`, those are proved and no package is written.
+    """
+    spec, names = _told(words)
+    if names and everything:
+        raise click.UsageError("Name ops, or give --all, not both.")
+    if certificate is not None and not (names or everything):
+        raise click.UsageError(
+            "A certificate is about what is proved now: give --all, or the names of ops."
+        )
+    target = target_of(spec, out, package, kernels, writes=not names, as_json=as_json)
+    if names:
+        _prove_named(target, names, jobs, backend, certificate, as_json)
+        return
+    run(
+        target,
+        jobs,
+        prove_all=everything,
+        discard_edits=discard_edits,
+        as_json=as_json,
+        backend=backend,
+        certificate=certificate,
+    )
+
+
+def _told(words: tuple[str, ...]) -> tuple[Path | None, tuple[str, ...]]:
+    """Tell the spec, which is a YAML file, from the names of ops."""
+    if not words:
+        return None, ()
+    first = Path(words[0])
+    if first.suffix not in (".yaml", ".yml") and not first.is_file():
+        return None, words
+    if not first.is_file():
+        raise click.BadParameter(f"File '{first}' does not exist.", param_hint="'[SPEC]'")
+    return first, words[1:]
+
+
+def _prove_named(
+    target: Target,
+    names: tuple[str, ...],
+    jobs: int,
+    backend: str,
+    certificate: Path | None,
+    as_json: bool,
+) -> None:
+    started = time.perf_counter()
+    try:
+        with ProofProgress() as progress:
+            verdicts = prove_named(
+                target,
+                names,
+                jobs=jobs,
+                backend=backend,
+                certificate_path=certificate,
+                begin=lambda ops: progress.begin(len(ops)),
+                progress=lambda verdict: progress.advance(f"{verdict.name}: {verdict.status}"),
+            )
+    except UnknownOp as unknown:
+        help = f" {unknown.help[0].upper()}{unknown.help[1:]}" if unknown.help else ""
+        click.echo(f"{unknown}{help}", err=True)
+        sys.exit(1)
+    except SpecError as error:
+        fail(error, as_json=as_json)
+    except ProofFailure as failure:
+        refuted(failure, target, as_json=as_json)
+    except KeyboardInterrupt:
+        interrupted()
+    _report(verdicts, certificate, time.perf_counter() - started, as_json)
+
+
+def _report(
+    verdicts: list[OpVerdict], certificate: Path | None, seconds: float, as_json: bool
+) -> None:
+    if as_json:
+        proved = [verdict.to_json() for verdict in verdicts]
+        show_json({"ok": True, "seconds": round(seconds, 3), "proved_now": proved})
+        return
+    for verdict in verdicts:
+        chambers = f"{verdict.chambers} chamber{'' if verdict.chambers == 1 else 's'}"
+        click.echo(f"{verdict.name}: {verdict.status}, {verdict.identities} identities, {chambers}")
+    counts = Counter(verdict.status for verdict in verdicts)
+    states = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
+    ops = f"{len(verdicts)} op{'' if len(verdicts) == 1 else 's'}"
+    click.echo(f"{ops}: {states}, in {seconds:.1f} s.")
+    if certificate is not None:
+        click.echo(f"Wrote {shown_path(certificate)}")

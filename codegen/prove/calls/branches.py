@@ -1,0 +1,254 @@
+"""The sides of every condition in the formulas of an op: which of them were reached by a call.
+
+A condition is a comparison, or what an `if` or `and` asks; of whole numbers and flags that an
+argument holds, also what `&` and `|` join, as no symbol stands for them. A formula is read once
+more for this, as Python on arrays that notes each answer. A comparison of tensors has an answer for
+each element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...ir import nodes as ir
+from ...ir.walk import free_names, walk
+from ...render.base import ATOM, COMPARE, indented
+from ...spec.model import Formula, OpSpec
+from ...spec.scope import gradient_names
+from ...spec.vocabulary import CONSTANTS
+from ..identities.definition import (
+    DefinitionRenderer,
+    compile_formula,
+    evaluate_definition,
+    given,
+)
+from ..identities.run import Leaf
+
+_SEEN = "seen__"
+"""A name that no formula can have."""
+
+
+@dataclass
+class Condition:
+    """A condition of a formula, with the answers that calls gave."""
+
+    key: str
+    """What the spec calls the formula."""
+    text: str
+    answers: set[bool] = field(default_factory=set)
+    of_nothing: set[bool] = field(default_factory=set)
+    """The answers at calls with a tensor that has no elements: these show little."""
+    excluded: set[bool] = field(default_factory=set)
+    """The answers at calls that `requires` excludes."""
+
+    @property
+    def missing(self) -> list[bool]:
+        """The answers that no call with elements gave."""
+        return [answer for answer in (True, False) if answer not in self.answers]
+
+    @property
+    def unreached(self) -> list[bool]:
+        """The answers that no call gave, not even one that is not meant."""
+        return [a for a in self.missing if a not in self.of_nothing | self.excluded]
+
+
+def conditions_of(spec: OpSpec) -> list[Condition]:
+    """Every condition of the formulas of an op, without answers."""
+    found: list[Condition] = []
+    for key, formula in _formulas(spec):
+        _NotingRenderer(spec, key, formula, found).statements(formula.block, "return {}")
+    return found
+
+
+def _formulas(spec: OpSpec) -> Iterator[tuple[str, Formula]]:
+    definitions = (("forward", spec.forward), ("kernel", spec.kernel))
+    vjps = ((", ".join(names), rule) for names, rule in spec.vjps)
+    for key, rule in (*definitions, *vjps, *spec.jvps):
+        if isinstance(rule, Formula):
+            yield key, rule
+
+
+class Branches:
+    """The conditions of all formulas of an op, and what calls answered so far."""
+
+    def __init__(self, spec: OpSpec) -> None:
+        self._spec = spec
+        self.conditions: list[Condition] = []
+        self._formulas = list(self._compiled())
+        self._kind = "answers"
+        """The set of a condition in which its answer is noted."""
+
+    def missing(self) -> list[Condition]:
+        """The conditions that are answered one way only."""
+        return [condition for condition in self.conditions if condition.missing]
+
+    def note(
+        self,
+        values: dict[str, Any],
+        outputs: dict[str, Any],
+        cotangents: dict[str, Any],
+        tangents: dict[Leaf, Any],
+    ) -> bool:
+        """Note the answers of one call; return whether one of them is new."""
+        if not self.conditions:
+            return False
+        before = sum(len(condition.answers) for condition in self.conditions)
+        is_of_nothing = any(not a.size for value in values.values() for a in _arrays(value))
+        self._kind = "of_nothing" if is_of_nothing else "answers"
+        self._evaluate(self._names(values, outputs, cotangents, tangents))
+        return sum(len(condition.answers) for condition in self.conditions) > before
+
+    def note_excluded(self, values: dict[str, Any]) -> None:
+        """Note the answers of a call that `requires` excludes: no such call is meant."""
+        if not any(condition.unreached for condition in self.conditions):
+            return
+        try:
+            outputs = evaluate_definition(self._spec, values)
+        except Exception:
+            outputs = {}
+        self._kind = "excluded"
+        self._evaluate(self._names(values, outputs, outputs, {}))
+
+    def _evaluate(self, known: dict[str, Any]) -> None:
+        """Evaluate every formula whose names are known."""
+        for names, formula in self._formulas:
+            if all(name in known for name in names):
+                try:
+                    formula(*(known[name] for name in names))
+                except Exception:
+                    continue  # no call of this formula
+
+    def _names(
+        self,
+        values: dict[str, Any],
+        outputs: dict[str, Any],
+        cotangents: dict[str, Any],
+        tangents: dict[Leaf, Any],
+    ) -> dict[str, Any]:
+        """Everything that a formula may read, by name."""
+        params = self._spec.signature.params
+        known = {param.name: given(param, values[param.name]) for param in params}
+        for param in self._spec.signature.tensor_params:
+            known[f"{param.name}_p"] = values[param.name]
+            known[f"{param.name}_t"] = _tangent(param.name, values[param.name], tangents)
+        for output in self._spec.signature.outputs:
+            known[output.name] = _listed(output.name, outputs)
+            known[f"grad_{output.name}"] = _listed(output.name, cotangents)
+        names = gradient_names(self._spec)
+        if names and names[0] == "grad" and cotangents:
+            everything = list(cotangents.values())
+            known |= {"grad": everything[0], "grads": everything}
+        return known
+
+    def _compiled(self) -> Iterator[tuple[tuple[str, ...], Callable[..., Any]]]:
+        """Every formula of the spec, with the names that it reads."""
+        for key, formula in _formulas(self._spec):
+            before = len(self.conditions)
+            made = self._compile(key, formula)
+            if len(self.conditions) > before:
+                yield made
+
+    def _compile(self, key: str, formula: Formula) -> tuple[tuple[str, ...], Callable[..., Any]]:
+        names = tuple(sorted(free_names(formula.block) - set(CONSTANTS)))
+        renderer = _NotingRenderer(self._spec, key, formula, self.conditions)
+        return names, compile_formula(renderer, formula.block, names, {_SEEN: self._seen})
+
+    def _seen(self, number: int, answer: Any) -> Any:
+        """Note an answer and pass it on."""
+        condition = self.conditions[number]
+        answers: set[bool] = getattr(condition, self._kind)
+        if isinstance(answer, np.ndarray):
+            if answer.size:
+                answers |= {bool(answer.any()), bool(answer.all())}
+        else:
+            answers.add(bool(answer))
+        return answer
+
+
+class _NotingRenderer(DefinitionRenderer):
+    """A formula whose conditions note their answers."""
+
+    def __init__(
+        self, spec: OpSpec, key: str, formula: Formula, conditions: list[Condition]
+    ) -> None:
+        self._data = _kinds_of_data(spec)
+        self._key = key
+        self._formula = formula
+        self._conditions = conditions
+
+    def render_compare(self, node: ir.Compare) -> tuple[str, int]:
+        return self._noted(node, super().render_compare(node)[0]), ATOM
+
+    def render_binary(self, node: ir.Binary) -> tuple[str, int]:
+        rendered = super().render_binary(node)
+        if node.op in ("&", "|") and self._is_of_data(node):
+            return self._noted(node, rendered[0]), ATOM
+        return rendered
+
+    def _is_of_data(self, node: ir.Expr) -> bool:
+        """Return whether conditions are joined, one of which is about what an argument holds."""
+        kinds = {
+            self._data[n.id] for n in walk(node) if isinstance(n, ir.Name) and n.id in self._data
+        }
+        return "bool" in kinds or (
+            "int" in kinds and any(isinstance(n, ir.Compare) for n in walk(node))
+        )
+
+    def render_logic(self, node: ir.Logic) -> tuple[str, int]:
+        operands = (self._test(operand) for operand in node.operands)
+        return f"({f' {node.op} '.join(operands)})", ATOM
+
+    def render_conditional(self, node: ir.Conditional) -> tuple[str, int]:
+        then, otherwise = self.render(node.then), self.render(node.otherwise)
+        return f"(({then}) if {self._test(node.test)} else ({otherwise}))", ATOM
+
+    def _branches(
+        self,
+        test: ir.Expr,
+        then: tuple[ir.Stmt, ...],
+        otherwise: tuple[ir.Stmt, ...],
+        result: str,
+    ) -> list[str]:
+        lines = [f"if {self._test(test)}:", *indented(self._suite(then, result))]
+        return [*lines, "else:", *indented(self._suite(otherwise, result))] if otherwise else lines
+
+    def _test(self, test: ir.Expr) -> str:
+        if isinstance(test, ir.Compare | ir.Logic):
+            return self.render(test, COMPARE)
+        if isinstance(test, ir.Unary) and test.op == "not":
+            return f"(not {self._test(test.operand)})"
+        return self._noted(test, self.render(test))
+
+    def _noted(self, node: ir.Expr, source: str) -> str:
+        text = self._formula.text[node.span.start : node.span.end]
+        self._conditions.append(Condition(self._key, text))
+        return f"{_SEEN}({len(self._conditions) - 1}, {source})"
+
+
+def _kinds_of_data(spec: OpSpec) -> dict[str, str]:
+    """The arguments for which examples give whole numbers or flags: `int` or `bool`."""
+    given = (arg for example in spec.examples for arg in example.args)
+    kinds = {name: next(iter(value)) for name, value in given if isinstance(value, Mapping)}
+    return {name: kind for name, kind in kinds.items() if kind in ("int", "bool")}
+
+
+def _listed(name: str, arrays: dict[str, Any]) -> Any:
+    """One array of this name, or the list of all `name[0]`, `name[1]` ..."""
+    return arrays[name] if name in arrays else [a for n, a in arrays.items() if f"{name}[" in n]
+
+
+def _arrays(value: Any) -> Iterator[Any]:
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, np.ndarray):
+            yield item
+
+
+def _tangent(name: str, value: Any, tangents: dict[Leaf, Any]) -> Any:
+    """The tangent of an argument; its value stands for one that has none."""
+    if isinstance(value, list):
+        return [tangents.get((name, number), item) for number, item in enumerate(value)]
+    return tangents.get((name, 0), value)

@@ -1,0 +1,594 @@
+"""One call with numbers: its derivatives in every mode beside the slopes of its values.
+
+A slope is that of the values along a line, from both sides. Where the sides agree, the derivatives
+must be the slope, at single points too. Where they differ, as at a kink or a tie, the VJP must lie
+between them, and the JVP must be its transpose.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ...spec.model import NonDifferentiable, NotImplementedYet
+from ..identities.identity import Mismatch
+from ..identities.run import Call, Leaf
+from .call import CallWithNumbers, Lines, NoCall
+from .measures import (
+    HUGE,
+    SMOOTH,
+    bends,
+    extrapolated,
+    is_finite,
+    is_smooth,
+    is_steep,
+    magnitude,
+    pairing,
+    short,
+    to_single,
+)
+from .roots import takes_root_of_zero
+from .structures import is_called_by_formulas
+
+Array = np.ndarray[Any, Any]
+
+TOLERANCE = 2e-4
+"""Error of a slope, relative to the largest one."""
+
+FINE_TOLERANCE = 1e-7
+"""Error of a slope from six points, relative to the largest products that it is the sum of."""
+
+FINE_STEP = 2.0**-10
+
+SINGLE_TOLERANCE = 5e-3
+
+LARGE = 500.0
+"""From this size on an exponential may overflow where the derivative does not."""
+
+ROUNDING = 16 * 2.0**-52
+"""Error of a value, relative to its size."""
+
+NEARBY = 60
+"""So many points around a kink tell which slopes may be chosen there."""
+
+
+@dataclass
+class Judge(CallWithNumbers):
+    """Compare the derivatives of one call, in every mode, with slopes of its values."""
+
+    others: list[Judge] = field(default_factory=list)
+    """The same call with other dtypes."""
+
+    def run(self) -> int:
+        """Return the number of comparisons. Raises Mismatch; NoCall where none can be made."""
+        middle = self.start()
+        self._unchanging(middle)
+        if not (self.leaves and self.names):
+            return self.checked
+        self.gradients = self._vjp(self.leaves, self.weights)
+        if any(middle[n].dtype in (np.float32, np.complex64) for n in self.names):
+            # Too coarse for slopes; those of the same call in double precision are looked at.
+            self._pushed_and_pulled(self, self.gradients, self.weights, "in single precision")
+            return self.checked
+        try:
+            if not self._look_along(self._directions(), middle):
+                self._look_along(self._apart(), middle)
+        except Mismatch:
+            self._look_along(self._apart(), middle)  # which tells the argument
+            raise
+        if self.is_usual:
+            self._finely()
+        self._subsets()
+        if self.is_usual and not self.has_factors and not self.spec.is_private:
+            self._other_dtypes()
+        self._second_order()
+        return self.checked
+
+    def _look_along(self, directions: Iterator[Lines], middle: dict[str, Array]) -> bool:
+        """Compare along some lines; return whether the values are smooth along all of them."""
+        self.lines = [
+            (line, slopes) for line in directions for slopes in self._slopes(line, middle)
+        ]
+        overflows = self._may_overflow()
+        for _, slopes in self.lines:
+            for name, pair in slopes.items():
+                self.rough[name] = self.rough.get(name, overflows) | is_steep(*pair)
+                if (kinks := bends(*pair)).any() and self._may_be_nan_at_kinks:
+                    self.rough[name] = self.rough[name] | kinks
+        smooth = all(is_smooth(*pair) for _, slopes in self.lines for pair in slopes.values())
+        for direction, slopes in self.lines:
+            self._along(direction, slopes, middle)
+        return smooth
+
+    @functools.cached_property
+    def _may_be_nan_at_kinks(self) -> bool:
+        return self.is_at_gap or takes_root_of_zero(self.spec, self.values)
+
+    def _may_overflow(self) -> bool:
+        """Return whether numbers are so large that rounding explains nan; or there are none."""
+        sizes = [np.abs(self.at(leaf)) for leaf in self.leaves if self.at(leaf).size]
+        return not sizes or any(size.max() >= LARGE for size in sizes)
+
+    def _along(
+        self, direction: Lines, slopes: dict[str, tuple[Array, Array]], middle: dict[str, Array]
+    ) -> None:
+        """Compare the VJP and the JVP with the slope along one line."""
+        differentiable = {n: middle[n] for n in self.names}
+        tangents = self._jvp(direction)
+        pulled = sum(pairing(self.gradients[leaf], d) for leaf, d in direction.items())
+        key = next(iter(direction))[0]
+        if tangents is not None:
+            pushed = sum(pairing(self.weights[n], tangents[n]) for n in self.names)
+            size = sum(magnitude(self.weights[n], tangents[n]) for n in self.names)
+            size += sum(magnitude(self.gradients[leaf], d) for leaf, d in direction.items())
+            if np.isfinite(size):
+                self._same(
+                    pulled,
+                    pushed,
+                    1e-6 * size + 1e-7,
+                    f"VJP of {key}",
+                    key,
+                    f"the JVP gives {pushed:.6g}",
+                )
+            for n in self.names:
+                self._tangent(n, tangents[n], *slopes[n], direction)
+        ahead, behind = (
+            sum(pairing(self.weights[n], pair[side]) for n, pair in slopes.items())
+            for side in (0, 1)
+        )
+        size = sum(magnitude(self.weights[n], a) for n, (a, _) in slopes.items())
+        size += sum(magnitude(self.weights[n], v) for n, v in differentiable.items()) * 1e-6
+        if pulled != 0 or not all(self._flat(n, direction).all() for n in self.names):
+            try:
+                self._slope(pulled, ahead, behind, size, f"VJP of {key}", key)
+            except Mismatch:
+                if tangents is None or self.is_usual or not self._has_kinks:
+                    raise  # at a kink the JVP was looked at, element by element
+
+    def _finely(self) -> None:
+        """Look for a small error of the VJP: two slopes of many digits have to show it."""
+        direction, slopes = self.lines[0]
+        if not all(is_smooth(*pair) for pair in slopes.values()):
+            return
+        if not any(self.gradients[leaf].any() for leaf in direction):
+            return  # stairs are looked at elsewhere
+        ahead, behind = (
+            sum(pairing(self.weights[n], pair[side]) for n, pair in slopes.items())
+            for side in (0, 1)
+        )
+        pulled = sum(pairing(self.gradients[leaf], d) for leaf, d in direction.items())
+        size = sum(magnitude(self.gradients[leaf], d) for leaf, d in direction.items())
+        rounding = ROUNDING * sum(magnitude(self.weights[n], self.outputs[n]) for n in self.names)
+        slack = FINE_TOLERANCE * max(size, 1e-3) + 2 * abs(ahead - behind) + rounding / self.step
+        close = (ahead + behind) / 2
+        self.checked += 1
+        if abs(pulled - close) <= slack:
+            return
+        slope, error = self._extrapolated(direction)
+        if max(error, abs(slope - close)) < 0.1 * abs(pulled - slope):
+            key = next(iter(direction))[0]
+            self._same(pulled, slope, slack, f"VJP of {key}", key, f"the slope is {slope:.10g}")
+
+    def _extrapolated(self, direction: Lines) -> tuple[float, float]:
+        """A slope from six points farther away, and how far it may be off."""
+        values_at = self._values_at(self.names)
+        quotients = []
+        for step in (FINE_STEP, 2 * FINE_STEP, 4 * FINE_STEP):
+            try:
+                ahead, behind = (
+                    values_at({leaf: self.at(leaf) + s * d for leaf, d in direction.items()})
+                    for s in (step, -step)
+                )
+            except Exception:
+                return np.nan, np.inf
+            moved = (pairing(self.weights[n], ahead[n] - behind[n]) for n in self.names)
+            quotients.append(sum(moved) / (2 * step))
+        return extrapolated(quotients)
+
+    def _slope(
+        self, got: float, ahead: float, behind: float, size: float, label: str, key: str
+    ) -> None:
+        """Compare a gradient with the slopes of both sides, if these agree, or there is one."""
+        sides = [side for side in (ahead, behind) if not np.isnan(side)]  # nan: beyond a border
+        if not sides or max(map(abs, sides)) > HUGE or self._may_refuse(got):
+            return
+        size = max(size if np.isfinite(size) else 0.0, *map(abs, sides), 1e-3)
+        wanted = sum(sides) / len(sides)
+        if len(sides) == 1:
+            slack = 0.02 * size
+        elif abs(ahead - behind) <= SMOOTH * size:
+            slack = TOLERANCE * size + 2 * abs(ahead - behind)
+        else:
+            return
+        self._same(got, wanted, slack, label, key, f"the slope is {wanted:.6g}")
+
+    def _may_refuse(self, got: float) -> bool:
+        """Return whether nan or an infinity is an answer: at a kink, or outside the domain."""
+        is_rough = any(np.any(rough) for rough in self.rough.values())
+        return not np.isfinite(got) and (is_rough or not self.is_inside)
+
+    def _same(
+        self, got: float, wanted: float, slack: float, label: str, key: str, what: str
+    ) -> None:
+        self.checked += 1
+        if not abs(got - wanted) <= slack:
+            raise Mismatch(label, key, f"is {got:.10g} along a line: {what}")
+
+    def _tangent(
+        self, name: str, tangent: Array, ahead: Array, behind: Array, direction: Lines
+    ) -> None:
+        """Compare a tangent with the slopes of both sides: at a kink it lies between them."""
+        both = np.isfinite(ahead) & np.isfinite(behind)
+        size = max(np.abs(ahead[both]).max(initial=1e-3), np.abs(behind[both]).max(initial=0))
+        if size > HUGE:
+            return
+        gap, wanted = np.abs(ahead - behind), (ahead + behind) / 2
+        off = np.abs(tangent - wanted)
+        if (off[tangent == 0] > 0).any():
+            off = np.where(self._flat(name, direction) & (tangent == 0), 0, off)
+        smooth, kink = both & (gap <= SMOOTH * size), both & (gap > 0.01 * size)
+        is_nan = ~np.isfinite(tangent)
+        rounding = ROUNDING * np.abs(self.outputs[name]) / self.step
+        wrong = smooth & ~(off <= TOLERANCE * size + 2 * gap + rounding)
+        wrong |= kink & ~(off <= 0.52 * gap + 0.01 * size)
+        wrong &= ~(is_nan & (self.rough[name] | (not self.is_inside)))
+        self.checked += 1
+        if wrong.any() and not self.is_usual and self._has_kinks:
+            wrong &= ~self._is_choice(name, tangent, direction, size)
+        if wrong.any():
+            place = tuple(int(i) for i in np.argwhere(wrong)[0])
+            text = f"{list(place)} " if place else ""
+            raise Mismatch(
+                f"JVP of {name}",
+                name.partition("[")[0],
+                f"{text}is {tangent[place]:.6g}: the slopes of both sides are {behind[place]:.6g} "
+                f"and {ahead[place]:.6g}",
+            )
+
+    def _is_choice(self, name: str, tangent: Array, direction: Lines, size: float) -> Array:
+        """Return where a tangent at a kink lies between those of points around it."""
+        found = []
+        for _ in range(NEARBY):
+            moved = {
+                leaf: self.at(leaf) + 1e-2 * self._random(self.at(leaf)) for leaf in self.leaves
+            }
+            around = replace(self, values=self._moved(moved))
+            middle = around._values_at([name])({})
+            found.append(around._lines(direction, around._values_at([name]), middle)[name][0])
+        low, high = np.nanmin(found, axis=0), np.nanmax(found, axis=0)
+        slack = 0.05 * size
+        return np.asarray((low - slack <= tangent) & (tangent <= high + slack))
+
+    # ---- derivatives
+
+    def _vjp(
+        self, leaves: list[Leaf], weights: dict[str, Array], *, recorded: bool = False
+    ) -> Lines:
+        from gradspec.autograd import grad
+        from gradspec.core.tensor import wrap
+
+        try:
+            call = Call(self.spec, self._fresh(), leaves)
+            outputs = call()
+            names = [n for n in weights if outputs[n].requires_grad]
+            found: tuple[Any, ...] = (None,) * len(leaves)
+            if names:
+                found = grad(
+                    [outputs[n] for n in names],
+                    list(call.tensors.values()),
+                    [wrap(weights[n]) for n in names],
+                    create_graph=recorded,
+                    allow_unused=True,
+                )
+        except Exception as error:
+            self._refuse(error, leaves[0][0], "VJP of")
+        gradients: Lines = {}
+        for leaf, gradient in zip(leaves, found, strict=True):
+            at = self.at(leaf)
+            if gradient is None:
+                gradients[leaf] = np.zeros_like(at)
+                continue
+            self._fits(gradient.array, at, f"VJP of {leaf[0]}", leaf[0])
+            gradients[leaf] = gradient.array
+        return gradients
+
+    def _jvp(self, direction: Lines) -> dict[str, Array] | None:
+        from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
+        from gradspec.core.tensor import wrap
+
+        if any(isinstance(rule, NotImplementedYet) for _, rule in self.spec.jvps):
+            return None
+        try:
+            with dual_level():
+                call = Call(self.spec, self._fresh(), [])
+                for leaf, line in direction.items():
+                    call.replace(leaf, make_dual(wrap(self.at(leaf)), wrap(line)))
+                duals = {n: unpack_dual(t) for n, t in call().items() if n in self.names}
+        except Exception as error:
+            self._refuse(error, self.names[0].partition("[")[0], "JVP of")
+        found = {}
+        for n, dual in duals.items():
+            if dual.tangent is None:
+                found[n] = np.zeros_like(dual.primal.array)
+            else:
+                label, key = f"JVP of {n}", n.partition("[")[0]
+                self._fits(dual.tangent.array, dual.primal.array, label, key)
+                found[n] = dual.tangent.array
+        return found
+
+    def _refuse(self, error: Exception, key: str, what: str) -> NoReturn:
+        """Raise Mismatch for a rule that raises where the forward did not.
+
+        A derivative may say that it is not implemented, and formulas make their own calls only.
+        """
+        if isinstance(error, Mismatch):
+            raise error
+        text = f"raises {type(error).__name__}: {error}"
+        if "not implemented" in text or is_called_by_formulas(self.spec):
+            raise NoCall(text) from None
+        raise Mismatch(f"{what} {key}", key, text) from None
+
+    def _fits(self, found: Array, of: Array, label: str, key: str) -> None:
+        if found.shape == of.shape and found.dtype == of.dtype:
+            return
+        if is_called_by_formulas(self.spec):
+            raise NoCall("formulas make no such call")
+        kinds = f"is {found.dtype}{list(found.shape)} for {of.dtype}{list(of.shape)}"
+        raise Mismatch(label, key, kinds)
+
+    def _subsets(self) -> None:
+        """Each argument alone, and each output alone: the others absent, and zero."""
+        if len(self.leaves) > 1:
+            for leaf in self.leaves:
+                (alone,) = self._vjp([leaf], self.weights).values()
+                self._equal(
+                    alone, self.gradients[leaf], f"VJP of {leaf[0]}, asked for alone", leaf[0]
+                )
+        if len(self.names) > 1:
+            for name in self.names:
+                one = self._vjp(self.leaves, {name: self.weights[name]})
+                zeros = {n: w if n == name else np.zeros_like(w) for n, w in self.weights.items()}
+                with_zeros = self._vjp(self.leaves, zeros)
+                for leaf in self.leaves:
+                    label = f"VJP of {leaf[0]} for {name} alone"
+                    self._equal(one[leaf], with_zeros[leaf], label, leaf[0])
+
+    def _equal(
+        self, got: Array, wanted: Array, label: str, key: str, tolerance: float = 1e-7
+    ) -> None:
+        self.checked += 1
+        if not is_finite(wanted):
+            return
+        size = np.abs(wanted).max(initial=1e-3)
+        if not (np.abs(got - wanted) <= tolerance * size).all():
+            raise Mismatch(
+                label, key, f"is {short(got)}, and together with the others {short(wanted)}"
+            )
+
+    def _other_dtypes(self) -> None:
+        """The same numbers in single precision, all of them and one by one, and as whole numbers.
+
+        The gradients are the same, roughly, and each is of the dtype of its argument.
+        """
+        floats = [leaf for leaf in self._float_leaves() if self.at(leaf).dtype.kind == "f"]
+        for chosen in [floats, *([leaf] for leaf in floats if len(floats) > 1)]:
+            values = self._moved({leaf: to_single(self.at(leaf)) for leaf in chosen})
+            is_meant = chosen == floats or {name for name, _ in floats} <= set(self.spec.promotes)
+            self._in_other_dtypes(values, self.gradients, "in single precision", is_meant)
+        for leaf in floats if len(floats) > 1 else []:
+            whole = np.round(self.at(leaf)) + 0.0  # never -0.0
+            rounded = Judge(self.spec, self._moved({leaf: whole}), self.rng, True)
+            try:
+                rounded.start()
+                gradients = rounded._vjp(rounded.leaves, self.weights)
+            except (Exception, Mismatch):
+                continue
+            values = self._moved({leaf: whole.astype(np.int64)})
+            is_meant = {name for name, _ in floats} <= set(self.spec.promotes)
+            self._in_other_dtypes(values, gradients, f"with whole numbers for {leaf[0]}", is_meant)
+
+    def _in_other_dtypes(
+        self, values: dict[str, Any], gradients: Lines, how: str, is_meant: bool
+    ) -> None:
+        """Compare gradients; rules of ops that do not promote may refuse two dtypes."""
+        again = Judge(self.spec, values, self.rng, True)
+        try:
+            again.start()
+        except (Exception, Mismatch):
+            return
+        self.others.append(again)
+        if again.names != self.names or not again.leaves:
+            return
+        weights = {n: w.astype(again.outputs[n].dtype) for n, w in self.weights.items()}
+        try:
+            found = again._vjp(again.leaves, weights)
+            self._pushed_and_pulled(again, found, weights, how)
+        except NoCall:
+            return
+        except Mismatch:
+            if is_meant:
+                raise
+            return
+        for leaf, gradient in found.items():
+            if leaf in gradients and np.abs(gradients[leaf]).max(initial=0) <= HUGE:
+                label = f"VJP of {leaf[0]} {how}"
+                self._equal(gradient, gradients[leaf], label, leaf[0], SINGLE_TOLERANCE)
+
+    def _pushed_and_pulled(
+        self, again: Judge, gradients: Lines, weights: dict[str, Array], how: str
+    ) -> None:
+        """Compare the JVP in another dtype with the VJP: they are transposes of each other."""
+        direction = {leaf: self.line(leaf).astype(again.at(leaf).dtype) for leaf in again.leaves}
+        tangents = again._jvp(direction)
+        if tangents is None:
+            return
+        pulled = sum(pairing(gradients[leaf], d) for leaf, d in direction.items())
+        pushed = sum(pairing(weights[n], tangents[n]) for n in again.names)
+        size = sum(magnitude(gradients[leaf], d) for leaf, d in direction.items())
+        if np.isfinite(size + pushed) and size < HUGE:
+            name = again.names[0]
+            slack, what = SINGLE_TOLERANCE * size + 1e-3, f"the VJP gives {pulled:.6g}"
+            self._same(pushed, pulled, slack, f"JVP of {name} {how}", name.partition("[")[0], what)
+
+    # ---- second order
+
+    def _second_order(self) -> None:
+        """Differentiate the VJP: backwards, and forwards; and the JVP, backwards."""
+        lines = {leaf: self._symmetric(leaf, self._random(self.at(leaf))) for leaf in self.leaves}
+        directions = [lines] if self.is_usual else [lines, *self._units(2)]
+        mixed = {leaf: self._random(self.at(leaf)) for leaf in self.leaves}
+        twice = self._double_backward(mixed)
+        if twice is None:
+            return
+        for direction in directions:
+            self._second_along(direction, mixed, twice)
+
+    def _second_along(self, direction: Lines, mixed: Lines, twice: Lines) -> None:
+        def gradient_at(moved: Lines) -> dict[str, Array]:
+            at = Judge(self.spec, self._moved(moved), self.rng, self.is_usual)
+            at.names = self.names
+            found = at._vjp(self.leaves, self.weights)
+            return {
+                "sum": np.asarray(sum(pairing(mixed[leaf], found[leaf]) for leaf in self.leaves))
+            }
+
+        middle = {
+            "sum": np.asarray(
+                sum(pairing(mixed[leaf], self.gradients[leaf]) for leaf in self.leaves)
+            )
+        }
+        if not np.isfinite(middle["sum"]):
+            return
+        try:
+            first = self._lines(
+                direction,
+                self._values_at(self.names),
+                {n: t.array for n, t in self._call([]).items() if n in self.names},
+            )
+            slopes = self._lines(direction, gradient_at, middle)
+        except (Exception, Mismatch):
+            return
+        if not all(is_smooth(a, b) for a, b in first.values()):
+            return
+        ahead, behind = (float(side) for side in slopes["sum"])
+        got = sum(pairing(twice[leaf], d) for leaf, d in direction.items())
+        size = sum(magnitude(twice[leaf], d) for leaf, d in direction.items())
+        size += 1e-4 * sum(magnitude(mixed[leaf], self.gradients[leaf]) for leaf in self.leaves)
+        key = next(iter(direction))[0]
+        if not (np.isfinite(ahead) and np.isfinite(behind)) or max(abs(ahead), abs(behind)) > HUGE:
+            return
+        size = max(size, abs(ahead), abs(behind), 1e-2)
+        if abs(ahead - behind) <= 10 * SMOOTH * size:
+            wanted = (ahead + behind) / 2
+            self._same(
+                got,
+                wanted,
+                10 * TOLERANCE * size + 2 * abs(ahead - behind),
+                f"double backward by {key}",
+                key,
+                f"the slope of the VJP is {wanted:.6g}",
+            )
+
+    def _double_backward(self, mixed: Lines) -> Lines | None:
+        from gradspec.autograd import grad
+        from gradspec.core.tensor import wrap
+
+        try:
+            call = Call(self.spec, self._fresh(), self.leaves)
+            outputs = call()
+            names = [n for n in self.names if outputs[n].requires_grad]
+            if not names:
+                return None
+            first = grad(
+                [outputs[n] for n in names],
+                list(call.tensors.values()),
+                [wrap(self.weights[n]) for n in names],
+                create_graph=True,
+                allow_unused=True,
+            )
+            for leaf, gradient in zip(self.leaves, first, strict=True):
+                if gradient is not None:
+                    self._equal(
+                        gradient.array,
+                        self.gradients[leaf],
+                        f"VJP of {leaf[0]} with create_graph",
+                        leaf[0],
+                    )
+            again = [
+                (g, wrap(mixed[leaf]))
+                for leaf, g in zip(self.leaves, first, strict=True)
+                if g is not None and g.requires_grad
+            ]
+            if not again:
+                return {leaf: np.zeros_like(self.at(leaf)) for leaf in self.leaves}
+            found = grad(
+                [g for g, _ in again],
+                list(call.tensors.values()),
+                [v for _, v in again],
+                allow_unused=True,
+            )
+        except Mismatch:
+            raise
+        except Exception as error:
+            try:
+                self._refuse(error, self.leaves[0][0], "double backward by")
+            except NoCall:
+                return None
+        return {
+            leaf: np.zeros_like(self.at(leaf)) if g is None else g.array
+            for leaf, g in zip(self.leaves, found, strict=True)
+        }
+
+    # ---- what is declared to have no gradient
+
+    def _unchanging(self, middle: dict[str, Array]) -> None:
+        """Arguments and outputs without gradients must have none: their slope is zero."""
+        constant = [
+            leaf
+            for leaf in self._float_leaves()
+            if isinstance(self.spec.rule(leaf[0]), NonDifferentiable | None)
+        ]
+        self._unchanging_outputs(middle)
+        floats = {n: middle[n] for n in self.names}
+        for leaf in constant:
+            direction = {leaf: self._random(self.at(leaf))}
+            try:
+                slopes = self._lines(direction, self._values_at(list(floats)), floats)
+            except Exception:
+                continue
+            for name, (ahead, behind) in slopes.items():
+                if is_smooth(ahead, behind) and np.abs(ahead).max(initial=0) > 1e-3:
+                    raise Mismatch(
+                        f"the gradient of {leaf[0]}",
+                        leaf[0],
+                        f"is declared not to exist, but {name} changes with it: "
+                        "`constant: why` says that no gradient is meant",
+                    )
+
+    def _unchanging_outputs(self, middle: dict[str, Array]) -> None:
+        """Outputs that are declared to have no gradient do not change."""
+        flags = self.spec.output_differentiability
+        outputs = zip(self.spec.signature.outputs, flags, strict=False)
+        fixed = {o.name for o, flag in outputs if not flag} - {*self.spec.changing_outputs}
+        floats = {n: a for n, a in middle.items() if n in fixed and a.dtype.kind in "fc"}
+        leaves = self._float_leaves()
+        if not (floats and leaves):
+            return
+        try:
+            slopes = self._lines(
+                {leaf: self.line(leaf) for leaf in leaves}, self._values_at(list(floats)), floats
+            )
+        except Exception:
+            return
+        for name, (ahead, behind) in slopes.items():
+            if is_smooth(ahead, behind) and np.abs(ahead).max(initial=0) > 1e-3:
+                raise Mismatch(
+                    f"the derivative of {name}",
+                    name,
+                    "is declared not to exist, but it changes with the arguments: instead of "
+                    "`false` say why none is meant",
+                )

@@ -1,0 +1,275 @@
+"""Go through the calls of an op with numbers; the first that shows a wrong rule is reported."""
+
+from __future__ import annotations
+
+import time
+import warnings
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ...spec.model import Example, OpSpec
+from ...spec.structure import unmet
+from ...spec.vocabulary import FACTORIZATIONS
+from ..identities.identity import Mismatch
+from ..identities.run import Call
+from ..inputs.domain import is_at_gap, is_inside
+from .branches import Branches
+from .call import STEP, NoSlope
+from .judge import Judge
+from .meant import suggestion
+from .points import SYMMETRIC, arguments, special_points, usual_points
+from .points import NoCall as NoArguments
+from .structures import compared_numbers, farther, has_factors, structures
+from .unproved import is_unproved
+
+MOST_STRUCTURES = 120
+MOST_SPECIAL = 8
+MOST_OF_OTHERS = 3
+"""So many special points of a call that differs from an example in a flag or a number."""
+
+MOST_FARTHER = 4000
+"""So many calls are tried to take a condition the other way."""
+
+SECONDS = 2.0
+"""Computing time for one op; calls that tell most come first."""
+
+FARTHER_SECONDS = 2.0
+
+
+class WrongCall(Exception):
+    """A call at which a rule is wrong."""
+
+    def __init__(self, call: str, mismatch: Mismatch, suggestion: str) -> None:
+        super().__init__(str(mismatch))
+        self.call = call
+        self.mismatch = mismatch
+        self.suggestion = suggestion
+
+
+class UnreachedCondition(Mismatch):
+    """A condition of a formula that every call takes the same way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """Counts of what a search went through."""
+
+    calls: int = 0
+    comparisons: int = 0
+    conditions: int = 0
+
+
+def search_calls(spec: OpSpec, examples: tuple[Example, ...], seconds: float = SECONDS) -> Covered:
+    """Judge calls near the examples, and those that take conditions of the formulas another way.
+
+    Raises WrongCall, and UnreachedCondition.
+    """
+    if spec.composite is not None:
+        return Covered()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _search(_Search(spec, examples, seconds))
+
+
+def _search(search: _Search) -> Covered:
+    spec = search.spec
+    search.near()
+    search.farther()
+    if spec.differentiable_params and not search.compared:
+        raise UnreachedCondition(
+            "the derivative", spec.differentiable_params[0], "could be compared at no call"
+        )
+    for condition in search.branches.missing():
+        if not condition.unreached:
+            continue
+        side = " and ".join(map(str, condition.unreached)).lower()
+        label = f"the condition `{condition.text}` of `{condition.key}`"
+        message = f"is {side} at no call that was found: what is computed then is not proved"
+        raise UnreachedCondition(label, condition.key, message)
+    return Covered(search.calls, search.compared, len(search.branches.conditions))
+
+
+class _Search:
+    """The calls judged so far, and the conditions they took."""
+
+    def __init__(self, spec: OpSpec, examples: tuple[Example, ...], seconds: float) -> None:
+        self.spec = spec
+        self.examples = examples
+        factored = [
+            (n, next(iter(v))) for e in examples for n, v in e.args if isinstance(v, Mapping)
+        ]
+        self.has_factors = any(kind in FACTORIZATIONS for _, kind in factored)
+        symmetric = {name for name, kind in factored if kind in SYMMETRIC}
+        halves = {name for name in symmetric if reads_one_half(spec, examples, name)}
+        self.symmetric = frozenset(halves)
+        """The arguments of which one half is read: they move in symmetric directions."""
+        self.tilted = symmetric - halves
+        """Those that examples give as symmetric matrices, though the op reads all of them."""
+        self.rng = np.random.default_rng(zlib.crc32(spec.name.encode()))
+        self.until = time.process_time() + seconds
+        self.branches = Branches(spec)
+        self.calls = self.compared = 0
+        self.meant = [arguments(spec, dict(example.args), self.rng) for example in examples]
+
+    def near(self) -> None:
+        """Judge every near call at a usual point, and the first ones where points are special."""
+        numbers = compared_numbers(self.spec)
+        few: list[tuple[dict[str, Any], int | None]] = []
+        known = [_shapes(self.spec, dict(example.args)) for example in self.examples]
+        for number, args in enumerate(structures(self.spec, self.examples, MOST_STRUCTURES)):
+            if time.process_time() > self.until:
+                return
+            if not self._usual(args, 2 if number < 3 else 1) or has_factors(args):
+                continue
+            if number < MOST_SPECIAL:
+                few.append((args, None))
+            elif _shapes(self.spec, args) in known:  # another flag or number
+                few.append((args, MOST_OF_OTHERS))
+        for args, most in few:
+            for values in islice(special_points(self.spec, args, self.rng, numbers), most):
+                if time.process_time() > self.until:
+                    return
+                self.look_at(values, False)
+
+    def _usual(self, args: dict[str, Any], count: int) -> bool:
+        """Judge calls at usual points; return whether the op takes such calls."""
+        is_call = False
+        try:
+            for values in usual_points(self.spec, args, self.rng, count):
+                is_call |= self.look_at(values, True)
+                if self.tilted:
+                    self.look_at(values | {n: _tilt(values[n]) for n in self.tilted}, True)
+        except (NoArguments, ValueError, TypeError, IndexError, np.linalg.LinAlgError):
+            pass
+        return is_call
+
+    def farther(self) -> None:
+        """Judge calls that take a condition another way than those before."""
+        if not self.branches.missing():
+            return
+        self.until = max(self.until, time.process_time() + FARTHER_SECONDS)
+        for args in farther(self.spec, self.examples, MOST_FARTHER):
+            try:
+                (values,) = usual_points(self.spec, args, self.rng, 1)
+            except (NoArguments, ValueError, TypeError, IndexError):
+                continue
+            if time.process_time() > self.until:
+                return
+            if self._is_new(values):
+                self.look_at(values, True)
+                if not self.branches.missing():
+                    return
+
+    def _is_new(self, values: dict[str, Any]) -> bool:
+        """Return whether a call takes a condition another way."""
+        if unmet(self.spec, values) is not None:
+            return True
+        conditions = self.branches.conditions
+        before = [(set(c.answers), set(c.of_nothing)) for c in conditions]
+        try:
+            with np.errstate(all="ignore"):
+                judge = Judge(self.spec, values, self.rng, True)
+                with suppress(NoSlope):
+                    judge.start()
+                found = self._note(judge)
+        except Exception:
+            found = False
+        for condition, (answers, of_nothing) in zip(conditions, before, strict=True):
+            condition.answers, condition.of_nothing = answers, of_nothing
+        return found
+
+    def _note(self, judge: Judge) -> bool:
+        if not judge.outputs:
+            return False  # the op refused the call
+        tangents = {leaf: judge.line(leaf) for leaf in judge.leaves}
+        return self.branches.note(judge.values, judge.outputs, judge.weights, tangents)
+
+    def look_at(self, values: dict[str, Any], is_usual: bool) -> bool:
+        """Judge a call, if its rules claim to be derivatives there; return whether it is one."""
+        if unmet(self.spec, values) is not None:
+            with np.errstate(all="ignore"):
+                self.branches.note_excluded(values)
+            return False
+        if is_unproved(self.spec, values):
+            with suppress(Exception), np.errstate(all="ignore"):
+                judge = Judge(self.spec, values, self.rng, True)
+                judge.start()
+                self._note(judge)
+            return True
+        try:
+            return self._judge(values, is_usual, STEP)
+        except Mismatch:
+            try:
+                return self._judge(values, is_usual, STEP / 16)
+            except Mismatch as mismatch:
+                raise WrongCall(
+                    show(self.spec, values), mismatch, suggestion(self.spec, self.meant, values)
+                ) from None
+
+    def _judge(self, values: dict[str, Any], is_usual: bool, step: float) -> bool:
+        rng = np.random.default_rng(self.calls)
+        inside = is_usual or is_inside(self.spec.domain, values)
+        gap = not is_usual and is_at_gap(self.spec.domain, values)
+        judge = Judge(self.spec, values, rng, is_usual, inside, gap, step)
+        judge.has_factors, judge.symmetric = self.has_factors, self.symmetric
+        try:
+            with np.errstate(all="ignore"):
+                try:
+                    compared = judge.run()
+                finally:
+                    for each in (judge, *judge.others):
+                        self._note(each)
+        except Mismatch:
+            raise
+        except NoSlope:
+            return True
+        except Exception:
+            return False  # no call of the op
+        self.compared += compared
+        self.calls += 1
+        return True
+
+
+def _shapes(spec: OpSpec, args: dict[str, Any]) -> list[Any]:
+    return [args.get(param.name) for param in spec.signature.tensor_params]
+
+
+def _tilt(matrix: Any) -> Any:
+    return matrix + np.triu(np.full_like(matrix, 0.25), 1)
+
+
+def reads_one_half(spec: OpSpec, examples: tuple[Example, ...], name: str) -> bool:
+    """Return whether an op reads one half of a matrix: then it moves in symmetric directions."""
+    rng = np.random.default_rng(0)
+    for example in examples:
+        values = arguments(spec, dict(example.args), rng)
+        for half in (np.triu, np.tril):
+            other = values[name] + half(np.ones_like(values[name]), 1 if half is np.triu else -1)
+            try:
+                before, after = Call(spec, values, [])(), Call(spec, values | {name: other}, [])()
+            except Exception:
+                continue
+            if all(np.array_equal(before[n].array, after[n].array) for n in before):
+                return True
+    return False
+
+
+def show(spec: OpSpec, values: dict[str, Any]) -> str:
+    """The call, with its numbers."""
+    return f"{spec.name}({', '.join(f'{n}={_text(v)}' for n, v in values.items())})"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, np.ndarray):
+        if value.size > 12 or not value.size:
+            return f"{value.dtype}{list(value.shape)}"
+        return np.array2string(value, separator=", ", max_line_width=10000).replace("\n", "")
+    return repr(value)

@@ -1,0 +1,496 @@
+"""Calls near the examples of an op: other extents, dimensions, flags, strings, lists and data.
+
+What a formula tells apart is known, because it is parsed: the numbers and strings that it mentions
+are given to arguments and extents, with their neighbours.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ...ir.nodes import Compare, Const, Name, Unary
+from ...ir.walk import walk
+from ...spec.model import Example, OpSpec, Param
+from ...spec.vocabulary import FACTORIZATIONS
+from ..symbolic.special_values import formulas
+
+Args = dict[str, Any]
+
+MOST_ELEMENTS = 2000
+"""Elements of all tensors of a call together, at most."""
+
+LARGEST_EXTENT = 130
+"""Numbers of a formula up to this are tried as extents."""
+
+_SMALLEST = 1e-3
+"""Smaller numbers in formulas keep a divisor from zero, and stand for no argument."""
+
+_MOST_DIMS = 6
+
+MOST_DATA = 1024
+"""So many arrays of whole numbers or flags are gone through."""
+
+_MOST_COMBINED = 400
+"""So many calls have several things changed."""
+
+_MOST_TOGETHER = 10
+"""Extents up to this are tried in all pairs."""
+
+
+def structures(spec: OpSpec, examples: tuple[Example, ...], most: int) -> Iterator[Args]:
+    """At most so many different calls, the examples first; many are no calls of the op."""
+    seen: set[str] = set()
+    rng = random.Random(spec.name)
+    given = [dict(example.args) for example in examples]
+    yield from itertools.islice(_distinct(_all(spec, given, rng), seen), most)
+
+
+def farther(spec: OpSpec, examples: tuple[Example, ...], most: int) -> Iterator[Args]:
+    """Calls that are less like the examples: every extent, number of dimensions and whole number.
+
+    For conditions that near calls answer in one way only.
+    """
+    rng = random.Random(spec.name)
+    given = [dict(example.args) for example in examples]
+    ways = [*(_far_changes(spec, args) for args in given)]
+    ways += [_several_changes(spec, given, rng, most) for _ in given]
+    found = itertools.chain.from_iterable(_round_robin(ways))
+    yield from itertools.islice(_distinct(found, set()), most)
+
+
+def _round_robin(several: list[Iterator[Args]]) -> Iterator[list[Args]]:
+    for row in itertools.zip_longest(*several):
+        yield [args for args in row if args is not None]
+
+
+def _far_changes(spec: OpSpec, args: Args) -> Iterator[Args]:
+    if has_factors(args):
+        return
+    numbers, strings = _constants(spec)
+    shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
+    lists = {n: v for n, v in args.items() if _is_list_of_shapes(spec, n, v)}
+    for change in (
+        *_words(spec, args, [args], numbers, strings),
+        *_optional_tensors(spec, args, shapes),
+    ):
+        yield args | change
+    for change in _all_data(args):
+        yield args | change
+    for ndim in range(_MOST_DIMS):
+        for name, shape in shapes.items():
+            yield args | {name: ([2] * ndim + shape)[-ndim:] if ndim else []}
+    places = [(name, place) for name, shape in shapes.items() for place in range(len(shape))]
+    for one, other in itertools.combinations(places, 2):
+        for sizes in itertools.product(range(_MOST_TOGETHER), repeat=2):
+            yield args | _with_sizes(shapes, dict(zip((one, other), sizes, strict=True)))
+    for extent in range(LARGEST_EXTENT):
+        for size in sorted({size for shape in shapes.values() for size in shape}):
+            yield args | _mapped(shapes, lists, _exchange(size, extent))
+        for place in places:
+            yield args | _with_sizes(shapes, {place: extent})
+    if is_called_by_formulas(spec):
+        return
+    for param in spec.signature.params:
+        if param.type.base in ("int", "SymInt", "Scalar", "float") and not param.type.is_list:
+            for number in range(-12, LARGEST_EXTENT):
+                yield args | {param.name: number}
+
+
+def _with_sizes(shapes: Args, sizes: dict[tuple[str, int], int]) -> Args:
+    changed = {name: list(shape) for name, shape in shapes.items()}
+    for (name, place), size in sizes.items():
+        changed[name][place] = size
+    return changed
+
+
+def _distinct(found: Iterator[Args], seen: set[str]) -> Iterator[Args]:
+    for args in found:
+        key = repr(sorted(args.items(), key=lambda item: item[0]))
+        if key not in seen and _elements(args) <= MOST_ELEMENTS:
+            seen.add(key)
+            yield args
+
+
+def _all(spec: OpSpec, given: list[Args], rng: random.Random) -> Iterator[Args]:
+    """The examples; each with one thing changed, in turns; then with two or three."""
+    yield from given
+    changes = [list(_changes(spec, args, given)) for args in given]
+    for several in itertools.zip_longest(*changes):
+        for args, change in zip(given, several, strict=True):
+            if change is not None:
+                yield args | change
+    yield from _several_changes(spec, given, rng, _MOST_COMBINED)
+
+
+def _several_changes(
+    spec: OpSpec, given: list[Args], rng: random.Random, most: int
+) -> Iterator[Args]:
+    """The examples with two or three things changed."""
+    known: dict[int, list[Args]] = {}
+    for _ in range(most):
+        number = rng.randrange(len(given))
+        args = given[number]
+        for step in range(rng.choice((2, 2, 3))):
+            if step:
+                changes = list(_changes(spec, args, given))
+            else:
+                changes = known.setdefault(number, list(_changes(spec, args, given)))
+            if changes:
+                args = args | rng.choice(changes)
+        yield args
+
+
+def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
+    numbers, strings = _constants(spec)
+    shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
+    lists = {n: v for n, v in args.items() if _is_list_of_shapes(spec, n, v)}
+    if has_factors(args):
+        yield from _larger_matrices(args)
+        return
+    if is_called_by_formulas(spec):  # with arguments that fit each other
+        if any(isinstance(value, Mapping) for value in args.values()):
+            return
+        for group in (
+            _complex(spec, shapes),
+            _extents(shapes, lists),
+            _dimensions(shapes, numbers),
+            _extents_of(shapes, lists, numbers),
+        ):
+            yield from group
+        return
+    for group in (
+        _flags(spec, args),
+        _complex(spec, shapes),
+        _extents(shapes, lists),
+        _words(spec, args, given, numbers, strings),
+        _optional_tensors(spec, args, shapes),
+        _parts(lists),
+        _data(args),
+        _dimensions(shapes, numbers),
+        _extents_of(shapes, lists, numbers),
+        _single_shapes(shapes),
+    ):
+        yield from group
+
+
+def _larger_matrices(args: Args) -> Iterator[Args]:
+    """Matrices with a row and a column more, and stacks of them.
+
+    Those of two rows are special: the eigenvectors that LAPACK finds for them are symmetric.
+    """
+    ways: tuple[Callable[[list[int]], list[int]], ...] = (
+        lambda shape: [*shape[:-2], *(size + 1 for size in shape[-2:])],
+        lambda shape: [2, *shape],
+        lambda shape: [*shape[:-2], *(size + 2 for size in shape[-2:])],
+    )
+    for way in ways:
+        yield {
+            name: {kind: way(shape) for kind, shape in value.items()}
+            if isinstance(value, Mapping)
+            else way(value)
+            for name, value in args.items()
+            if isinstance(value, Mapping) or (_is_ints(value) and len(value) > 1)
+        }
+
+
+def _constants(spec: OpSpec) -> tuple[list[float], list[str]]:
+    """The numbers and strings that the formulas mention."""
+    numbers: dict[float, None] = {}
+    strings: dict[str, None] = {}
+    for block in formulas(spec):
+        for node in walk(block):
+            match node:
+                case Const(value=bool()):
+                    pass
+                case Const(value=int() | float() as number):
+                    if number == 0 or abs(number) >= _SMALLEST:
+                        numbers[number] = None
+                        numbers[-number] = None
+                case Const(value=str() as text):
+                    strings[text] = None
+                case Name(id="inf"):
+                    numbers[float("inf")] = None
+                    numbers[float("-inf")] = None
+    return list(numbers), list(strings)
+
+
+def compared_numbers(spec: OpSpec) -> list[float]:
+    """The numbers that formulas compare something with."""
+    found: dict[float, None] = {}
+    for block in formulas(spec):
+        for node in walk(block):
+            if isinstance(node, Compare):
+                for side in (node.left, node.right):
+                    match side:
+                        case Const(value=bool()):
+                            pass
+                        case Const(value=int() | float() as number):
+                            found[float(number)] = None
+                        case Unary(operand=Const(value=int() | float() as number)):
+                            found[-float(number)] = None
+    return list(found)
+
+
+def has_factors(args: Args) -> bool:
+    """Return whether an argument is given as a product of factors."""
+    kinds = (next(iter(value)) for value in args.values() if isinstance(value, Mapping))
+    return any(kind in FACTORIZATIONS for kind in kinds)
+
+
+def is_called_by_formulas(spec: OpSpec) -> bool:
+    """Return whether an op is no public one, or one by which a gradient is computed."""
+    return spec.is_private or spec.signature.name.endswith("_backward")
+
+
+def is_shape(spec: OpSpec, name: str, value: Any) -> bool:
+    """Return whether an example gives a tensor by its shape."""
+    param = next(p for p in spec.signature.params if p.name == name)
+    return param.type.is_tensor and _is_ints(value)
+
+
+def _is_ints(value: Any) -> bool:
+    return isinstance(value, list) and all(type(size) is int for size in value)
+
+
+def _is_list_of_shapes(spec: OpSpec, name: str, value: Any) -> bool:
+    param = next(p for p in spec.signature.params if p.name == name)
+    return param.type.is_tensor_list and isinstance(value, list) and all(map(_is_ints, value))
+
+
+def _flags(spec: OpSpec, args: Args) -> Iterator[Args]:
+    names = [p.name for p in spec.signature.params if p.type.base == "bool" and not p.type.is_list]
+    ways = list(itertools.product((False, True), repeat=min(len(names), 4)))
+    for way in ways:
+        yield dict(zip(names, way, strict=False))
+    for name in names:
+        yield {name: not args.get(name, False)}
+
+
+def _complex(spec: OpSpec, shapes: Args) -> Iterator[Args]:
+    """Complex numbers for all tensors, and for each."""
+    if spec.complex:
+        changed = {name: {"complex": list(shape)} for name, shape in shapes.items()}
+        yield changed
+        is_mixed = changed.keys() <= {*spec.promotes} and not is_called_by_formulas(spec)
+        if len(changed) > 1 and is_mixed:
+            yield from ({name: value} for name, value in changed.items())
+
+
+def _extents(shapes: Args, lists: Args) -> Iterator[Args]:
+    """Every extent changed in the same way, so that those that fit each other still do."""
+    ways: tuple[Callable[[int], int], ...] = (
+        lambda n: n + 1,
+        lambda n: 1,
+        lambda n: n + 3,
+        lambda n: 2 * n,
+        lambda n: 2 * n + 1,
+        lambda n: 0,
+        lambda n: 7,
+        lambda n: 2,
+        lambda n: 11,
+    )
+    for way in ways:
+        yield _mapped(shapes, lists, way)
+    # Extents that happen to be equal must not be taken for one.
+    yield {
+        name: [size + place for place, size in enumerate(shape)] for name, shape in shapes.items()
+    }
+    sizes = sorted({size for shape in shapes.values() for size in shape})
+    for size in sizes:
+        for other in (1, size + 1, size + 2, 0):
+            yield _mapped(shapes, lists, _exchange(size, other))
+
+
+def _exchange(size: int, other: int) -> Callable[[int], int]:
+    return lambda n: other if n == size else n
+
+
+def _mapped(shapes: Args, lists: Args, way: Callable[[int], int]) -> Args:
+    return {
+        **{name: [way(size) for size in shape] for name, shape in shapes.items()},
+        **{name: [[way(s) for s in shape] for shape in parts] for name, parts in lists.items()},
+    }
+
+
+def _extents_of(shapes: Args, lists: Args, numbers: list[float]) -> Iterator[Args]:
+    """The numbers of the formulas, and their neighbours, as extents."""
+    whole = [int(n) for n in numbers if 3 < n <= LARGEST_EXTENT and float(n).is_integer()]
+    sizes = sorted({size for shape in shapes.values() for size in shape})
+    for number, size in itertools.product(whole, sizes):
+        for extent in (number, number - 1, number + 1):
+            yield _mapped(shapes, lists, _exchange(size, extent))
+
+
+def _dimensions(shapes: Args, numbers: list[float]) -> Iterator[Args]:
+    """More leading dimensions, for all tensors and for each."""
+    for more in ([2], [2, 3], [1]):
+        yield {name: [*more, *shape] for name, shape in shapes.items()}
+    yield {name: [*shape, 3] for name, shape in shapes.items()}
+    yield {name: shape[1:] for name, shape in shapes.items()}
+    wanted = {
+        int(n) + k for n in numbers if abs(n) < 9 and float(n).is_integer() for k in (0, 1)
+    } | {0, 1, 2, 3}
+    for ndim in sorted(n for n in wanted if 0 <= n <= _MOST_DIMS):
+        yield {
+            name: [*([2] * (ndim - len(shape)))[:ndim], *shape][-ndim:] if ndim else []
+            for name, shape in shapes.items()
+        }
+
+
+def _single_shapes(shapes: Args) -> Iterator[Args]:
+    """One tensor changed alone: a call with broadcasting, or none of the op."""
+    if len(shapes) < 2:
+        return
+    for name, shape in shapes.items():
+        yield {name: [1] * len(shape)}
+        yield {name: shape[1:]}
+        yield {name: [2, *shape]}
+        for place in range(len(shape)):
+            yield {name: [*shape[:place], 1, *shape[place + 1 :]]}
+
+
+def _words(
+    spec: OpSpec, args: Args, given: list[Args], numbers: list[float], strings: list[str]
+) -> Iterator[Args]:
+    for param in spec.signature.params:
+        value = args.get(param.name, param.default)
+        if param.type.is_list and param.type.base in ("int", "float", "Scalar"):
+            yield from ({param.name: other} for other in _other_lists(value))
+        elif param.type.base == "ScalarType":
+            yield from ({param.name: dtype} for dtype in ("float32", "float64"))
+        elif param.type.base == "str":
+            yield from ({param.name: text} for text in strings)
+        elif param.type.base in ("int", "float", "Scalar", "SymInt"):
+            yield from ({param.name: n} for n in _other_numbers(param, value, numbers))
+        if param.type.is_optional and param.type.base != "Tensor":
+            yield {param.name: None}
+        for other in given:
+            if param.name in other and param.type.base != "Tensor":
+                yield {param.name: other[param.name]}
+
+
+def _other_numbers(param: Param, value: Any, numbers: list[float]) -> Iterator[Any]:
+    usual: list[Any] = [0, 1, 2, -1, -2, 3]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        usual = [value + 1, value - 1, *usual]
+    if param.type.base in ("int", "SymInt"):
+        whole = [int(n) for n in numbers if abs(n) <= 1000 and float(n).is_integer()]
+        yield from dict.fromkeys([*map(int, usual), *(n + k for n in whole for k in (0, 1, -1))])
+    else:
+        near = [n + k for n in numbers for k in ((0, 0.5, -0.5) if abs(n) < 1e6 else (0,))]
+        yield from dict.fromkeys([*usual, 0.5, -0.75, 2.5, *near])
+
+
+def _other_lists(value: Any) -> Iterator[Any]:
+    if isinstance(value, list | tuple) and None not in value:
+        yield [size + 1 for size in value]
+        yield [-1 - size for size in value]
+        yield list(value)[::-1]
+    yield from ([0], [1], [-1], [0, 1], [1, 0])
+
+
+def _optional_tensors(spec: OpSpec, args: Args, shapes: Args) -> Iterator[Args]:
+    names = [p.name for p in spec.signature.params if p.type.is_tensor and p.type.is_optional]
+    first: list[int] = next(iter(shapes.values()), [])
+    for name in names:
+        if args.get(name) is not None:
+            yield {name: None}
+            continue
+        others = [list(shape) for shape in shapes.values()]
+        for shape in (first, *others, first[-1:], first[1:2], []):
+            yield {name: list(shape)}
+    if len(names) > 1:
+        yield dict.fromkeys(names)
+        yield {name: list(first) for name in names}
+        yield dict.fromkeys(names, first[1:2])
+
+
+def _parts(lists: Args) -> Iterator[Args]:
+    """Lists of one to three parts, of unequal extents."""
+    for name, parts in lists.items():
+        if not parts:
+            continue
+        first = parts[0]
+        yield {name: [first]}
+        yield {name: [*parts, first]}
+        for place in range(len(first)):
+            longer = [
+                [*shape[:place], size + number, *shape[place + 1 :]]
+                for number, shape in enumerate([first, first, first])
+                for size in [shape[place] if place < len(shape) else 1]
+            ]
+            yield {name: longer[:2]}
+            yield {name: longer[::-1]}
+        yield {name: [[2, *shape] for shape in parts]}
+
+
+def _data(args: Args) -> Iterator[Args]:
+    """Other whole numbers and masks, in the range of those given."""
+    for name, value in args.items():
+        if not isinstance(value, Mapping):
+            continue
+        ((kind, data),) = value.items()
+        if kind not in ("int", "bool"):
+            continue
+        for other in _other_data(kind, data):
+            yield {name: {kind: other}}
+
+
+def _all_data(args: Args) -> Iterator[Args]:
+    """Every array of the whole numbers that an example gives, or of flags, if it is small."""
+    for name, value in args.items():
+        if isinstance(value, Mapping) and (kind := next(iter(value))) in ("int", "bool"):
+            flat = list(_leaves(value[kind]))
+            known = [False, True] if kind == "bool" else sorted({*flat})
+            if flat and len(known) ** len(flat) <= MOST_DATA:
+                for items in itertools.product(known, repeat=len(flat)):
+                    yield {name: {kind: _filled(value[kind], iter(items))}}
+
+
+def _other_data(kind: str, data: Any) -> Iterator[Any]:
+    flat = list(_leaves(data))
+    if not flat:
+        return
+    if kind == "bool":
+        ways = [[True] * len(flat), [False] * len(flat), [not item for item in flat], flat[::-1]]
+    else:
+        rng = random.Random(0)
+        low, high = min(flat), max(flat)
+        ways = [
+            flat[::-1],
+            [high] * len(flat),
+            [low] * len(flat),
+            *([rng.randint(low, high) for _ in flat] for _ in range(3)),
+            sorted(flat),
+        ]
+    for way in ways:
+        items = iter(way)
+        yield _filled(data, items)
+
+
+def _leaves(data: Any) -> Iterator[Any]:
+    if isinstance(data, list):
+        for item in data:
+            yield from _leaves(item)
+    else:
+        yield data
+
+
+def _filled(data: Any, items: Iterator[Any]) -> Any:
+    return [_filled(item, items) for item in data] if isinstance(data, list) else next(items)
+
+
+def _elements(args: Args) -> int:
+    return sum(_count(value) for value in args.values() if isinstance(value, list))
+
+
+def _count(value: list[Any]) -> int:
+    if _is_ints(value):
+        product = 1
+        for size in value:
+            product *= max(size, 0)
+        return product
+    return sum(_count(item) for item in value if isinstance(item, list))

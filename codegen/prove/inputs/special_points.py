@@ -1,0 +1,199 @@
+"""Points that formulas set apart: zeros, ties, singular matrices, the usual constants.
+
+There are few of them and no chamber holds one, but users have them all the time. Where an op is
+smooth there, its derivatives must be what those around it tend to: the first and the second in
+every mode, of elementwise ops the third as well.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import sympy
+
+from ...spec.model import Example, OpSpec
+from ...spec.vocabulary import FACTORIZATIONS
+from ..identities.orders import is_settled_by_first_order
+from ..identities.run import Array, Call, Leaf, argument, differentiable_leaves
+from ..numeric.limits import (
+    Place,
+    check_second_order,
+    check_third_order,
+    has_first_derivatives,
+)
+from ..zero.number_fields import numeric_values
+from .domain import is_inside
+from .draw import build
+from .kinks import declared, is_elementwise, single_elements
+
+_CONSTANTS = (0.0, 1.0, -1.0, 2.0, 3.0, 0.5)
+_FEW_CONSTANTS = (0.0, 1.0, 2.0)
+"""Where three arguments take them in all ways."""
+
+_MOST_EXAMPLES = 3
+"""The smallest ones whose arrays have more than one element."""
+
+_LARGEST = 40
+"""Elements: a call with more has no other points set apart."""
+
+
+def check_special_points(spec: OpSpec, examples: Sequence[Example]) -> int:
+    """Check calls, and count what was compared. Raises Mismatch where a derivative is no limit.
+
+    Private ops and backward ones are called by formulas alone, not at every point.
+    """
+    is_called_by_formulas = spec.is_private or spec.signature.name.endswith("_backward")
+    if is_called_by_formulas or is_settled_by_first_order(spec):
+        return 0
+    checked = 0
+    for place in _places(spec, examples):
+        checked += check_second_order(place)
+        if place.is_elementwise:
+            checked += check_third_order(place)
+    return checked
+
+
+def _places(spec: OpSpec, examples: Sequence[Example]) -> Iterator[Place]:
+    if is_elementwise(spec):
+        places = list(_places_of_elements(spec, examples))
+        if places:
+            yield from places
+            return
+    for values, leaves in _smallest_calls(spec, examples):
+        for where, changed in _points_of_arrays(values, leaves):
+            if is_inside(spec.domain, changed):
+                yield Place(spec, changed, leaves, where)
+
+
+def _places_of_elements(spec: OpSpec, examples: Iterable[Example]) -> Iterator[Place]:
+    """All points at once, with all arguments together and each alone.
+
+    An op may be smooth in one of them and not in another; but it has to be differentiable in all.
+    """
+    singles = {repr(s.args): s for s in (single_elements(spec, example) for example in examples)}
+    for values, leaves in _calls(spec, singles.values()):
+        points = _points_of_elements(values, leaves)
+        if not _is_a_call(spec, points, leaves):
+            continue
+        place = Place(
+            spec,
+            points,
+            leaves,
+            "where elements are special",
+            is_elementwise=True,
+            excluded=_on_kinks(spec, points),
+        )
+        yield place
+        if len(leaves) > 1:
+            rough = ~has_first_derivatives(place)
+            excluded = rough if place.excluded is None else rough | place.excluded
+            for leaf in leaves:
+                yield replace(place, leaves=[leaf], excluded=excluded)
+
+
+def _is_a_call(spec: OpSpec, values: dict[str, Any], leaves: list[Leaf]) -> bool:
+    """Return whether an op takes arguments element by element: none has to be a matrix."""
+    try:
+        with np.errstate(all="ignore"):
+            outputs = Call(spec, values, [])()
+    except Exception:
+        return False
+    shape = argument(values, leaves[0]).shape
+    return all(output.shape == shape for output in outputs.values())
+
+
+def _smallest_calls(
+    spec: OpSpec, examples: Iterable[Example]
+) -> Iterator[tuple[dict[str, Any], list[Leaf]]]:
+    def size(call: tuple[dict[str, Any], list[Leaf]]) -> int:
+        return sum(argument(call[0], leaf).size for leaf in call[1])
+
+    calls = sorted(_calls(spec, examples), key=size)
+    several = [call for call in calls if len(call[1]) < size(call) <= _LARGEST]
+    yield from (several or calls)[:_MOST_EXAMPLES]
+
+
+def _calls(
+    spec: OpSpec, examples: Iterable[Example]
+) -> Iterator[tuple[dict[str, Any], list[Leaf]]]:
+    """Calls with real numbers, and the arguments that gradients flow to."""
+    for example in examples:
+        if not any(isinstance(v, Mapping) and v.keys() & FACTORIZATIONS for _, v in example.args):
+            inputs = build(spec, example)
+            leaves = differentiable_leaves(spec, inputs)
+            values = numeric_values(inputs, inputs.draw(random.Random(spec.name)))
+            if leaves and all(argument(values, leaf).dtype.kind == "f" for leaf in leaves):
+                yield values, leaves
+
+
+def _points_of_elements(values: dict[str, Any], leaves: list[Leaf]) -> dict[str, Any]:
+    """All combinations of constants and of what was drawn, at once."""
+    constants = _CONSTANTS if len(leaves) < 3 else _FEW_CONSTANTS
+    drawn = [argument(values, leaf).flat[0] for leaf in leaves]
+    grids = np.meshgrid(*([*constants, number, -number] for number in drawn), indexing="ij")
+    return _replaced(values, dict(zip(leaves, (grid.ravel() for grid in grids), strict=True)))
+
+
+def _on_kinks(spec: OpSpec, values: dict[str, Any]) -> Array | None:
+    """The elements at breakpoints, where the entry states what stands for the derivative."""
+    masks = []
+    for kink in declared(spec):
+        difference = sympy.sympify(kink.left - kink.right)
+        names = sorted(symbol.name for symbol in difference.free_symbols)
+        if all(values.get(name) is not None for name in names):
+            by_name = difference.xreplace(
+                {symbol: sympy.Symbol(symbol.name) for symbol in difference.free_symbols}
+            )
+            compute = sympy.lambdify([sympy.Symbol(name) for name in names], by_name, "numpy")
+            masks.append(np.asarray(compute(*(values[name] for name in names))) == 0)
+    return np.asarray(np.any(masks, axis=0)) if masks else None
+
+
+def _points_of_arrays(
+    values: dict[str, Any], leaves: list[Leaf]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Calls at points set apart, each with words that say which."""
+    for leaf in leaves:
+        for where, changed in _special(argument(values, leaf)):
+            yield f"where {where.format(leaf[0])}", _replaced(values, {leaf: changed})
+    for one, other in itertools.combinations(leaves, 2):
+        array, like = argument(values, one), argument(values, other)
+        if array.shape == like.shape:
+            same = _replaced(values, {other: array.copy()})
+            yield f"where {one[0]} and {other[0]} are equal", same
+
+
+def _special(array: Array) -> Iterator[tuple[str, Array]]:
+    if array.size == 0:
+        return
+    yield "an element of {} is 0", _with(array, {0: 0.0})
+    if array.size > 1:
+        yield "two elements of {} are 0", _with(array, {0: 0.0, array.size - 1: 0.0})
+        yield "two elements of {} are equal", _with(array, {0: array.flat[-1]})
+        yield "{} is 0", np.zeros_like(array)
+    if array.ndim > 1 and array.shape[-1] == array.shape[-2] > 1:
+        singular = array.copy()
+        singular[..., -1, :] = 2 * singular[..., 0, :]
+        yield "{} is singular", singular
+
+
+def _with(array: Array, elements: dict[int, float]) -> Array:
+    changed = array.copy()
+    for place, element in elements.items():
+        changed.flat[place] = element
+    return changed
+
+
+def _replaced(values: dict[str, Any], arrays: dict[Leaf, Array]) -> dict[str, Any]:
+    changed = {name: list(v) if isinstance(v, list) else v for name, v in values.items()}
+    for (name, place), array in arrays.items():
+        if isinstance(changed[name], list):
+            changed[name][place] = array
+        else:
+            changed[name] = array
+    return changed

@@ -1,0 +1,1 @@
+"""Proofs checked again from a certificate: the same runs, identities at points drawn anew."""

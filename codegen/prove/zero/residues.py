@@ -1,0 +1,165 @@
+"""Expressions as residues: their values in the field of `p` elements, at a point drawn by hashing.
+
+Symbols stand for residues that look random, and so do parts that are no sum, product or integer
+power: `exp(u)`, `log(u)`, `erf(u)` are drawn by the name of the function and the residues of its
+arguments. Two expressions that are equal as quotients of polynomials in such parts have the same
+residue, however they are written. Where they are not, their residues differ but for a chance of at
+most their degree over `p` (Schwartz and Zippel).
+
+Some parts are made of others, so that more equalities are seen: sines and hyperbolic sines of
+exponentials, `exp(-u)` of `exp(u)`, and a symbol of its roots. The root of a sum is drawn like any
+function, so `sqrt(u + v)**2` is not `u + v` here: who sees residues differ has to ask further.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable
+
+import sympy
+from sympy import Expr, I, S
+
+BITS = 61
+"""Primes have so many bits."""
+
+
+_PARTS = 12
+"""What is drawn for a power is that of a twelfth of the exponent, so that halves and thirds fit."""
+
+
+class NoResidue(Exception):
+    """An expression that is undefined, infinite, or divides by what happens to be zero."""
+
+
+def random_prime(rng: random.Random) -> int:
+    """A prime that is 5 modulo 8, so that it has a square root of minus one that is soon found."""
+    while True:
+        candidate = rng.randrange(2 ** (BITS - 1), 2**BITS) // 8 * 8 + 5
+        if sympy.isprime(candidate):
+            return candidate
+
+
+class Residues:
+    """Values of expressions at one point of one field; each part is computed once."""
+
+    def __init__(self, salt: str, prime: int, *, is_conjugate: bool = False) -> None:
+        self.prime = prime
+        self._salt = salt
+        root = pow(2, (prime - 1) // 4, prime)  # two is no square modulo such a prime
+        self._root = prime - root if is_conjugate else root
+        self._is_conjugate = is_conjugate
+        self._known: dict[Expr, int] = {}
+        self._roots: dict[int, int] = {}
+
+    def conjugate(self) -> Residues:
+        """The same field with `-i` for `i`."""
+        return Residues(self._salt, self.prime, is_conjugate=not self._is_conjugate)
+
+    def value(self, expr: Expr) -> int:
+        """The residue of an expression. Raises NoResidue where there is none."""
+        found = self._known.get(expr)
+        if found is None:
+            found = self._known[expr] = self._compute(expr)
+        return found
+
+    def reduce(self, number: int) -> int:
+        """An integer as a residue."""
+        return number % self.prime
+
+    def power(self, base: int, exponent: int) -> int:
+        """An integer power. Raises NoResidue for the inverse of zero."""
+        if exponent < 0 and base % self.prime == 0:
+            raise NoResidue
+        return pow(base, exponent, self.prime)
+
+    def _compute(self, expr: Expr) -> int:
+        if expr.is_Symbol:
+            return self._with_roots(self._drawn("symbol", expr.name))
+        if expr.is_Rational:
+            return int(expr.p) * self.power(int(expr.q), -1) % self.prime
+        if expr.is_Add:
+            return sum(map(self.value, expr.args)) % self.prime
+        if expr.is_Mul:
+            product = 1
+            for factor in expr.args:
+                product = product * self.value(factor) % self.prime
+            return product
+        if expr is I:
+            return self._root
+        if expr.is_Pow:
+            return self._power(*expr.args)
+        if isinstance(expr, sympy.exp):
+            return self._power(S.Exp1, expr.args[0])
+        quotient = _QUOTIENTS.get(expr.func)
+        if quotient is not None:
+            return quotient(self, expr.args[0])
+        if not isinstance(expr, sympy.Function | sympy.NumberSymbol):
+            raise NoResidue
+        drawn = self._drawn(expr.func.__name__, *map(self.value, expr.args))
+        return drawn if expr.args else self._with_roots(drawn)
+
+    def _with_roots(self, root: int) -> int:
+        """A power of what was drawn, whose roots are known for that."""
+        residue = self.power(root, _PARTS)
+        self._roots[residue] = root
+        return residue
+
+    def _power(self, base: Expr, exponent: Expr, factor: int = 1) -> int:
+        """`base**(2*u + v)` as `(base**u)**2 * base**v`, so that powers share what is drawn."""
+        product = 1
+        for term in sympy.Add.make_args(exponent):
+            coefficient, unit = term.as_coeff_Mul(rational=True)
+            part = self._root_of(self.value(base), self.value(unit) * factor, int(coefficient.q))
+            product = product * self.power(part, int(coefficient.p)) % self.prime
+        return product
+
+    def _root_of(self, base: int, exponent: int, degree: int) -> int:
+        """`base**(exponent / degree)`, one over that with the opposite exponent."""
+        exponent %= self.prime
+        if exponent == 1 and degree == 1:
+            return base
+        turned = exponent > self.prime // 2
+        root = self._roots.get(base) if exponent == 1 else None
+        if root is None:
+            root = self._drawn("power", base, self.prime - exponent if turned else exponent)
+        if _PARTS % degree:
+            root = self._drawn("root", root, degree)
+        else:
+            root = self.power(root, _PARTS // degree)
+        return self.power(root, -1) if turned else root
+
+    def _exponential(self, exponent: Expr, factor: int = 1) -> int:
+        return self._power(S.Exp1, exponent, factor)
+
+    def hyperbolic(self, argument: Expr, factor: int = 1) -> tuple[int, int]:
+        """Twice the hyperbolic sine and cosine of so many times the argument."""
+        up = self._exponential(argument, factor)
+        down = self.power(up, -1)
+        return (up - down) % self.prime, (up + down) % self.prime
+
+    def trigonometric(self, argument: Expr) -> tuple[int, int]:
+        """Twice the sine and the cosine."""
+        sine, cosine = self.hyperbolic(argument, self._root)
+        return sine * self.power(self._root, -1) % self.prime, cosine
+
+    def quotient(self, numerator: int, denominator: int) -> int:
+        """A quotient. Raises NoResidue for a division by zero."""
+        return numerator * self.power(denominator, -1) % self.prime
+
+    def _drawn(self, *named: object) -> int:
+        """A residue that looks random, the same for the same name and arguments."""
+        text = repr((self._salt, *named)).encode()
+        digest = hashlib.blake2b(text, digest_size=16).digest()
+        return int.from_bytes(digest) % self.prime
+
+
+_QUOTIENTS: dict[object, Callable[[Residues, Expr], int]] = {
+    sympy.sinh: lambda field, x: field.quotient(field.hyperbolic(x)[0], 2),
+    sympy.cosh: lambda field, x: field.quotient(field.hyperbolic(x)[1], 2),
+    sympy.tanh: lambda field, x: field.quotient(*field.hyperbolic(x)),
+    sympy.sin: lambda field, x: field.quotient(field.trigonometric(x)[0], 2),
+    sympy.cos: lambda field, x: field.quotient(field.trigonometric(x)[1], 2),
+    sympy.tan: lambda field, x: field.quotient(*field.trigonometric(x)),
+}
+"""Functions that are quotients of exponentials."""
