@@ -135,7 +135,7 @@ def measure(
 
 
 def say_what_is_missing(console: Console) -> None:
-    """Why the figures may say less than they could."""
+    """Print why the figures may say less than they could."""
     if machine.is_busy():
         console.print("Other programs are at work on this machine: the figures will say little.\n")
     if not LIBRARIES["torch-2"].is_installed:

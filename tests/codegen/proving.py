@@ -1,9 +1,13 @@
-"""Builds a package from a spec's text and proves it, as `gradspec codegen` does."""
+"""Builds a package from a spec's text, and proves or imports it, as `gradspec codegen` does."""
 
 from __future__ import annotations
 
 import functools
+import importlib
+import shutil
+import sys
 from pathlib import Path
+from types import ModuleType
 
 from gradspec_codegen.emit.package import PackageBuilder
 from gradspec_codegen.emit.write import staged
@@ -30,3 +34,17 @@ def prove_text(text: str, directory: Path, package: str) -> dict[str, tuple[OpSp
     with staged(built.files) as staging:
         verdicts = prove_ops(table.ops, staging, package, jobs=1)
     return {op.name: (op, verdict) for op, verdict in zip(table.ops, verdicts, strict=True)}
+
+
+def imported(text: str, folder: Path, name: str, family: str = "ops") -> ModuleType:
+    """The package of a spec, generated and imported."""
+    (folder / f"{family}.yaml").write_text(text, encoding="utf-8")
+    table = load_table(folder / f"{family}.yaml", base=own_table())
+    files = PackageBuilder(table, name, own_table()).build().files
+    with staged(files) as staging:
+        shutil.copytree(staging, folder / name)
+    sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(folder))

@@ -7,6 +7,8 @@ A comment above a block gives it a role:
     <!-- file: NAME -->    the block is a file that later commands read
     <!-- part of: NAME --> the block is a definition in a file that a command wrote
 
+The table below the comment `<!-- keys -->` is made of the vocabulary of specs.
+
 Other blocks have one by their language: `console` blocks are commands after `$`, each followed by
 what it prints; `python` blocks run on their own, and a `text` block right below holds the output.
 """
@@ -21,6 +23,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from gradspec_codegen.spec.keys import key_table
+
 from .source_tree import ROOT
 
 DOCUMENTS = (
@@ -28,6 +32,7 @@ DOCUMENTS = (
     "CONTRIBUTING.md",
     "docs/spec.md",
     "docs/design.md",
+    "docs/proof.md",
     "docs/performance.md",
     "docs/pytorch_sources.md",
 )
@@ -39,11 +44,13 @@ _BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 
+_KEYS = re.compile(r"(?<=^<!-- keys -->\n)(?:\|.*\n)+", re.MULTILINE)
+
 
 def replayed(text: str, folder: Path) -> str:
     """A document with the output that its blocks have now; `folder` is where they run."""
     reader = _Reader(folder)
-    return _BLOCK.sub(reader.follow, text)
+    return _KEYS.sub(lambda _: key_table(), _BLOCK.sub(reader.follow, text))
 
 
 class _Reader:

@@ -75,6 +75,7 @@ RUNTIME_LEAVES = (
     "core.lazy",
     "core.modes",
     "core.node",
+    "core.numel",
     "core.numpy_warnings",
     "core.tensor",
     "core.type_promotion",

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gradspec_codegen.spec.keys import key_table
+
 from .documents import DOCUMENTS, replayed
 from .source_tree import ROOT
 
@@ -59,6 +61,11 @@ def test_make_targets_that_are_named_exist() -> None:
 def test_continuous_integration_calls_the_documented_test_command() -> None:
     calls = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert calls.index("make check") < calls.index("make test")
+
+
+def test_the_manual_says_what_every_key_says() -> None:
+    manual = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
+    assert f"<!-- keys -->\n{key_table()}\n" in manual
 
 
 def test_every_diagnostic_code_is_in_the_manual() -> None:

@@ -20,6 +20,7 @@ WRONG = """
 
 - name: missing_sum(Tensor self, int dim) -> Tensor
   doc: The softmax, its gradient without the sum.
+  requires: dim >= 0 and dim < self.ndim
   forward: kernels.softmax(self, dim)
   self: result * (grad - grad * result)
   result: result * (self_t - sum(self_t * result, dim, True))

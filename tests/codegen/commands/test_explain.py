@@ -99,3 +99,16 @@ def test_shows_the_definition_and_its_kernel(run: Callable[..., Result]) -> None
 
 def test_an_op_that_is_computed_as_defined_has_no_kernel(run: Callable[..., Result]) -> None:
     assert "Kernel" not in run("explain", "sin", "--no-code").output
+
+
+def test_shows_which_calls_are_meant(tmp_path: Path) -> None:
+    path = tmp_path / "ops.yaml"
+    path.write_text(
+        "- name: of_vectors(Tensor self) -> Tensor\n  composite: sin(self) * 2\n"
+        "  requires: [self.ndim == 1, 'self.shape[-1] > 1': not one alone]\n"
+        "  examples: [{self: [2]}]\n",
+        encoding="utf-8",
+    )
+    words = ["explain", "of_vectors", "--spec", str(path), "--no-code"]
+    shown = CliRunner().invoke(main, words).output
+    assert "Requires\n  self.ndim == 1\n  self.shape[-1] > 1: not one alone\n" in shown

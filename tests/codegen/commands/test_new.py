@@ -58,6 +58,22 @@ def test_what_is_missing_is_named(
     assert all("TODO" in lines[found.span.line - 1] for found in caught.value.diagnostics)
 
 
+def test_the_requirement_that_is_offered_is_one(run: Callable[..., Result], tmp_path: Path) -> None:
+    text = run("doubled(Tensor self, int n) -> Tensor").output
+    assert text.count("# requires: ") == 1
+    for old, new in (
+        ("# requires", "requires"),
+        ("forward: TODO", "forward: self * 2"),
+        ("self: TODO", "self: grad * 2"),
+        ("result: TODO", "result: auto_linear"),
+    ):
+        text = text.replace(old, new)
+    path = tmp_path / "ops.yaml"
+    path.write_text(text, encoding="utf-8")
+    (op,) = load_table(path, base=own_table()).ops
+    assert [each.formula.text for each in op.requires] == ["self.ndim == 2"]
+
+
 def test_composite(run: Callable[..., Result], tmp_path: Path) -> None:
     path = tmp_path / "ops.yaml"
     text = run("twice(Tensor self) -> Tensor", "--composite").output

@@ -82,8 +82,12 @@ SPEC = textwrap.dedent("""\
 - name: weighed(Tensor[] tensors, Tensor factor) -> Tensor
   doc: The first of a list times a factor, plus the second.
   forward: tensors[0] * factor + tensors[1]
+  requires:
+    - len(tensors) == 2
+    - tensors[0].shape == factor.shape
+    - tensors[1].shape == factor.shape
   tensors: "[grad * factor, grad]"
-  factor: non_differentiable
+  factor: "constant: it is fixed"
   result: tensors_t[0] * factor + tensors_t[1]
   examples:
     - {tensors: [[2], [2]], factor: {float: [0.5, 2.0]}}
@@ -95,7 +99,7 @@ SPEC = textwrap.dedent("""\
     return product - other
   self: grad * factor
   other: -grad
-  factor: non_differentiable
+  factor: "constant: it is fixed"
   result: auto_linear
   promotes: self, other, factor
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-import importlib
 import itertools
 import keyword
-import shutil
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,12 +15,10 @@ import pytest
 
 import gradspec as gs
 from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradspec_codegen.emit.package import PackageBuilder
-from gradspec_codegen.emit.write import staged
 from gradspec_codegen.render.module_names import MODULE_NAMES
-from gradspec_codegen.spec.load import load_table
-from gradspec_codegen.spec.vocabulary import CONSTANTS, ENTRY_KEYS, HELPERS
-from tests.codegen.proving import ROOT, own_table
+from gradspec_codegen.spec.keys import ENTRY_KEYS
+from gradspec_codegen.spec.vocabulary import CONSTANTS, HELPERS
+from tests.codegen.proving import ROOT, imported, own_table, prove_text
 
 Mistakes = Callable[..., list[tuple[str, str]]]
 
@@ -125,20 +119,6 @@ def entries() -> Iterator[tuple[str, dict[str, str]]]:
 
 ENTRIES = dict(entries())
 SIZE = 150
-
-
-def imported(text: str, folder: Path, name: str, family: str = "ops") -> ModuleType:
-    """The package of a spec, generated and imported."""
-    (folder / f"{family}.yaml").write_text(text, encoding="utf-8")
-    table = load_table(folder / f"{family}.yaml", base=own_table())
-    files = PackageBuilder(table, name, own_table()).build().files
-    with staged(files) as staging:
-        shutil.copytree(staging, folder / name)
-    sys.path.insert(0, str(folder))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(str(folder))
 
 
 X, Y, A = np.array([0.3, -1.2]), np.array([0.7, 2.0]), 3.0
@@ -321,3 +301,21 @@ def test_gradients_of_what_is_promoted_alone_are_summed(op: str, shape: tuple[in
         return found.tolist()
 
     assert gradient(gs) == gradient(torch)
+
+
+def test_an_argument_may_be_called_as_functions_spell_self(tmp_path: Path) -> None:
+    text = """
+- family: squares
+
+- name: scaled(Tensor input, Tensor target) -> Tensor
+  doc: The square of the first, times the second.
+  forward: input * input * target
+  input: 2 * grad * input * target
+  target: grad * input * input
+  result: 2 * input_t * input_p * target_p + input_p * input_p * target_t
+  promotes: input, target
+  examples:
+    - {input: [2], target: [2]}
+"""
+    ((_, verdict),) = prove_text(text, tmp_path, "scaled_ops").values()
+    assert verdict.holds, verdict.notes

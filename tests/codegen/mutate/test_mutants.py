@@ -102,22 +102,17 @@ ROW_MEANS = """
 """
 
 
-def test_weak_examples_leave_survivors(tmp_path: Path) -> None:
-    """With square examples nobody can tell rows from columns."""
-    found = tried(ROW_MEANS + "    - {self: [2, 2]}\n", tmp_path)
-    wrong = found["_unreduce(grad, self.shape, 1, False) / self.shape[0]"]
-    assert wrong.fate is Fate.SURVIVED
-    assert "proved, but differs at self=[[" in wrong.reason
-    assert score(list(found.values())) < 1
-
-
-def test_good_examples_leave_none(tmp_path: Path) -> None:
-    found = tried(ROW_MEANS + "    - {self: [2, 3]}\n    - {self: [1, 3, 2]}\n", tmp_path)
+@pytest.mark.parametrize(
+    "examples", ["    - {self: [2, 2]}\n", "    - {self: [2, 3]}\n    - {self: [1, 3, 2]}\n"]
+)
+def test_weak_examples_leave_no_survivors(examples: str, tmp_path: Path) -> None:
+    """Square ones do not tell rows from columns; the search of calls does."""
+    found = tried(ROW_MEANS + examples, tmp_path)
     assert [str(o.mutant) for o in found.values() if o.fate is Fate.SURVIVED] == []
     assert score(list(found.values())) == 1
     wrong = found["_unreduce(grad, self.shape, 1, False) / self.shape[0]"]
     assert wrong.fate is Fate.KILLED
-    assert wrong.reason.startswith("VJP of self[")
+    assert wrong.reason.startswith("VJP of self")
 
 
 def test_a_definition_and_the_call_of_its_kernel_are_mutated() -> None:

@@ -12,7 +12,7 @@ import sympy
 
 from gradspec.core import constants
 from gradspec.dispatch.registry import table_op
-from gradspec_codegen.prove.identities.agreement import check_agreement
+from gradspec_codegen.prove.identities.agreement import _compare, check_agreement
 from gradspec_codegen.prove.identities.identity import Mismatch
 from gradspec_codegen.prove.identities.run import Run, execute
 from gradspec_codegen.prove.inputs.chambers import Chambers
@@ -106,3 +106,24 @@ def test_constants_stay_exact_through_arithmetic() -> None:
     assert value.expr == 1 - 3 * sympy.sqrt(2) / sympy.sqrt(sympy.pi) - sympy.E**2
     assert value == pytest.approx(1 - 3 * math.sqrt(2 / math.pi) - math.e**2)
     assert (np.ones(2) * value).dtype == np.float64
+
+
+def test_terms_that_cancel_leave_their_rounding() -> None:
+    x, y = sympy.symbols("x y", real=True)
+    point = Point({x: sympy.Rational(200000001, 10000), y: sympy.Rational(20000)})
+    exact = np.empty(1, dtype=object)
+    exact[0] = x - y  # of which floats of this size give the first eight digits
+    _compare(np.array([1e-4 + 3e-12]), exact, point, "VJP", "self", 1e-9)
+    with pytest.raises(Mismatch, match="as a float, but exactly"):
+        _compare(np.array([1e-4 + 3e-10]), exact, point, "VJP", "self", 1e-9)
+    exact = np.array([sympy.Rational(1, 10000)], dtype=object)  # no terms that could cancel
+    with pytest.raises(Mismatch, match="as a float, but exactly"):
+        _compare(np.array([1e-4 + 3e-12]), exact, point, "VJP", "self", 1e-9)
+
+
+def test_the_magnitude_is_of_terms_without_signs() -> None:
+    x, y = sympy.symbols("x y", real=True)
+    point = Point({x: sympy.Integer(3), y: sympy.Integer(2)})
+    assert point.magnitude(x - y) == 5
+    assert point.magnitude(sympy.Mul(x - y, (x - y) ** 2, evaluate=False)) == 125
+    assert point.magnitude(sympy.sqrt(y - x + 2)) == 1

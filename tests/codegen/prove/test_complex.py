@@ -110,11 +110,38 @@ SPECS = """
   result: self_t * conj(self_p) + self_p * conj(self_t)
   promotes: self
   complex: true
+
+- name: length(Tensor self) -> Tensor
+  doc: A real number, of which the gradient is real in the second pass, too.
+  forward: sqrt(sum(abs(self) ** 2))
+  self: grad * self / result
+  result: sum(real(conj(self_p) * self_t)) / result
+  complex: true
+  domain: {self: nonzero}
+  examples: [{self: {complex: [2]}}]
+
+- name: as_constant(Tensor self) -> Tensor
+  doc: Its derivative is not zero.
+  forward: self * 1
+  self: _zero(grad)
+  result: self_t
+  complex: true
+  examples: [{self: [2]}]
+
+- name: length_of_constant(Tensor self) -> Tensor
+  doc: Right to first order; the second pass takes the length for a constant.
+  forward: sqrt(sum(abs(self) ** 2))
+  self: grad * self / as_constant(result)
+  result: sum(real(conj(self_p) * self_t)) / result
+  complex: true
+  domain: {self: nonzero}
+  examples: [{self: {complex: [2]}}]
 """
 
 REFUTED = (
     *("without_conj", "conj_of_one", "conj_in_the_tangent", "half_a_size"),
     *("complex_factor", "complex_base", "wrong_at_three", "unguarded_size"),
+    *("as_constant", "length_of_constant"),
 )
 
 

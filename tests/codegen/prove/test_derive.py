@@ -112,3 +112,20 @@ def test_what_cannot_be_derived_is_refused_where_auto_stands(
     assert found.code == "GS072"
     assert reason in found.message
     assert (found.span.line, found.span.column, found.span.width) == (4, 9, 4)
+
+
+def test_the_derivative_by_a_list_is_refused_where_auto_stands(load: Load) -> None:
+    text = (
+        "- name: f(Tensor[] tensors) -> Tensor\n"
+        "  doc: The first of several.\n"
+        "  forward: tensors[0] * 2\n"
+        "  tensors: auto\n"
+        "  result: tensors_t[0] * 2\n"
+        "  examples: [{tensors: [[2]]}]\n"
+    )
+    table = load(text)
+    with pytest.raises(SpecError) as caught:
+        derive_vjp(table.ops[0], table, "tensors")
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.span.line) == ("GS072", 4)
+    assert "`tensors` is a list" in found.message

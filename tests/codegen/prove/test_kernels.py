@@ -25,11 +25,13 @@ RULES = """
 RIGHT = f"""
 - name: bounded(Tensor self, float low, float high) -> Tensor
   doc: A kernel and a definition that agree.
+  requires: low < high
   forward: where(self < low, low, where(self > high, high, self))
   kernel: kernels.clamp(self, low, high)
 {RULES}
 - name: softmax_by_parts(Tensor self, int dim) -> Tensor
   doc: A definition of several lines, without the shift that the kernel makes.
+  requires: self.ndim == 2
   forward: |
     powers = np.exp(self)
     return powers / sum(powers, dim, True)

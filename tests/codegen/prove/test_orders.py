@@ -1,0 +1,110 @@
+"""Second derivatives are proved in every mode, and at points that formulas set apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gradspec_codegen.diagnostics import render
+from gradspec_codegen.prove.report.verdict import OpVerdict, Status, explain
+from gradspec_codegen.prove.workers import prove_ops
+from gradspec_codegen.spec.model import OpSpec
+from tests.codegen.proving import ROOT, own_table, prove_text
+
+RULES = Path(__file__).parent / "orders"
+
+LABELS = {
+    "statistic_as_constant": "VJP of the JVP by self[0]",
+    "saved_inverse": "VJP of the JVP by A[0,0]",
+    "saved_mean": "VJP of the JVP by self[0]",
+    "running_product_at_zeros": "VJP of the JVP by self",
+    "point_without_curvature": "JVP of the VJP of self",
+    "point_without_third_order": "JVP of the double backward by self",
+    "power_at_exponent_zero": "JVP of the VJP of self",
+    "square_by_size": "JVP of the VJP of self",
+}
+
+MEMBERS = (
+    "linalg_det",
+    "linalg_slogdet",
+    "linalg_solve_ex",
+    "linalg_cholesky_ex",
+    "cumprod",
+    "prod",
+    "_native_layer_norm",
+    "_native_batch_norm",
+    "_native_group_norm",
+    "logaddexp",
+    "sinc",
+    "exp2",
+    "silu",
+    "pow.Tensor_Tensor",
+    "special_i1",
+    "linalg_vector_norm",
+)
+"""Ops whose derivatives of derivatives were wrong in some library."""
+
+
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[OpSpec, OpVerdict]]:
+    text = (RULES / "wrong.yaml").read_text(encoding="utf-8")
+    return prove_text(text, tmp_path_factory.mktemp("orders"), "wrong_orders")
+
+
+@pytest.fixture(scope="module")
+def members() -> dict[str, OpVerdict]:
+    table = own_table()
+    specs = [table.by_name(name) for name in MEMBERS]
+    found = prove_ops(specs, ROOT / "generated", "gradspec.generated", jobs=1)
+    return {verdict.name: verdict for verdict in found}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_the_derivative_of_a_derivative_is_refuted(
+    wrong: dict[str, tuple[OpSpec, OpVerdict]], name: str
+) -> None:
+    _, verdict = wrong[name]
+    assert verdict.status is Status.REFUTED, verdict.notes
+    assert verdict.counterexample is not None
+    assert verdict.counterexample.label == LABELS[name]
+
+
+def test_every_wrong_rule_is_listed(wrong: dict[str, tuple[OpSpec, OpVerdict]]) -> None:
+    assert {name for name in wrong if not name.startswith("_")} == LABELS.keys()
+
+
+def test_a_jvp_that_cannot_be_differentiated_is_shown(
+    wrong: dict[str, tuple[OpSpec, OpVerdict]],
+) -> None:
+    spec, verdict = wrong["statistic_as_constant"]
+    shown = render(explain(verdict, spec))
+    assert "VJP of the JVP by self[0] is wrong" in shown
+    assert "result: sum(self_t * self_p) / _frozen_length(self_p)" in shown
+
+
+def test_a_wrong_point_is_said(wrong: dict[str, tuple[OpSpec, OpVerdict]]) -> None:
+    spec, verdict = wrong["running_product_at_zeros"]
+    assert "where an element of self is 0 (self = [0.0, " in render(explain(verdict, spec))
+
+
+def test_rules_that_can_be_differentiated_are_proved(tmp_path: Path) -> None:
+    text = (RULES / "right.yaml").read_text(encoding="utf-8")
+    found = prove_text(text, tmp_path, "right_orders")
+    statuses = {name: verdict.status for name, (_, verdict) in found.items()}
+    assert statuses == dict.fromkeys(statuses, Status.PROVED)
+    assert len(statuses) == 3
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_a_member_is_proved(members: dict[str, OpVerdict], name: str) -> None:
+    assert members[name].status is Status.PROVED, members[name]
+
+
+def test_numbers_are_said_where_symbols_are_too_many(members: dict[str, OpVerdict]) -> None:
+    (note,) = (n for n in members["_native_group_norm"].notes if n.startswith("second"))
+    assert note == (
+        "second derivatives in nested modes of _native_group_norm(self=[2, 2, 2], num_groups=2, "
+        "weight=None, bias=None, eps=0.5) were compared with differences at a point"
+    )
+    assert members["silu"].notes == ()
