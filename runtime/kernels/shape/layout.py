@@ -136,6 +136,8 @@ def roll(
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(axes)}"
         )
+    if not self.size:
+        return self.copy()  # whatever the dimensions are, as in PyTorch
     if not self.ndim:
         raise IndexError(f"Dimension specified as {axes[0]} but tensor has no dimensions")
     places = tuple(normalize_dim(dim, self.ndim) for dim in axes)

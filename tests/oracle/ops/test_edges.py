@@ -50,6 +50,7 @@ def _tangent(lib: Any, function: Callable[[Any, Any], Any]) -> Any:
 
 
 CALLS: dict[str, Callable[[Any], Any]] = {
+    "nothing rolled along no dimension": lambda lib: lib.roll(lib.ones(0, 3), 1, 5),
     "integers to negative powers": lambda lib: (
         lib.tensor([1, 2, 3, -1, -1, 0, 0, 2]) ** lib.tensor([-1, -1, -2, -3, -2, -1, -2, 3])
     ),

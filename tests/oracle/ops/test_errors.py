@@ -35,6 +35,9 @@ class Library:
 
 REFUSED: dict[str, Callable[[Library], Any]] = {
     "shapes of +": lambda t: t.f(2, 3) + t.f(2),
+    "adjoint of a vector": lambda t: t.adjoint(t.f(2)),
+    "fliplr of a vector": lambda t: t.fliplr(t.f(2)),
+    "flipud of a number": lambda t: t.flipud(t.f()),
     "shapes of where": lambda t: t.where(t.f(2) > 0, t.f(3), t.f(3)),
     "condition of where": lambda t: t.where(t.f(2), t.f(2), t.f(2)),
     "mm of vectors": lambda t: t.mm(t.f(2), t.f(2, 2)),
