@@ -6,6 +6,7 @@ import keyword
 from pathlib import Path
 
 from ..diagnostics import Report, Span, did_you_mean
+from .choices import with_choices
 from .entry import Entry, RawEntry, declared_name, read_entry
 from .lint import lint
 from .model import Table
@@ -40,7 +41,7 @@ def load_table(
             unreadable.append(name)
     lint(entries, unreadable, base, report, kernels)
     report.raise_if_any()
-    return Table(tuple(entry.op for entry in entries))
+    return with_choices(Table(tuple(entry.op for entry in entries)))
 
 
 class _Files:

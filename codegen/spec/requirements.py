@@ -183,6 +183,8 @@ class _Check:
             if not self._is_tensor(argument):
                 self._error("GS060", argument.span, f"`{self._text(argument)}` is no tensor")
             return True
+        if function == "numel" and self._is_tensor(argument):
+            return True
         match argument:
             case Name(name) | Subscript(Name(name), Slice()) if self._is_numbers(name):
                 self._sized(node, name)

@@ -17,7 +17,7 @@ _NAMES = {
     ),
     "elementwise.checks": "refuse_bools same_dtype",
     "elementwise.complex_numbers": "complex polar sgn sign view_as_complex view_as_real",
-    "elementwise.masking": "where",
+    "elementwise.masking": "choice where",
     "elementwise.normal": "gelu_slope normal_cdf",
     "elementwise.special": (
         "bessel erfcx_slope lgamma logit polygamma scaled_bessel sinc sinc_slope xlog1py"

@@ -21,6 +21,7 @@ WRONG = (
     *("without_first", "squares_below_hundred", "squares_but_seven", "complex_square"),
     *("attention", "det_with_saved_inverse", "maximum_full", "cumprod_divided"),
     *("almost_squares", "almost_powers", "pick_in_order", "kept_but_ends", "smooth_l1"),
+    *("choice_within_choice", "product_of_ramps", "sums_in_a_corner"),
 )
 """Rules of every cause, each wrong at calls that its examples do not make."""
 
@@ -28,6 +29,7 @@ RIGHT = (
     *("log_cosh", "soft_shares", "joined", "rows_of", "morse"),
     *("own_tanh", "gram_of_rows", "squared_hinge"),
     *("charbonnier", "power_of_any", "right_segment_products", "right_norm_of_complex"),
+    *("ramp_by_numbers", "leaky_by_numbers", "sum_of_sizes"),
 )
 """Rules that an author would write, each of another kind."""
 

@@ -2,7 +2,8 @@
 
 Comparisons that share symbols belong together. Where they are few, every combination of their
 outcomes that has a point is looked for, also narrow ones, at and between the places where they
-change; where they are many, as in a sort, each is seen both ways at least.
+change; where they are many, as in a sort, each is seen both ways at least. Of two groups that share
+no symbols, every outcome of one is seen with every outcome of the other.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import combinations, islice, permutations
+from typing import Any, TypeAlias
 
 import sympy
 
@@ -26,10 +28,18 @@ MAX_RUNS = 24
 MAX_COMBINED = 5
 """So many comparisons of the same symbols are combined in all ways."""
 
+MAX_PAIRED = 6
+"""So many runs are made to see outcomes of two groups together."""
+
 MAX_TIES = 6
 """So many walls between chambers are looked at in an example."""
 
 _TRIES = 60
+
+
+_Outcome: TypeAlias = tuple[int, ...]
+_Pair: TypeAlias = tuple[int, _Outcome, int, _Outcome]
+"""Two groups, by number, with an outcome of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +49,7 @@ class _Group:
     sites: tuple[sympy.Expr, ...]
     symbols: tuple[sympy.Symbol, ...]
 
-    def outcomes(self, point: Point) -> tuple[int, ...]:
+    def outcomes(self, point: Point) -> _Outcome:
         """Evaluate them at a point."""
         return tuple(point.sign(site) for site in self.sites)
 
@@ -61,8 +71,12 @@ class Chambers:
         run = self._execute(self._inputs.draw(self._rng))
         self._note(run)
         yield run
+        paired = 0
         for _ in range(MAX_RUNS - 1):
             point = self._next_point()
+            if point is None and paired < MAX_PAIRED:
+                point = self._unpaired()
+                paired += 1
             if point is None:
                 return
             run = self._execute(point)
@@ -112,6 +126,30 @@ class Chambers:
                 moved = point.moved({symbol: found.values[symbol] for symbol in group.symbols})
                 point = moved if self._inputs.allows(moved) else point
         return None if point is base else point
+
+    def _unpaired(self) -> Point | None:
+        """A point at which outcomes of two groups meet that were not seen together."""
+        groups = _groups(list(self._seen))
+        points = [point for point, _ in self._chambers]
+        outcomes = [[group.outcomes(point) for point in points] for group in groups]
+        met = {
+            (one, outcomes[one][k], other, outcomes[other][k])
+            for one, other in permutations(range(len(groups)), 2)
+            for k in range(len(points))
+        }
+        taken = _covering(outcomes, met)
+        if taken is None:
+            return None
+        point = points[-1]
+        for group, k in zip(groups, taken, strict=True):
+            moved = point.moved({symbol: points[k].values[symbol] for symbol in group.symbols})
+            point = moved if self._inputs.allows(moved) else point
+        found = [group.outcomes(point) for group in groups]
+        is_new = any(
+            (one, found[one], other, found[other]) not in met
+            for one, other in combinations(range(len(groups)), 2)
+        )
+        return point if is_new else None
 
     def _new_to(self, group: _Group, base: Point) -> Point | None:
         if len(group.sites) > MAX_COMBINED:
@@ -175,6 +213,28 @@ def _walls(point: Point, decisions: tuple[Decision, ...]) -> Iterator[tuple[symp
             if all(d is decision or d.holds(border) for d in decisions):
                 yield decision.difference, border
                 break
+
+
+def _covering(outcomes: list[list[_Outcome]], met: set[_Pair]) -> list[int] | None:
+    """Choose a chamber for each group such that many outcomes meet anew; None if all have met."""
+    taken: list[int] = []
+    is_new = False
+    for group, of_group in enumerate(outcomes):
+        rest = [
+            (other, outcome)
+            for other in range(group + 1, len(outcomes))
+            for outcome in {*outcomes[other]}
+        ]
+
+        def gain(k: int, of_group: list[_Outcome] = of_group, rest: list[Any] = rest) -> Any:
+            here = (len(taken), of_group[k])
+            with_taken = sum((n, outcomes[n][c], *here) not in met for n, c in enumerate(taken))
+            return with_taken, sum((*here, *other) not in met for other in rest)
+
+        best = max(range(len(of_group)), key=gain)
+        is_new |= gain(best)[0] > 0
+        taken.append(best)
+    return taken if is_new else None
 
 
 def _groups(sites: list[sympy.Expr]) -> list[_Group]:

@@ -27,6 +27,7 @@ from ..numeric.evaluate import Point
 from ..symbolic.decisions import Decision
 from ..symbolic.exact_constants import exact_number
 from .borders import at_border
+from .domain import is_at_gap
 from .draw import Inputs, build
 
 _WHOLE = sympy.Integer(2)
@@ -182,6 +183,8 @@ def undeclared(spec: OpSpec, runs: Sequence[Run]) -> str | None:
             for other in runs:
                 border = _border_between(run, other, decision)
                 if border is None or any(_is_on(kink, run.inputs, border) for kink in kinks):
+                    continue
+                if is_at_gap(spec.domain, _scalars(run.inputs, border)):
                     continue
                 if _breaks(run, other, border):
                     return f"{decision.difference} == 0"

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.dtype_kinds import is_symbolic
+from ...core.type_promotion import get_default_dtype
 from ...fast.parallel_for import in_threads
 from ...fast.tuning import SELECT_MASK_MIN, ZERO_MASK_MIN
 from .checks import Array
@@ -34,6 +36,22 @@ def where(condition: Array, self: Any, other: Any, out: Array | None = None) -> 
         return np.where(condition, self, other)
     np.copyto(out, np.where(condition, self, other))
     return out
+
+
+def choice(condition: Array, self: Any, other: Any, dtype: Any) -> Array:
+    """One of two numbers for each element, in the dtype of arrays that they stand beside.
+
+    Fractions beside integers are of the default dtype, numbers beside bools integers, and those
+    beside symbols floats.
+    """
+    found = np.where(condition, self, other)
+    wanted = np.dtype(dtype)
+    if is_symbolic(found.dtype) or wanted.kind == "b":
+        return found
+    if is_symbolic(wanted):
+        return found.astype(np.float64)
+    is_fraction = found.dtype.kind == "f" and wanted.kind in "iu"
+    return found.astype(get_default_dtype() if is_fraction else wanted)
 
 
 def _can_mask(condition: Array, values: Any) -> bool:

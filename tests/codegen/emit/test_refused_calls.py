@@ -63,6 +63,14 @@ SPEC = """
   self: grad
   result: self_t + tensors_t[0]
   examples: [{tensors: [[2], [2]], self: [2]}]
+
+- name: mean_of_positive(Tensor self) -> Tensor
+  doc: Nothing has no mean.
+  requires: numel(self) > 0
+  forward: sum(where(self > 0, self, 0)) / numel(self)
+  self: where(self > 0, grad, 0) / numel(self)
+  result: sum(where(self_p > 0, self_t, 0)) / numel(self_p)
+  examples: [{self: [3]}]
 """
 
 
@@ -111,6 +119,12 @@ def test_the_error_says_what_was_expected_and_what_came(
     ops: ModuleType, words: Callable[[], tuple[Any, ...]], message: str
 ) -> None:
     assert refused(lambda: ops.square_form(*words())) == message
+
+
+def test_a_number_of_elements_may_be_required(ops: ModuleType) -> None:
+    assert ops.mean_of_positive(MATRIX).item() == 2.75
+    message = "mean_of_positive: expected numel(input) > 0, but got input: [0, 2] float32"
+    assert refused(lambda: ops.mean_of_positive(gs.ones(0, 2))) == message
 
 
 LONG = [1.0, 2.0, 3.0]

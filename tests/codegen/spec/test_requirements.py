@@ -62,6 +62,7 @@ HOLD = [
     "others[1].dtype == 'float64'",
     "self.dtype in ('float32', 'float64')",
     "not is_complex(self)",
+    "numel(self) > 0",
     "sizes[0] < sizes[1]",
     "a > 1 or flag",
     "not flag",

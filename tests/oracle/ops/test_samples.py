@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracle.behaviours import assert_same, attempt, leaf
+from tests.oracle.behaviours import assert_same, leaf
 
 pytestmark = pytest.mark.oracle
 
@@ -22,6 +22,15 @@ def _gradient(lib: Any, function: Callable[[Any], Any], *values: float) -> Any:
     answer = function(x)
     (answer * answer).sum().backward()
     return answer, x.grad
+
+
+def _is_refused(function: Callable[[], Any]) -> bool:
+    """Return whether a call raises RuntimeError, of which NotImplementedError is a kind."""
+    try:
+        function()
+    except RuntimeError:
+        return True
+    return False
 
 
 def _quantile(name: str, interpolation: str, *values: float) -> Call:
@@ -191,7 +200,7 @@ COUNTS: dict[str, Call] = {
     "bincount of a matrix": lambda lib: lib.tensor([[1]]).bincount(),
     "bincount with too many weights": lambda lib: lib.tensor([1]).bincount(lib.ones(2)),
     "bincount of negative length": lambda lib: lib.tensor([1]).bincount(minlength=-1),
-    "gradient of bincount": lambda lib: attempt(
+    "gradient of bincount": lambda lib: _is_refused(
         lambda: lib.tensor([1, 1]).bincount(leaf(lib, 1.0, 2.0)).sum().backward()
     ),
     "searchsorted with nan": lambda lib: [
