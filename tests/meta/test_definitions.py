@@ -9,7 +9,7 @@ from gradspec_codegen.spec.load import load_table
 from gradspec_codegen.spec.model import OpSpec
 
 DEFINED_BY_A_KERNEL = {
-    "arithmetic": "_to_copy",
+    "arithmetic": "_choice _to_copy",
     "complex_numbers": "complex view_as_real",
     "conv": "_convolution _convolution_input _convolution_weight",
     "decompositions": (

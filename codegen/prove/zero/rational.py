@@ -232,11 +232,12 @@ class _Reader:
         if not numerator:
             raise NotRational
         factors: Counter[Any] = Counter()
+        rest = numerator
         for place, generator in enumerate(self._ring.gens):
             times = min(monomial[place] for monomial in numerator)
             if times:
                 factors[generator] = times
-        rest = numerator.quo(_product(self._ring.one, factors))
+                rest = _without(rest, place, times)
         leading = rest.LC
         rest = rest.quo_ground(leading)
         if rest != self._ring.one:
@@ -252,11 +253,21 @@ class _Reader:
                 continue
             shared = min(times, min(monomial[place] for monomial in quotient.numerator))
             if shared:
-                quotient.numerator = quotient.numerator.quo(factor**shared)
+                quotient.numerator = _without(quotient.numerator, place, shared)
                 quotient.factors[factor] -= shared
                 if not quotient.factors[factor]:
                     del quotient.factors[factor]
         return quotient
+
+
+def _without(polynomial: Any, place: int, times: int) -> Any:
+    """A polynomial divided by a power of a generator that divides each of its terms."""
+    return polynomial.ring.from_dict(
+        {
+            (*monomial[:place], monomial[place] - times, *monomial[place + 1 :]): coefficient
+            for monomial, coefficient in polynomial.items()
+        }
+    )
 
 
 def _product(start: Any, factors: Counter[Any]) -> Any:
