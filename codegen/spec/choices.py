@@ -8,7 +8,7 @@ chooses and does not compute with, such as a mask of zeros and ones, keeps NumPy
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -34,6 +34,7 @@ def _with_choices(op: OpSpec) -> OpSpec:
         return op
     lists = {p.name for p in params if p.type.is_list}
     numbers = {p.name for p in op.signature.params if p.type.base in ("int", "float", "Scalar")}
+    numbers |= {*CONSTANTS}
     vjps = [
         (names, _in_dtype(rule, given[0] if names[0] in lists else names[0], numbers))
         for names, rule in op.vjps
@@ -41,17 +42,15 @@ def _with_choices(op: OpSpec) -> OpSpec:
     jvps = [(key, _in_dtype(rule, f"{given[0]}_p", numbers)) for key, rule in op.jvps]
     forward = op.forward
     if isinstance(forward, Formula):
-        told = _operands_told(
-            forward.block, Attribute(Name(given[0]), "dtype"), {*numbers, *CONSTANTS}
-        )
+        told = _operands_told(forward.block, Attribute(Name(given[0]), "dtype"), numbers)
         forward = dataclasses.replace(forward, block=told)
     return dataclasses.replace(op, forward=forward, vjps=tuple(vjps), jvps=tuple(jvps))
 
 
-def _in_dtype(rule: _R, like: str, numbers: Iterable[str]) -> _R:
+def _in_dtype(rule: _R, like: str, numbers: set[str]) -> _R:
     if not isinstance(rule, Formula):
         return rule
-    block = _told(rule.block, Attribute(Name(like), "dtype"), {*numbers, *CONSTANTS})
+    block = _told(rule.block, Attribute(Name(like), "dtype"), numbers)
     return rule if block == rule.block else dataclasses.replace(rule, block=block)
 
 
