@@ -23,6 +23,7 @@ from ..dispatch.op_errors import failure
 from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import copy_as, copy_or_zero, follow_source
 from ..graph.saved_values import guard_saved_output, saved_output_slot
+from ..kernels.indexing.gather_scatter import add_at_key
 from ..kernels.shape.strided_region import Region
 from .rebase_history import check_recordable, hand_over_retained, rebase, refresh_views
 
@@ -246,14 +247,14 @@ def sums_at(array: Any, where: Any, values: Any) -> Any:
     """Return the elements at some indices once `values` are added there, one after the other."""
     if _is_dense(array):
         total = array.copy()
-        np.add.at(total, where, values)
+        add_at_key(total, where, values)
         return total[where]
     owner = array
     while isinstance(owner.base, np.ndarray):  # in which elements that are one in memory are one
         owner = owner.base
     positions = Region(owner, array).positions[where]
     flat = owner.reshape(-1).copy()
-    np.add.at(flat, positions, values)
+    add_at_key(flat, positions, values)
     return flat[positions]
 
 

@@ -13,6 +13,7 @@ from ...spec.model import OpSpec
 from ..identities.identity import Mismatch
 from ..identities.run import Call, Leaf, argument
 from ..numeric.slopes import symmetric_part
+from .kernel import compare_with_definition
 from .measures import (
     is_finite,
     is_smooth,
@@ -91,14 +92,16 @@ class CallWithNumbers:
                         "declared no view: `-> Tensor(a)` of `Tensor(a)`, or copy it",
                     )
         middle = self.outputs = {n: t.array for n, t in tensors.items()}
+        if self.is_inside:
+            compare_with_definition(self.spec, self.values, middle)
         allowed = {output.name for output in self.spec.differentiable_outputs}
         self.names = [
             n for n, a in middle.items() if n.partition("[")[0] in allowed and a.dtype.kind in "fc"
         ]
         self.leaves = [
-            leaf for leaf in self._float_leaves() if leaf[0] in self.spec.differentiable_params
+            leaf for leaf in self.float_leaves() if leaf[0] in self.spec.differentiable_params
         ]
-        self.weights = {n: self._random(middle[n]) for n in self.names}
+        self.weights = {n: self.random(middle[n]) for n in self.names}
         if not all(is_finite(array) for array in middle.values()):
             raise NoSlope
         if self.is_usual:
@@ -113,7 +116,8 @@ class CallWithNumbers:
         except FloatingPointError:
             raise NoCall("divides by zero") from None
 
-    def _float_leaves(self) -> list[Leaf]:
+    def float_leaves(self) -> list[Leaf]:
+        """The tensor arguments of real or complex numbers."""
         found = []
         for param in self.spec.signature.tensor_params:
             value = self.values[param.name]
@@ -128,7 +132,8 @@ class CallWithNumbers:
                 if isinstance(item, np.ndarray):
                     yield item
 
-    def _random(self, like: Array) -> Array:
+    def random(self, like: Array) -> Array:
+        """Numbers of unlike sizes, for weights and directions."""
         sizes = self.rng.integers(32, 129, like.shape) / 64
         real = np.asarray(np.where(self.rng.integers(0, 2, like.shape), sizes, -sizes))
         if like.dtype.kind != "c":
@@ -187,6 +192,12 @@ class CallWithNumbers:
                 found[n] = np.where(np.isinf(slope), limit_of(*quotients), slope)
         return found
 
+    def lines_of(
+        self, direction: Lines, middle: dict[str, Array]
+    ) -> dict[str, tuple[Array, Array]]:
+        """The slopes of the outputs in `middle` along a line, ahead and behind."""
+        return self._lines(direction, self._values_at(list(middle)), middle)
+
     def _values_at(self, names: list[str]) -> Callable[[Lines], dict[str, Array]]:
         def function(moved: Lines) -> dict[str, Array]:
             outputs = self._call([], moved)
@@ -213,7 +224,7 @@ class CallWithNumbers:
 
     def line(self, leaf: Leaf) -> Array:
         """A direction for one argument."""
-        return self._symmetric(leaf, self._random(self.at(leaf)))
+        return self._symmetric(leaf, self.random(self.at(leaf)))
 
     def _symmetric(self, leaf: Leaf, direction: Array) -> Array:
         return symmetric_part(direction) if leaf[0] in self.symmetric else direction
@@ -221,8 +232,7 @@ class CallWithNumbers:
     def _slopes(self, direction: Lines, middle: dict[str, Array]) -> list[dict[str, Any]]:
         """The slopes along one line; none where the op refuses a point of it."""
         try:
-            values = {n: middle[n] for n in self.names}
-            return [self._lines(direction, self._values_at(self.names), values)]
+            return [self.lines_of(direction, {n: middle[n] for n in self.names})]
         except Exception:
             return []
 
@@ -236,8 +246,8 @@ class CallWithNumbers:
 
     def _bends(self, middle: dict[str, Array]) -> bool:
         """Return whether the slope along the sum of two lines is not the sum of theirs."""
-        one = {leaf: self._random(self.at(leaf)) for leaf in self.leaves}
-        other = {leaf: self._random(self.at(leaf)) for leaf in self.leaves}
+        one = {leaf: self.random(self.at(leaf)) for leaf in self.leaves}
+        other = {leaf: self.random(self.at(leaf)) for leaf in self.leaves}
         both = {leaf: one[leaf] + other[leaf] for leaf in self.leaves}
         found = [slopes for line in (one, other, both) for slopes in self._slopes(line, middle)]
         return len(found) == 3 and any(

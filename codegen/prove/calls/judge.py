@@ -14,10 +14,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ...spec.model import NonDifferentiable, NotImplementedYet
+from ...spec.model import NotImplementedYet
 from ..identities.identity import Mismatch
 from ..identities.run import Call, Leaf
 from .call import CallWithNumbers, Lines, NoCall
+from .constants import check_unchanging
 from .measures import (
     HUGE,
     SMOOTH,
@@ -66,7 +67,7 @@ class Judge(CallWithNumbers):
     def run(self) -> int:
         """Return the number of comparisons. Raises Mismatch; NoCall where none can be made."""
         middle = self.start()
-        self._unchanging(middle)
+        check_unchanging(self, middle)
         if not (self.leaves and self.names):
             return self.checked
         self.gradients = self._vjp(self.leaves, self.weights)
@@ -254,7 +255,7 @@ class Judge(CallWithNumbers):
         found = []
         for _ in range(NEARBY):
             moved = {
-                leaf: self.at(leaf) + 1e-2 * self._random(self.at(leaf)) for leaf in self.leaves
+                leaf: self.at(leaf) + 1e-2 * self.random(self.at(leaf)) for leaf in self.leaves
             }
             around = replace(self, values=self._moved(moved))
             middle = around._values_at([name])({})
@@ -374,7 +375,7 @@ class Judge(CallWithNumbers):
 
         The gradients are the same, roughly, and each is of the dtype of its argument.
         """
-        floats = [leaf for leaf in self._float_leaves() if self.at(leaf).dtype.kind == "f"]
+        floats = [leaf for leaf in self.float_leaves() if self.at(leaf).dtype.kind == "f"]
         for chosen in [floats, *([leaf] for leaf in floats if len(floats) > 1)]:
             values = self._moved({leaf: to_single(self.at(leaf)) for leaf in chosen})
             is_meant = chosen == floats or {name for name, _ in floats} <= set(self.spec.promotes)
@@ -438,9 +439,9 @@ class Judge(CallWithNumbers):
 
     def _second_order(self) -> None:
         """Differentiate the VJP: backwards, and forwards; and the JVP, backwards."""
-        lines = {leaf: self._symmetric(leaf, self._random(self.at(leaf))) for leaf in self.leaves}
+        lines = {leaf: self._symmetric(leaf, self.random(self.at(leaf))) for leaf in self.leaves}
         directions = [lines] if self.is_usual else [lines, *self._units(2)]
-        mixed = {leaf: self._random(self.at(leaf)) for leaf in self.leaves}
+        mixed = {leaf: self.random(self.at(leaf)) for leaf in self.leaves}
         twice = self._double_backward(mixed)
         if twice is None:
             return
@@ -542,53 +543,3 @@ class Judge(CallWithNumbers):
             leaf: np.zeros_like(self.at(leaf)) if g is None else g.array
             for leaf, g in zip(self.leaves, found, strict=True)
         }
-
-    # ---- what is declared to have no gradient
-
-    def _unchanging(self, middle: dict[str, Array]) -> None:
-        """Arguments and outputs without gradients must have none: their slope is zero."""
-        constant = [
-            leaf
-            for leaf in self._float_leaves()
-            if isinstance(self.spec.rule(leaf[0]), NonDifferentiable | None)
-        ]
-        self._unchanging_outputs(middle)
-        floats = {n: middle[n] for n in self.names}
-        for leaf in constant:
-            direction = {leaf: self._random(self.at(leaf))}
-            try:
-                slopes = self._lines(direction, self._values_at(list(floats)), floats)
-            except Exception:
-                continue
-            for name, (ahead, behind) in slopes.items():
-                if is_smooth(ahead, behind) and np.abs(ahead).max(initial=0) > 1e-3:
-                    raise Mismatch(
-                        f"the gradient of {leaf[0]}",
-                        leaf[0],
-                        f"is declared not to exist, but {name} changes with it: "
-                        "`constant: why` says that no gradient is meant",
-                    )
-
-    def _unchanging_outputs(self, middle: dict[str, Array]) -> None:
-        """Outputs that are declared to have no gradient do not change."""
-        flags = self.spec.output_differentiability
-        outputs = zip(self.spec.signature.outputs, flags, strict=False)
-        fixed = {o.name for o, flag in outputs if not flag} - {*self.spec.changing_outputs}
-        floats = {n: a for n, a in middle.items() if n in fixed and a.dtype.kind in "fc"}
-        leaves = self._float_leaves()
-        if not (floats and leaves):
-            return
-        try:
-            slopes = self._lines(
-                {leaf: self.line(leaf) for leaf in leaves}, self._values_at(list(floats)), floats
-            )
-        except Exception:
-            return
-        for name, (ahead, behind) in slopes.items():
-            if is_smooth(ahead, behind) and np.abs(ahead).max(initial=0) > 1e-3:
-                raise Mismatch(
-                    f"the derivative of {name}",
-                    name,
-                    "is declared not to exist, but it changes with the arguments: instead of "
-                    "`false` say why none is meant",
-                )

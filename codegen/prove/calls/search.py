@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 import zlib
 from collections.abc import Mapping
@@ -13,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.walk import measure
 from ...spec.model import Example, OpSpec
 from ...spec.structure import unmet
 from ...spec.vocabulary import FACTORIZATIONS
 from ..identities.identity import Mismatch
 from ..identities.run import Call
 from ..inputs.domain import is_at_gap, is_inside
+from ..symbolic.special_values import formulas
 from .branches import Branches
 from .call import STEP, NoSlope
 from .judge import Judge
@@ -33,13 +34,18 @@ MOST_SPECIAL = 8
 MOST_OF_OTHERS = 3
 """So many special points of a call that differs from an example in a flag or a number."""
 
-MOST_FARTHER = 4000
+MOST_FARTHER = 2000
 """So many calls are tried to take a condition the other way."""
 
-SECONDS = 2.0
-"""Computing time for one op; calls that tell most come first."""
+MOST_CALLS = 800
+"""So many calls of an op are judged; those that tell most come first."""
 
-FARTHER_SECONDS = 2.0
+FEWEST_CALLS = 150
+"""So many are judged also where the formulas are long."""
+
+NODES = 60_000
+"""Nodes of formulas, times the calls that are judged: counted, so that every machine and every
+run goes through the same calls."""
 
 
 class WrongCall(Exception):
@@ -65,7 +71,7 @@ class Covered:
     conditions: int = 0
 
 
-def search_calls(spec: OpSpec, examples: tuple[Example, ...], seconds: float = SECONDS) -> Covered:
+def search_calls(spec: OpSpec, examples: tuple[Example, ...]) -> Covered:
     """Judge calls near the examples, and those that take conditions of the formulas another way.
 
     Raises WrongCall, and UnreachedCondition.
@@ -74,7 +80,7 @@ def search_calls(spec: OpSpec, examples: tuple[Example, ...], seconds: float = S
         return Covered()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return _search(_Search(spec, examples, seconds))
+        return _search(_Search(spec, examples))
 
 
 def _search(search: _Search) -> Covered:
@@ -98,7 +104,7 @@ def _search(search: _Search) -> Covered:
 class _Search:
     """The calls judged so far, and the conditions they took."""
 
-    def __init__(self, spec: OpSpec, examples: tuple[Example, ...], seconds: float) -> None:
+    def __init__(self, spec: OpSpec, examples: tuple[Example, ...]) -> None:
         self.spec = spec
         self.examples = examples
         factored = [
@@ -112,7 +118,7 @@ class _Search:
         self.tilted = symmetric - halves
         """Those that examples give as symmetric matrices, though the op reads all of them."""
         self.rng = np.random.default_rng(zlib.crc32(spec.name.encode()))
-        self.until = time.process_time() + seconds
+        self.most = most_calls(spec)
         self.branches = Branches(spec)
         self.calls = self.compared = 0
         self.meant = [arguments(spec, dict(example.args), self.rng) for example in examples]
@@ -123,7 +129,7 @@ class _Search:
         few: list[tuple[dict[str, Any], int | None]] = []
         known = [_shapes(self.spec, dict(example.args)) for example in self.examples]
         for number, args in enumerate(structures(self.spec, self.examples, MOST_STRUCTURES)):
-            if time.process_time() > self.until:
+            if self.calls >= self.most:
                 return
             if not self._usual(args, 2 if number < 3 else 1) or has_factors(args):
                 continue
@@ -133,7 +139,7 @@ class _Search:
                 few.append((args, MOST_OF_OTHERS))
         for args, most in few:
             for values in islice(special_points(self.spec, args, self.rng, numbers), most):
-                if time.process_time() > self.until:
+                if self.calls >= self.most:
                     return
                 self.look_at(values, False)
 
@@ -153,14 +159,11 @@ class _Search:
         """Judge calls that take a condition another way than those before."""
         if not self.branches.missing():
             return
-        self.until = max(self.until, time.process_time() + FARTHER_SECONDS)
         for args in farther(self.spec, self.examples, MOST_FARTHER):
             try:
                 (values,) = usual_points(self.spec, args, self.rng, 1)
             except (NoArguments, ValueError, TypeError, IndexError):
                 continue
-            if time.process_time() > self.until:
-                return
             if self._is_new(values):
                 self.look_at(values, True)
                 if not self.branches.missing():
@@ -234,6 +237,12 @@ class _Search:
         self.compared += compared
         self.calls += 1
         return True
+
+
+def most_calls(spec: OpSpec) -> int:
+    """The number of calls of an op to judge: fewer where its formulas are long."""
+    nodes = sum(measure(block)[0] for block in formulas(spec))
+    return max(FEWEST_CALLS, min(MOST_CALLS, NODES // max(nodes, 1)))
 
 
 def _shapes(spec: OpSpec, args: dict[str, Any]) -> list[Any]:

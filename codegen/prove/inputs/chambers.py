@@ -2,8 +2,8 @@
 
 Comparisons that share symbols belong together. Where they are few, every combination of their
 outcomes that has a point is looked for, also narrow ones, at and between the places where they
-change; where they are many, as in a sort, each is seen both ways at least. Of two groups that share
-no symbols, every outcome of one is seen with every outcome of the other.
+change; where they are many, as in a sort, each is seen both ways at least. Outcomes of two groups
+that share no symbols are seen together in up to six more runs: all of them where groups are few.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def as_plain(value: Any) -> Any:
 
 def _operator(combine: Callable[..., sympy.Expr]) -> Callable[..., Any]:
     def method(*operands: Any) -> Any:
-        if not all(isinstance(operand, int | float | complex) for operand in operands):
+        if not all(map(_is_number, operands)):
             return NotImplemented
         found = combine(*map(exact_number, operands))
         return ExactConstant(found) if found.is_real is not False else ExactComplex(found)
@@ -127,7 +127,7 @@ def _arithmetic(name: str, combine: Callable[..., sympy.Expr]) -> Callable[..., 
     exact = _operator(combine)
 
     def method(*operands: Any) -> Any:
-        if not all(isinstance(operand, int | float | complex) for operand in operands):
+        if not all(map(_is_number, operands)):
             return NotImplemented  # an array does it
         if all(map(_is_moderate, operands)) and not _divides_by_zero(name, *operands):
             return exact(*operands)
@@ -135,6 +135,11 @@ def _arithmetic(name: str, combine: Callable[..., sympy.Expr]) -> Callable[..., 
         return getattr(self, name)(*map(as_plain, operands[1:]))
 
     return method
+
+
+def _is_number(operand: Any) -> bool:
+    """Return whether an operand is a number of Python's; NumPy's are arrays without dimensions."""
+    return isinstance(operand, int | float | complex) and not isinstance(operand, np.generic)
 
 
 def _is_moderate(operand: Any) -> bool:

@@ -17,7 +17,7 @@ from ...core.strides import outermost_first
 from ...core.type_promotion import type_name
 from ..elementwise.checks import Array, normalize_dim
 from ..shape.layout import in_order
-from .gather_scatter import add_rows, scatter_reduce
+from .gather_scatter import add_at_key, add_rows, fitted, scatter_reduce
 
 
 def laid_out(found: Array, self: Array, indices: Sequence[Array | None]) -> Array:
@@ -65,7 +65,7 @@ def _zeros_with(values: Array, shape: Sequence[int], key: tuple[Any, ...]) -> Ar
     lists = [dim for dim, each in enumerate(key) if isinstance(each, np.ndarray)]
     if len(lists) != 1 or key[lists[0]].dtype.kind == "b":
         out = np.zeros_like(values, order="C", shape=shape)
-        np.add.at(out, key, values)
+        add_at_key(out, key, values)
         return out
     dim = lists[0]
     numbers = key[dim].reshape(-1)
@@ -86,9 +86,9 @@ def index_put(self: Array, indices: Sequence[Array | None], values: Any, accumul
     out = self.copy()
     key = _key(indices, self.ndim)
     if accumulate:
-        np.add.at(out, key, values)
+        add_at_key(out, key, values)
     else:
-        out[key] = values
+        out[key] = fitted(values, out, key)
     return out
 
 

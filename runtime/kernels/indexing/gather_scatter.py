@@ -29,6 +29,29 @@ def add_at(out: Array, places: tuple[Any, ...], values: Array) -> None:
     np.add.at(reshaped_view(out, -1), flat.reshape(-1), values.reshape(-1))
 
 
+def add_at_key(out: Array, key: Any, values: Any) -> None:
+    """`np.add.at(out, key, values)` for a key of any kind.
+
+    RuntimeError for values that do not fit what the key picks: with a slice in the key, NumPy
+    (2.4) crashes on those of more dimensions.
+    """
+    np.add.at(out, key, fitted(values, out, key))
+
+
+def fitted(values: Any, out: Array, key: Any) -> Any:
+    """Values in the shape of what a key picks. RuntimeError if they cannot be broadcast to it."""
+    if not np.ndim(values):
+        return values
+    picked = out[key].shape
+    try:
+        return np.broadcast_to(values, picked)
+    except ValueError:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast "
+            f"to indexing result of shape {list(picked)}"
+        ) from None
+
+
 def add_rows(out: Array, numbers: Array, rows: Array) -> None:
     """`np.add.at(out, numbers, rows)` for a list of numbers, with a row of values for each."""
     if not _is_flat(out):

@@ -137,6 +137,10 @@ def _correlate_weight(
     grad_output: Array, x: Array, geometry: _Geometry, sizes: Sequence[int]
 ) -> Any:
     """Each window of `x` times the gradient at its place, summed over all places."""
+    known = geometry.output_sizes(x.shape[2:])
+    if any(size > most for size, most in zip(sizes, known, strict=True)):
+        # Windows beyond the array would be read from other memory.
+        raise RuntimeError(f"a gradient of sizes {list(sizes)} for windows at {list(known)} places")
     found: Any = None
     for part in _parts(x, geometry, sizes):
         columns = _columns(x[part], geometry, sizes)

@@ -21,7 +21,7 @@ def mean_to_size(self: Array, size: Sequence[int]) -> Any:
 
 def over_count(self: Array, shape: Sequence[int]) -> Any:
     """Each element divided by how many elements of a shape it stands for."""
-    return self / (math.prod(shape) // max(self.size, 1))
+    return self * self.size / math.prod(shape)
 
 
 def batch_norm(

@@ -124,7 +124,10 @@ def flip(self: Array, dims: int | Sequence[int]) -> Array:
     """A copy with some dimensions in reverse order."""
     chosen = [dims] if isinstance(dims, int) else dims
     key: list[Any] = [slice(None)] * self.ndim
-    for dim in (normalize_dim(each, self.ndim) for each in chosen):
+    normalized = [normalize_dim(each, self.ndim) for each in chosen]
+    if len({*normalized}) < len(normalized):
+        raise ValueError("repeated axis in `dims`")
+    for dim in normalized:
         if self.ndim:
             key[dim] = slice(None, None, -1)
     return self[(*key, ...)].copy()

@@ -123,6 +123,20 @@ WRONG = {
   result: self_t * self_p / abs(self_p)
   examples: [{self: [3]}]
 """,
+    "a kernel that orders another dimension": """
+  forward: np.reshape(np.argsort(self, 0), self.shape)
+  kernel: kernels.sort(self, -1, False)[1]
+  output_differentiability: [false]
+  examples: [{self: [3]}]
+""",
+    "a kernel that bounds in another order": """
+  forward: where(self > high, high, where(self < low, low, self))
+  kernel: kernels.hardtanh(self, low, high)
+  self: where((self >= high) | (self <= low), 0, grad)
+  result: where((self_p >= high) | (self_p <= low), 0, self_t)
+  kinks: {self == low: 0, self == high: 0}
+  examples: [{self: [3]}]
+""",
 }
 
 ARGUMENTS = {
@@ -135,6 +149,7 @@ ARGUMENTS = {
     "matrices only": "Tensor self, Tensor other",
     "matrices": "Tensor self, Tensor other",
     "a convention": "Tensor self, Tensor other",
+    "a kernel that bounds in another order": "Tensor self, float low=-1.0, float high=1.0",
 }
 
 RESULTS = {"an output that is declared to be constant": "(Tensor a, Tensor b)"}
@@ -158,6 +173,8 @@ SHOWN = {
     "one in ten thousand": "along a line: the slope is",
     "an order of whole numbers": r"index=\[2, 0, 1\]",
     "nan at a kink": "is nan: the slopes of both sides",
+    "a kernel that orders another dimension": "kernel of result is wrong.*and of the definition",
+    "a kernel that bounds in another order": "kernel of result is wrong.*and of the definition",
 }
 """The call and the reason by which each is found."""
 

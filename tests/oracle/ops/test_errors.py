@@ -36,6 +36,14 @@ class Library:
 REFUSED: dict[str, Callable[[Library], Any]] = {
     "shapes of +": lambda t: t.f(2, 3) + t.f(2),
     "adjoint of a vector": lambda t: t.adjoint(t.f(2)),
+    "a dim flipped twice": lambda t: t.flip(t.f(3), [0, -1]),
+    "values of more dims than are put": lambda t: t.index_put(
+        t.f(2, 3), [t.i(0, 1), t.i(-1, 0)], t.f(1, 1, 2), accumulate=True
+    ),
+    "values of more dims than are set": lambda t: t.index_put(
+        t.f(2, 3), [t.i(0, 1), t.i(-1, 0)], t.f(1, 2)
+    ),
+    "bounds of hardtanh": lambda t: t.nn.hardtanh(t.f(2), 2.0, 1.0),
     "fliplr of a vector": lambda t: t.fliplr(t.f(2)),
     "flipud of a number": lambda t: t.flipud(t.f()),
     "shapes of where": lambda t: t.where(t.f(2) > 0, t.f(3), t.f(3)),

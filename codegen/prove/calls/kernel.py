@@ -1,0 +1,75 @@
+"""A kernel beside the definition of its op, at one call with numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...spec.model import OpSpec
+from ..identities.definition import evaluate_definition
+from ..identities.identity import Mismatch
+from .measures import is_finite, short
+from .structures import is_called_by_formulas
+
+Array = np.ndarray[Any, Any]
+
+TOLERANCES = {np.float64: 1e-5, np.complex128: 1e-5, np.float32: 1e-2, np.complex64: 1e-2}
+"""Relative to the largest element: definitions may lose digits that kernels keep."""
+
+
+def compare_with_definition(spec: OpSpec, values: dict[str, Any], outputs: dict[str, Array]) -> int:
+    """Compare the outputs of a kernel with those of the definition, and count them.
+
+    Where the definition overflows, or gives nan, kernels may give numbers. Raises Mismatch.
+    """
+    if spec.kernel is None or spec.forward is None:
+        return 0
+    try:
+        with np.errstate(all="ignore"):
+            definition = evaluate_definition(spec, values)
+    except Exception as error:
+        if may_raise(spec, values, error):
+            return 0
+        raise Mismatch(
+            "the definition", "forward", f"raises {type(error).__name__}: {error}; its kernel not"
+        ) from None
+    if is_called_by_formulas(spec) and not all(a.size for a in outputs.values()):
+        return 0
+    for name, wanted in definition.items():
+        found, label = outputs[name], f"kernel of {name}"
+        if found.shape != wanted.shape:
+            shapes = f"{list(found.shape)}, the definition {list(wanted.shape)}"
+            raise Mismatch(label, "kernel", f"has shape {shapes}")
+        if found.dtype != wanted.dtype:
+            dtypes = f"{found.dtype}, of the definition {wanted.dtype}"
+            raise Mismatch(f"dtype of the {label}", "kernel", f"is {dtypes}")
+        if not _are_close(found, wanted):
+            if is_called_by_formulas(spec) and not is_finite(found):
+                return 0
+            text = f"is {short(found)}, and of the definition {short(wanted)}"
+            raise Mismatch(label, "kernel", text)
+    return len(definition)
+
+
+def may_raise(spec: OpSpec, values: dict[str, Any], error: Exception) -> bool:
+    """Return whether a definition may raise where its kernel does not.
+
+    Definitions need elements and dimensions that kernels can do without, and formulas make calls of
+    their own only.
+    """
+    arrays = [a for v in values.values() for a in (v if isinstance(v, list) else [v])]
+    sizes = [(a.ndim, a.size) for a in arrays if isinstance(a, np.ndarray)]
+    is_small = any(0 in pair for pair in sizes)
+    is_singular = isinstance(error, np.linalg.LinAlgError)
+    return is_small or is_singular or is_called_by_formulas(spec)
+
+
+def _are_close(found: Array, wanted: Array) -> bool:
+    relative = TOLERANCES.get(wanted.dtype.type)
+    if relative is None:
+        return bool((found == wanted).all())
+    known = np.isfinite(wanted)
+    found, wanted = found[known], wanted[known]
+    size = np.abs(wanted).max(initial=1e-3)
+    return bool((np.abs(found - wanted) <= relative * size).all())
