@@ -1,7 +1,9 @@
-"""`auto`: VJPs that sympy derives, put where an author would have written them.
+"""Rules that the generator derives, put where an author would have written them.
 
-A derivation is remembered in the lock, with a digest of the definitions that it was made of, so
-that an unchanged table costs no sympy.
+A rule that an entry leaves out, or calls `auto`, is derived from the definition: that of an
+elementwise op by sympy, that of any other by the rules of the ops that the definition calls. A
+derivation is remembered in the lock, with a digest of what it was made of, so that an unchanged
+table derives nothing.
 """
 
 from __future__ import annotations
@@ -11,63 +13,184 @@ import hashlib
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from .diagnostics import Diagnostic, Span, SpecError
 from .ir.parse import parse
 from .ir.walk import calls
-from .spec.model import Auto, Formula, OpSpec, Rule, Table
+from .spec.model import (
+    Auto,
+    AutoElementwise,
+    Formula,
+    NonDifferentiable,
+    OpSpec,
+    Rule,
+    Table,
+    TangentRule,
+)
 
 Derivations: TypeAlias = Mapping[tuple[str, str], str]
-"""The formula derived for `(op, argument)`."""
+"""The rule derived for `(op, argument or output)`."""
 
 
 Derived: TypeAlias = tuple[tuple[str, str], ...]
-"""`(argument, formula)` for each `auto` of one op."""
+"""`(argument or output, rule)` for each `auto` of one op."""
+
+NO_GRADIENT = "non_differentiable"
+ELEMENTWISE = "auto_element_wise"
+"""Rules that are words, as an author would write them."""
+
+KERNEL = "kernel"
+"""The key of the definition with names for the values that derived VJPs share with it."""
 
 
 def fill_in(table: Table, everything: Table, known: Derivations) -> Table:
-    """The table with every `auto` replaced by a formula.
+    """The table with every `auto` replaced by a rule.
 
-    Raises SpecError where sympy has no derivative to offer.
+    Raises SpecError where none can be derived.
     """
-    return Table(tuple(_fill_in(op, everything, known) for op in table.ops))
+    if not any(map(automatic_rules, table.ops)):
+        return table
+    filling = _Filling(everything, known)
+    return Table(tuple(filling.filled(op) for op in table.ops))
 
 
-def automatic_params(op: OpSpec) -> tuple[str, ...]:
-    """The arguments whose VJP is `auto`."""
-    return tuple(name for names, rule in op.vjps if isinstance(rule, Auto) for name in names)
+def automatic_rules(op: OpSpec) -> tuple[str, ...]:
+    """The arguments whose VJP, and the outputs whose JVP is `auto`."""
+    vjps = (name for names, rule in op.vjps if isinstance(rule, Auto) for name in names)
+    return (*vjps, *(name for name, rule in op.jvps if isinstance(rule, Auto)))
+
+
+def derived_rules(op: OpSpec, filled: OpSpec) -> Derived:
+    """The rules that were derived for an op, as text."""
+    vjps = {name: rule for names, rule in filled.vjps for name in names}
+    rules: dict[str, Rule | TangentRule] = {**vjps, **dict(filled.jvps)}
+    found = [(name, _word(rules[name])) for name in automatic_rules(op) if name in rules]
+    if op.kernel is None and filled.kernel is not None:
+        found.append((KERNEL, filled.kernel.text))
+    return tuple(found)
+
+
+def _word(rule: Rule | TangentRule) -> str:
+    if isinstance(rule, Formula):
+        return rule.text
+    return NO_GRADIENT if isinstance(rule, NonDifferentiable) else ELEMENTWISE
 
 
 def derivation_digest(op: OpSpec, everything: Table, derived: Derived) -> str:
-    """Digest formulas and all that they were derived from: what the op and those it calls say."""
+    """Digest rules and all that they were derived from: what the op and those it calls say."""
     read: dict[str, str] = {}
     stack = [op]
     while stack:
         each = stack.pop()
         definition = each.definition
         if definition is not None and each.name not in read:
-            read[each.name] = repr((each.signature, each.domain, definition.text))
+            rules = [rule.text for _, rule in (*each.vjps, *each.jvps) if isinstance(rule, Formula)]
+            read[each.name] = repr((each.signature, each.domain, definition.text, rules))
             called = {call.function for call in calls(definition.block)}
             stack += (other for name in called for other in everything.overloads(name))
     digest = hashlib.sha256(repr((sorted(read.values()), derived)).encode())
     return f"sha256:{digest.hexdigest()[:32]}"
 
 
-def _fill_in(op: OpSpec, everything: Table, known: Derivations) -> OpSpec:
-    if not automatic_params(op):
+class _Filling:
+    """Derives the rules of ops, those of the ops that they call first."""
+
+    def __init__(self, everything: Table, known: Derivations) -> None:
+        self._everything = everything
+        self._known = known
+        self._filled: dict[str, OpSpec] = {}
+
+    def filled(self, op: OpSpec) -> OpSpec:
+        """The op with every rule."""
+        if not automatic_rules(op):
+            return op
+        if op.name not in self._filled:
+            self._filled[op.name] = op  # ops do not call themselves; overloads may look so
+            definition = op.definition
+            for call in () if definition is None else calls(definition.block):
+                for other in self._everything.overloads(call.function):
+                    self.filled(other)
+            self._filled[op.name] = self._derived(self._completed(op))
+        return self._filled[op.name]
+
+    def _completed(self, op: OpSpec) -> OpSpec:
+        """An elementwise op without any rule promotes its arguments, and has usual examples."""
+        from .differentiate.choose import is_elementwise_definition
+
+        tensors = tuple(p.name for p in op.signature.tensor_params)
+        if _has_no_rule(op):
+            promoting = dataclasses.replace(op, promotes=op.promotes or tensors)
+            if is_elementwise_definition(promoting, self._everything):
+                return promoting
+        if not op.examples and not is_elementwise_definition(op, self._everything):
+            help = "add `examples:` with calls such as `- {self: [2, 3]}`"
+            message = f"`{op.name}` has no examples to prove it with"
+            raise SpecError([Diagnostic("GS055", op.span, message, help)])
         return op
-    vjps: list[tuple[tuple[str, ...], Rule]] = []
-    for names, rule in op.vjps:
-        if isinstance(rule, Auto):
-            vjps += [((name,), _derived(op, name, rule, everything, known)) for name in names]
-        else:
-            vjps.append((names, rule))
-    return dataclasses.replace(op, vjps=tuple(vjps))
+
+    def _derived(self, op: OpSpec) -> OpSpec:
+        texts = {
+            n: t for n in (*automatic_rules(op), KERNEL) if (t := self._known.get((op.name, n)))
+        }
+        if not texts.keys() >= {*automatic_rules(op)}:
+            from .differentiate.choose import derive  # sympy: only when something is to be derived
+
+            texts = derive(op, self._table())
+        vjps: list[tuple[tuple[str, ...], Rule]] = []
+        for names, rule in op.vjps:
+            if isinstance(rule, Auto):
+                vjps += [((name,), _vjp(texts[name], rule)) for name in names]
+            else:
+                vjps.append((names, rule))
+        jvps = [
+            (name, _jvp(texts[name], rule) if isinstance(rule, Auto) else rule)
+            for name, rule in op.jvps
+            if not isinstance(rule, Auto) or name in texts
+        ]
+        kernel = op.kernel
+        if KERNEL in texts and op.forward is not None:
+            kernel = _formula(texts[KERNEL], op.forward.spans[0])
+        found = dataclasses.replace(op, vjps=tuple(vjps), jvps=tuple(jvps), kernel=kernel)
+        return self._with_kinks(found) if _has_no_rule(op) and not op.kinks else found
+
+    def _with_kinks(self, op: OpSpec) -> OpSpec:
+        """The op with what its derived rules take where pieces of the definition meet."""
+        from .authoring.derived import kinks_of
+
+        rules = {
+            n: rule.text for names, rule in op.vjps if isinstance(rule, Formula) for n in names
+        }
+        kinks = kinks_of(op, Table((*self._table().ops, op)), rules)
+        return dataclasses.replace(op, kinks=tuple(kinks.items()))
+
+    def _table(self) -> Table:
+        """The table, with the rules that were derived so far."""
+        ops = self._everything.ops
+        return Table(tuple(self._filled.get(op.name, op) for op in ops))
 
 
-def _derived(op: OpSpec, param: str, rule: Auto, everything: Table, known: Derivations) -> Formula:
-    text = known.get((op.name, param))
-    if text is None:
-        from .prove.report.derive import derive_vjp  # sympy: only when there is something to derive
+def _has_no_rule(op: OpSpec) -> bool:
+    """Return whether an entry leaves all rules to the generator."""
+    rules = [rule for _, rule in (*op.vjps, *op.jvps)]
+    return all(isinstance(rule, Auto) and not rule.is_given for rule in rules)
 
-        text = derive_vjp(op, everything, param)
-    # Every character of the formula stands where the author wrote `auto`.
-    return Formula(text, parse(text), (rule.span,) * (len(text) + 1))
+
+def _vjp(text: str, rule: Auto) -> Rule:
+    return NonDifferentiable(rule.span) if text == NO_GRADIENT else _formula(text, rule.span)
+
+
+def _jvp(text: str, rule: Auto) -> TangentRule:
+    return AutoElementwise(rule.span) if text == ELEMENTWISE else _formula(text, rule.span)
+
+
+def _formula(text: str, span: Span) -> Formula:
+    """A formula of which every character stands where the author wrote `auto`, or nothing."""
+    return Formula(text, parse(text), (span,) * (len(text) + 1))
+
+
+def refused(op: OpSpec, of: str, rule: Auto, reason: str) -> SpecError:
+    """The mistake of a rule that cannot be derived."""
+    message = f"no derivative of `{op.name}` by `{of}` can be derived: {reason}"
+    if of in {output.name for output in op.signature.outputs}:
+        message = f"no JVP of `{of}` of `{op.name}` can be derived: {reason}"
+    help = "write the formula" if rule.is_given else f"add `{of}: <formula>`"
+    return SpecError([Diagnostic("GS072", rule.span, message, help)])

@@ -25,7 +25,7 @@ from .prove import sources
 from .prove.report import lock
 from .prove.report.verdict import OpVerdict
 from .spec.load import load_table
-from .spec.model import Formula, OpSpec, Table
+from .spec.model import OpSpec, Table
 from .spec.own_kernels import MODULE, OwnKernels, read_own_kernels
 from .target import Target, builtin_spec, plain
 
@@ -61,7 +61,9 @@ class Plan:
     digests: dict[str, str]
     recorded: dict[str, lock.Entry]
     derived: dict[str, auto.Derived]
-    """The formulas of each op for what the spec leaves to sympy."""
+    """The rules of each op that the spec leaves to the generator."""
+    bases: dict[str, str]
+    """The digest of what these were derived from, for the ops that have some."""
     base: Table | None = None
     """The ops that an extension builds on."""
     kernels: OwnKernels | None = None
@@ -127,13 +129,11 @@ def plan(target: Target) -> Plan:
         {op.name: sources.examples_of(op) for op in table.ops},
         sources.prover_digest(),
     )
-    derived = {
-        op.name: tuple(
-            (param, rule.text)
-            for param in auto.automatic_params(op)
-            if isinstance(rule := table.by_name(op.name).rule(param), Formula)
-        )
+    derived = {op.name: auto.derived_rules(op, table.by_name(op.name)) for op in ops.table.ops}
+    bases = {
+        op.name: auto.derivation_digest(op, ops.everything, derived[op.name])
         for op in ops.table.ops
+        if derived[op.name]
     }
     verbatim = {"py.typed": ""} if target.is_extension else {}
     if kernels is not None:
@@ -141,7 +141,7 @@ def plan(target: Target) -> Plan:
             f"# Copied from {plain(kernels.file)} by `{target.command}`; change that, not this.\n"
         )
         verbatim[f"{MODULE}.py"] = head + kernels.text
-    return Plan(table, built, digests, recorded, derived, base, kernels, verbatim)
+    return Plan(table, built, digests, recorded, derived, bases, base, kernels, verbatim)
 
 
 def _remembered(ops: Known, recorded: Mapping[str, lock.Entry]) -> auto.Derivations:
@@ -302,10 +302,9 @@ def _entries(planned: Plan, verdicts: Iterable[OpVerdict]) -> dict[str, lock.Ent
     fresh = {v.name: lock.Entry.of(v, planned.digests[v.name]) for v in verdicts}
     entries = {}
     for op in planned.table.ops:
-        derived = planned.derived[op.name]
         entries[op.name] = dataclasses.replace(
             fresh.get(op.name) or planned.recorded[op.name],
-            derived=derived,
-            basis=auto.derivation_digest(op, planned.everything, derived) if derived else "",
+            derived=planned.derived[op.name],
+            basis=planned.bases.get(op.name, ""),
         )
     return entries

@@ -198,6 +198,21 @@ def _needs_floats(formula: str, table: Table) -> bool:
     return divides or any(call.function in floating for call in calls(block))
 
 
+def kinks_of(op: OpSpec, table: Table, vjps: Mapping[str, str]) -> dict[str, int | float | str]:
+    """The breakpoints of an elementwise definition, with what its VJPs take there.
+
+    None where sympy does not see them: the proof asks for those that are missing.
+    """
+    params = [p for p in op.signature.params if p.type.base in ("Tensor", "Scalar", "float", "int")]
+    symbols = {p.name: sympy.Symbol(p.name, real=True) for p in params}
+    forward = None if any(p.type.is_list for p in params) else _forward(op, table, symbols)
+    if forward is None:
+        return {}
+    kinks = _Kinks(table, symbols, vjps)
+    kinks.look_at(forward)
+    return kinks.found
+
+
 _STEP = sympy.Rational(1, 10**6)
 _CLOSE = 1e-3
 _ELSEWHERE = sympy.Rational(3, 5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from .nodes import Assign, Block, Call, Expr, If, Name, Node, Return, Stmt
@@ -122,6 +122,16 @@ def substitute(node: _N, values: Mapping[str, Expr]) -> _N | Expr:
         if (new := _substituted(old := getattr(node, name), values)) is not old
     }
     return _copy(node, changed) if changed else node
+
+
+def with_parts(node: Any, change: Callable[[Any], Any]) -> Any:
+    """A node, or a tuple, with everything directly below it changed; spans stay."""
+    if isinstance(node, tuple):
+        return tuple(map(change, node))
+    if not isinstance(node, Node):
+        return node
+    parts = {name: change(getattr(node, name)) for name in _field_names(node)}
+    return dataclasses.replace(node, **parts)
 
 
 def renamed(node: _N, names: Mapping[str, str]) -> _N:

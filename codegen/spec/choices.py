@@ -8,11 +8,11 @@ chooses and does not compute with, such as a mask of zeros and ones, keeps NumPy
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
 from ..ir.nodes import Attribute, Binary, Call, Conditional, Const, Expr, Name, Node, Unary
+from ..ir.walk import with_parts
 from .model import Formula, OpSpec, Table
 from .vocabulary import CONSTANTS
 
@@ -60,7 +60,7 @@ def _told(node: Any, dtype: Expr, numbers: set[str]) -> Any:
         return tuple(_told(item, dtype, numbers) for item in node)
     if not isinstance(node, Node):
         return node
-    return _choice(_with_parts(node, partial(_told, dtype=dtype, numbers=numbers)), dtype, numbers)
+    return _choice(with_parts(node, partial(_told, dtype=dtype, numbers=numbers)), dtype, numbers)
 
 
 def _operands_told(node: Any, dtype: Expr, numbers: set[str]) -> Any:
@@ -69,16 +69,11 @@ def _operands_told(node: Any, dtype: Expr, numbers: set[str]) -> Any:
         return tuple(_operands_told(item, dtype, numbers) for item in node)
     if not isinstance(node, Node):
         return node
-    node = _with_parts(node, partial(_operands_told, dtype=dtype, numbers=numbers))
+    node = with_parts(node, partial(_operands_told, dtype=dtype, numbers=numbers))
     if isinstance(node, Binary):
         left, right = (_choice(side, dtype, numbers) for side in (node.left, node.right))
         return dataclasses.replace(node, left=left, right=right)
     return node
-
-
-def _with_parts(node: Node, change: Callable[[Any], Any]) -> Any:
-    names = [field.name for field in dataclasses.fields(node) if field.name != "span"]
-    return dataclasses.replace(node, **{name: change(getattr(node, name)) for name in names})
 
 
 def _choice(node: Any, dtype: Expr, numbers: set[str]) -> Any:

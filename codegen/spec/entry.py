@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -145,7 +146,23 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         proof=proof,
         proof_reason=proof_reason,
     )
-    return Entry(op, mapping)
+    return Entry(with_missing(op), mapping)
+
+
+def with_missing(op: OpSpec) -> OpSpec:
+    """An entry with `auto` for every rule that it leaves out, if it computes anything itself."""
+    if op.forward is None or op.composite is not None or not op.differentiable_outputs:
+        return op
+    given = {name for names, _ in op.vjps for name in names}
+    missing = [p.name for p in op.signature.tensor_params if p.name not in given]
+    auto = Auto(op.span, is_given=False)
+    vjps = (*op.vjps, *(((name,), auto) for name in missing))
+    absent = NonDifferentiable | NotImplementedYet | Constant
+    if all(isinstance(rule, absent) for _, rule in vjps):
+        return op
+    known = {name for name, _ in op.jvps}
+    outputs = [o.name for o in op.differentiable_outputs if o.name not in known]
+    return dataclasses.replace(op, vjps=vjps, jvps=(*op.jvps, *((name, auto) for name in outputs)))
 
 
 def _completed(rule: _AnyRule, forward: Formula | None) -> _AnyRule | Formula:
@@ -248,6 +265,8 @@ class _EntryReader:
 
     def _jvp(self, key: str, node: Located) -> TangentRule | None:
         match node.value.strip() if isinstance(node, Scalar) else None:
+            case "auto":
+                return Auto(node.span)
             case "auto_linear":
                 return AutoLinear(node.span)
             case "auto_element_wise":

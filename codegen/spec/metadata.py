@@ -11,7 +11,7 @@ from ..ir.nodes import Compare
 from ..ir.parse import FormulaError, parse
 from ..ir.walk import free_names
 from .entry import Entry
-from .model import REQUIRED, AutoElementwise, Param
+from .model import REQUIRED, Auto, AutoElementwise, Param
 from .source import Mapping, Scalar
 from .vocabulary import CONSTANTS, DOMAINS, OPERATORS, PYTHON_MODULES, REFUSALS, ROWS, VARIANTS
 
@@ -143,6 +143,8 @@ def _check_examples(entry: Entry, report: Report) -> None:
 def _has_default_examples(entry: Entry) -> bool:
     """Elementwise ops of tensors alone are tried on a few shapes without being told."""
     op = entry.op
+    if any(isinstance(rule, Auto) and not rule.is_given for _, rule in op.jvps):
+        return True  # which are elementwise is known when the rules are derived
     if op.requires:  # which the default examples may not meet
         return False
     elementwise = any(isinstance(rule, AutoElementwise) for _, rule in op.jvps)

@@ -134,9 +134,11 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Auto:
-    """`auto`: sympy derives the VJP, the generator fills it in."""
+    """`auto`, or no rule at all: the generator derives it from the definition."""
 
     span: Span
+    is_given: bool = True
+    """False if the entry has no rule there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ class Constant:
 
 
 Rule: TypeAlias = Formula | Auto | NonDifferentiable | NotImplementedYet | Constant
-TangentRule: TypeAlias = Formula | AutoLinear | AutoElementwise | NotImplementedYet
+TangentRule: TypeAlias = Formula | Auto | AutoLinear | AutoElementwise | NotImplementedYet
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from ..ir.nodes import Binary, Block, Call, Compare, Const, Expr, Return, Sequen
 from ..ir.walk import calls, free_names, walk
 from .entry import Entry
 from .linearity import nonlinear_part
-from .model import AutoLinear, Constant, Formula, NonDifferentiable, NotImplementedYet
+from .model import Auto, AutoLinear, Constant, Formula, NonDifferentiable
 from .scope import gradient_names
 
 
@@ -17,9 +17,8 @@ def check_rules(entry: Entry, report: Report) -> None:
     _check_kernel(entry, report)
     _check_output_flags(entry, report)
     _check_keys(entry, report)
-    if entry.mapping.get("composite") is None:
-        _check_vjps_complete(entry, report)
-        _check_jvps_complete(entry, report)
+    if entry.op.forward is not None and any(map(_is_kernel, calls(entry.op.forward.block))):
+        _check_complete(entry, report)
     _check_vjp_formulas(entry, report)
     _check_linear(entry, report)
 
@@ -103,33 +102,24 @@ def _check_keys(entry: Entry, report: Report) -> None:
             seen.add(name)
 
 
-def _check_vjps_complete(entry: Entry, report: Report) -> None:
-    if not entry.op.differentiable_outputs:
-        return
-    for param in entry.op.signature.tensor_params:
-        if not entry.has_rule_for(param.name):
-            report.error(
-                "GS043",
-                entry.param_span(param.name),
-                f"no gradient formula for `{param.name}` of `{entry.op.name}`",
-                f"add `{param.name}: <formula>`, `{param.name}: auto` "
-                f"or `{param.name}: non_differentiable`",
+def _check_complete(entry: Entry, report: Report) -> None:
+    """Report the rules that are missing of a definition by a kernel: none can be derived."""
+    for names, rule in entry.op.vjps:
+        if isinstance(rule, Auto) and not rule.is_given:
+            message = f"no gradient formula for `{names[0]}` of `{entry.op.name}`"
+            help = f"add `{names[0]}: <formula>` or `{names[0]}: non_differentiable`: {_OPAQUE}"
+            report.error("GS043", entry.param_span(names[0]), message, help)
+    for output, tangent_rule in entry.op.jvps:
+        if isinstance(tangent_rule, Auto) and not tangent_rule.is_given:
+            message = f"no JVP for the output `{output}` of `{entry.op.name}`"
+            help = (
+                f"add `{output}: auto_linear`, `{output}: auto_element_wise` or a formula of the "
+                f"tangents `self_t`, ...: {_OPAQUE}"
             )
+            report.error("GS044", entry.op.span, message, help)
 
 
-def _check_jvps_complete(entry: Entry, report: Report) -> None:
-    """A JVP is needed as soon as one argument has a gradient."""
-    absent = NonDifferentiable | NotImplementedYet | Constant
-    has_vjp = any(not isinstance(rule, absent) for _, rule in entry.op.vjps)
-    for output in entry.op.differentiable_outputs:
-        if has_vjp and not entry.has_rule_for(output.name):
-            report.error(
-                "GS044",
-                entry.op.span,
-                f"no JVP for the output `{output.name}` of `{entry.op.name}`",
-                f"add `{output.name}: auto_linear`, `{output.name}: auto_element_wise` "
-                "or a formula of the tangents `self_t`, ...",
-            )
+_OPAQUE = "nothing can be derived from a kernel"
 
 
 def _check_vjp_formulas(entry: Entry, report: Report) -> None:

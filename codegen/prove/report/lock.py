@@ -38,6 +38,9 @@ _FIRST_LINES = tuple(
 
 _LONGEST_LINE = 200
 
+_LINE_END = "\\n"
+"""A line of a derived formula ends in these two characters, as an op has a line here."""
+
 _LINE = re.compile(
     r"(?P<name>\S+) +(?P<status>\w+) +(?P<identities>\d+) identities, (?P<chambers>\d+) chambers?"
     r", (?P<calls>\d+) calls?, (?P<conditions>\d+) conditions?"
@@ -59,7 +62,7 @@ class Entry:
     conditions: int
     digest: str
     derived: tuple[tuple[str, str], ...] = ()
-    """`(argument, formula)` where the spec says `auto`."""
+    """`(argument or output, rule)` where the spec leaves a rule to the generator."""
     basis: str = ""
     """The digest of these formulas and of what they were derived from."""
 
@@ -88,7 +91,8 @@ def read(path: Path) -> dict[str, Entry]:
     for line in text.splitlines():
         if match := _DERIVED.fullmatch(line):
             if last:
-                derived = (*found[last].derived, (match["param"], match["formula"]))
+                formula = match["formula"].replace(_LINE_END, "\n")
+                derived = (*found[last].derived, (match["param"], formula))
                 found[last] = replace(found[last], derived=derived)
             continue
         if match := _BASIS.fullmatch(line):
@@ -143,7 +147,8 @@ def _lines(entries: list[Entry]) -> Iterable[str]:
             f"  {entry.digest}"
         )
         for param, formula in entry.derived:
-            yield f"    {param} = {formula}"
+            line = formula.replace("\n", _LINE_END)
+            yield f"    {param} = {line}"
         if entry.basis:
             yield f"    derived from {entry.basis}"
 

@@ -1,0 +1,498 @@
+"""A definition as a straight line of steps: each one calls an op, and has a name.
+
+Only what depends on the differentiated arguments is taken apart. Which way a condition goes is
+assumed: a condition that nobody has decided yet is raised as `Undecided`, for the caller to go
+through both ways.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..diagnostics import Span, SpecError
+from ..ir.nodes import (
+    Assign,
+    Attribute,
+    Binary,
+    Block,
+    Call,
+    Compare,
+    Conditional,
+    Const,
+    Expr,
+    If,
+    Logic,
+    Name,
+    Return,
+    Sequence,
+    Slice,
+    Star,
+    Stmt,
+    Subscript,
+    Unary,
+)
+from ..ir.simplify import simplify, truth
+from ..ir.walk import calls, names, substitute
+from ..prove.inputs.kinks import is_elementwise
+from ..render.resolve import HELPERS, Kind, Resolver, Target, kind_of_type, kinds_of_params
+from ..render.to_text import formula_text
+from ..spec.model import OpSpec
+from .shapes import Shapes
+from .terms import NoDerivative
+
+MOST_STEPS = 60
+
+_MAKING_REAL = frozenset({"abs", "angle", "view_as_real", "real", "imag", "linalg_vector_norm"})
+
+_ARITHMETIC = {"+": "sum", "-": "difference", "*": "product", "/": "quotient"}
+_NOWHERE = Span("", 0, 0)
+
+PRIMITIVES: dict[str, tuple[str, ...]] = {
+    "np.sum": ("sum", "dim", "keepdim"),
+    "np.mean": ("mean", "dim", "keepdim"),
+    "np.max": ("amax", "dim", "keepdim"),
+    "np.amax": ("amax", "dim", "keepdim"),
+    "np.min": ("amin", "dim", "keepdim"),
+    "np.amin": ("amin", "dim", "keepdim"),
+    "np.prod": ("prod", "dim", "keepdim"),
+    "np.cumsum": ("cumsum", "dim"),
+    "np.cumprod": ("cumprod", "dim"),
+    "np.matmul": ("matmul", ""),
+    "np.dot": ("matmul", ""),
+    "np.where": ("where", "", ""),
+    "np.reshape": ("reshape", ""),
+    "np.expand_dims": ("unsqueeze", ""),
+    "np.squeeze": ("squeeze", "dim"),
+    "np.swapaxes": ("transpose", "", ""),
+    "np.concatenate": ("cat", "dim"),
+    "np.stack": ("stack", "dim"),
+    "np.flip": ("flip", "dims"),
+    "np.roll": ("roll", "shifts", "dims"),
+    "np.diagonal": ("diagonal", "offset", "dim1", "dim2"),
+    "np.trace": ("trace",),
+    "np.tril": ("tril", "diagonal"),
+    "np.triu": ("triu", "diagonal"),
+    "np.linalg.inv": ("linalg_inv",),
+    "np.linalg.det": ("linalg_det",),
+    "np.linalg.cholesky": ("linalg_cholesky",),
+    "np.linalg.solve": ("linalg_solve", ""),
+    "np.broadcast_to": ("expand", ""),
+}
+"""The ops that primitives of arrays are, with the names of their arguments behind the first."""
+
+
+class Undecided(Exception):
+    """A condition that may go either way."""
+
+    def __init__(self, test: Expr) -> None:
+        super().__init__(formula_text(test))
+        self.test = test
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The call of one op, whose arguments are names or do not depend on what is differentiated."""
+
+    targets: tuple[str, ...]
+    value: Expr
+    op: OpSpec | None
+    """None for an operator."""
+    args: dict[str, Expr] = field(default_factory=dict)
+    """The arguments of the op, by name."""
+
+    @property
+    def is_elementwise(self) -> bool:
+        """True if each element is computed from the elements that are broadcast to its place."""
+        if self.op is None:
+            return not (isinstance(self.value, Binary) and self.value.op == "@")
+        return len(self.targets) == 1 and is_elementwise(self.op)
+
+
+@dataclass
+class Program:
+    """The steps of a definition along one way through its conditions."""
+
+    steps: list[Step] = field(default_factory=list)
+    constants: list[Assign] = field(default_factory=list)
+    """Assignments of what does not depend on the differentiated arguments."""
+    outputs: tuple[Expr, ...] = ()
+    active: set[str] = field(default_factory=set)
+    """The names of what depends on them."""
+    shapes: Shapes = field(default_factory=lambda: Shapes([], {}))
+
+    def moving(self, names: set[str]) -> set[str]:
+        """The values that depend on those of some names, and these."""
+        found = set(names)
+        for step in self.steps:
+            read = [step.value] if step.op is None else list(step.args.values())
+            if any(depends(expr, found) for expr in read):
+                found |= self.active & {*step.targets}
+        return found
+
+
+class Flattener:
+    """Writes a definition as a program."""
+
+    def __init__(
+        self,
+        resolver: Resolver,
+        kinds: Mapping[str, Kind],
+        active: set[str],
+        assumed: Mapping[str, bool],
+        op: OpSpec,
+    ) -> None:
+        self._resolver = resolver
+        self._kinds = dict(kinds)
+        self._assumed = assumed
+        self._is_complex = op.complex
+        self._taken = set(kinds)
+        tensors = [name for name, kind in kinds.items() if kind == "tensor"]
+        self._arguments = set(tensors)
+        self.program = Program(active=set(active), shapes=Shapes(tensors, _alike(op)))
+
+    def run(self, block: Block, values: Mapping[str, Expr]) -> tuple[Expr, ...]:
+        """Take the steps of a block, with the values of its names; return what it returns."""
+        known = dict(values)
+        found = self._statements(block.statements, known)
+        if found is None:
+            raise NoDerivative("it does not return")
+        return found
+
+    def _statements(
+        self, statements: tuple[Stmt, ...], known: dict[str, Expr]
+    ) -> tuple[Expr, ...] | None:
+        for statement in statements:
+            match statement:
+                case Assign():
+                    self._assign(statement, known)
+                case If(test, then, otherwise):
+                    chosen = then if self.decided(self._flat(test, known)) else otherwise
+                    found = self._statements(chosen, known)
+                    if found is not None:
+                        return found
+                case Return(value):
+                    return self._several(value, known)
+        return None
+
+    def _assign(self, statement: Assign, known: dict[str, Expr]) -> None:
+        values = self._several(statement.value, known, statement.targets)
+        if len(values) != len(statement.targets):
+            raise NoDerivative("an assignment takes a value apart")
+        for target, value in zip(statement.targets, values, strict=True):
+            if isinstance(value, Name | Const) or self._depends(value):
+                known[target] = value
+                continue
+            name = self.fresh(target)
+            self.program.constants.append(Assign((name,), value))
+            self._kinds[name] = self._resolver.kind(value, self._kinds)
+            self.program.shapes.name(name, value)
+            known[target] = Name(name)
+
+    def _several(
+        self, value: Expr, known: dict[str, Expr], named: tuple[str, ...] = ()
+    ) -> tuple[Expr, ...]:
+        """The values of an expression: several of a tuple, and of an op with several outputs."""
+        match value:
+            case Sequence(items) if not any(isinstance(item, Star) for item in items):
+                if len(named) != 1:
+                    return tuple(self._flat(item, known) for item in items)
+            case Conditional(test, then, otherwise):
+                chosen = then if self.decided(self._flat(test, known)) else otherwise
+                return self._several(chosen, known, named)
+            case Call():
+                return self._call(value, known, named)
+        return (self._flat(value, known, named),)
+
+    def _flat(self, expr: Any, known: dict[str, Expr], named: tuple[str, ...] = ()) -> Any:
+        """An expression with a name for each part that depends on the arguments."""
+        match expr:
+            case Name(name):
+                return known.get(name, expr)
+            case Unary("-", operand):
+                return self._operator(Unary("-", self._flat(operand, known)), "negative", named)
+            case Binary(op, left, right) if op in _ARITHMETIC:
+                sides = self._flat(left, known), self._flat(right, known)
+                return self._operator(Binary(op, *sides), _ARITHMETIC[op], named)
+            case Binary("@", left, right):
+                sides = self._flat(left, known), self._flat(right, known)
+                return self._operator(Binary("@", *sides), "product", named)
+            case Binary("**", left, right):
+                return self._one(self._call(Call("pow", (left, right)), known, named))
+            case Binary(op, left, right):
+                return Binary(op, self._flat(left, known), self._flat(right, known))
+            case Unary(op, operand):
+                return Unary(op, self._flat(operand, known))
+            case Compare(op, left, right):
+                return simplify(Compare(op, self._flat(left, known), self._flat(right, known)))
+            case Logic(op, operands):
+                return simplify(Logic(op, tuple(self._flat(o, known) for o in operands)))
+            case Call():
+                return self._one(self._call(expr, known, named))
+            case Attribute(value, name):
+                return self.attribute(Attribute(self._flat(value, known), name))
+            case Subscript(value, index):
+                return self._item(value, index, known)
+            case Conditional():
+                return self._one(self._several(expr, known, named))
+            case Sequence(items):
+                return Sequence(tuple(self._flat(item, known) for item in items))
+            case Slice(start, stop, step):
+                return Slice(
+                    *(None if x is None else self._flat(x, known) for x in (start, stop, step))
+                )
+            case Star(value):
+                return Star(self._flat(value, known))
+        return expr
+
+    def _one(self, values: tuple[Expr, ...]) -> Expr:
+        if len(values) != 1:
+            raise NoDerivative("an op with several results stands where one is needed")
+        return values[0]
+
+    def _item(self, value: Expr, index: Any, known: dict[str, Expr]) -> Expr:
+        if isinstance(value, Call) and isinstance(index, Const) and isinstance(index.value, int):
+            found = self._call(value, known)
+            if len(found) > 1:
+                return found[index.value]
+            value = found[0]
+        else:
+            value = self._flat(value, known)
+        if isinstance(value, Sequence) and isinstance(index, Const):
+            return value.items[int(index.value or 0)]
+        if self._depends(value):
+            raise NoDerivative(f"`{formula_text(value)}` is indexed")
+        return Subscript(value, self._flat(index, known))
+
+    def attribute(self, node: Attribute) -> Expr:
+        """`y.shape` of a value as large as the argument `x` as `x.shape`."""
+        match node:
+            case Attribute(Name(name), "shape" | "ndim"):
+                shape = self.program.shapes.of(node.value)
+                if len(shape) == 1 and shape != (name,):
+                    return dataclasses.replace(node, value=Name(shape[0]))
+        return node
+
+    # ---- steps
+
+    def _operator(self, value: Expr, word: str, named: tuple[str, ...]) -> Expr:
+        if not self._depends(value):
+            return value
+        return Name(self._step(value, None, {}, named or (word,), ("tensor",))[0])
+
+    def _call(
+        self, call: Call, known: dict[str, Expr], named: tuple[str, ...] = ()
+    ) -> tuple[Expr, ...]:
+        call = _as_op(call, self._resolver)
+        flat = dataclasses.replace(
+            call,
+            args=tuple(self._flat(arg, known) for arg in call.args),
+            kwargs=tuple((name, self._flat(value, known)) for name, value in call.kwargs),
+        )
+        if flat.function in HELPERS or not self._depends(flat):
+            return (simplify(flat),)
+        if "." in flat.function:
+            raise NoDerivative(f"`{flat.function}` is no op of the table")
+        if flat.function == "matmul" and len(flat.args) == 2:
+            return (self._operator(Binary("@", *flat.args), "product", named),)
+        target = self.target(flat)
+        op = target.op
+        args = {name: simplify(value) for name, value in target.args.items()}
+        if op.composite is not None:
+            return self.run(op.composite.block, args)
+        if not op.differentiable_outputs or not self._moves(op, args):
+            return (flat,) if len(op.signature.outputs) == 1 else self._fixed(flat, op)
+        word = op.signature.name.strip("_").removeprefix("linalg_")
+        outputs = op.signature.outputs
+        if len(named) != len(outputs):
+            named = (f"{word}_value",) if len(outputs) == 1 else tuple(o.name for o in outputs)
+        kinds = tuple(kind_of_type(output.type) for output in outputs)
+        return tuple(map(Name, self._step(flat, op, args, named, kinds)))
+
+    def _fixed(self, call: Call, op: OpSpec) -> tuple[Expr, ...]:
+        return tuple(
+            Subscript(call, Const(number)) for number, _ in enumerate(op.signature.outputs)
+        )
+
+    def _moves(self, op: OpSpec, args: Mapping[str, Expr]) -> bool:
+        """Return whether an argument with a rule depends on what is differentiated."""
+        return any(self._depends(args[name]) for name in op.recorded_params)
+
+    def target(self, call: Call) -> Target:
+        """The op that a call means."""
+        try:
+            return self._resolver.target(call, self._kinds, _NOWHERE)
+        except SpecError as error:
+            raise NoDerivative(error.diagnostics[0].message) from None
+
+    def _step(
+        self,
+        value: Expr,
+        op: OpSpec | None,
+        args: dict[str, Expr],
+        named: tuple[str, ...],
+        kinds: tuple[Kind, ...],
+    ) -> tuple[str, ...]:
+        if len(self.program.steps) >= MOST_STEPS:
+            raise NoDerivative(f"it takes more than {MOST_STEPS} steps")
+        for step in self.program.steps:  # the same again
+            if step.value == value:
+                return step.targets
+        targets = tuple(self.fresh(name) for name in named)
+        self._kinds |= dict(zip(targets, kinds, strict=True))
+        self.program.steps.append(Step(targets, value, op, args))
+        flags = (
+            [True] if op is None else [o in op.differentiable_outputs for o in op.signature.outputs]
+        )
+        self.program.active |= {t for t, flag in zip(targets, flags, strict=True) if flag}
+        self.program.shapes.note(targets[0], value, op, args)
+        return targets
+
+    def fresh(self, name: str) -> str:
+        """A name that nothing else has."""
+        found, number = name, 2
+        while found in self._taken:
+            found, number = f"{name}{number}", number + 1
+        self._taken.add(found)
+        return found
+
+    def note_kind(self, name: str, kind: Kind) -> None:
+        """Tell the kind of a further name."""
+        self._kinds[name] = kind
+
+    def _depends(self, expr: Expr) -> bool:
+        """Return whether the elements of an expression change with what is differentiated."""
+        return depends(expr, self.program.active)
+
+    # ---- conditions
+
+    def decided(self, test: Expr) -> bool:
+        """Which way a condition goes. Raises Undecided."""
+        test = simplify(test)
+        known = truth(test)
+        if known is not None:
+            return known
+        match test:
+            case Unary("not", operand):
+                return not self.decided(operand)
+            case Logic("and", operands):
+                return all(self.decided(operand) for operand in operands)
+            case Logic("or", operands):
+                return any(self.decided(operand) for operand in operands)
+            case Compare("is not", left, right):
+                return not self.decided(Compare("is", left, right))
+            case Compare("!=", left, right):
+                return not self.decided(Compare("==", left, right))
+            case Call("is_complex", (value,)):
+                if not self._is_complex:
+                    return False
+                if not isinstance(value, Name) or value.id not in self._arguments:
+                    return self._is_made_of_complex(value)
+        test = self._by_arguments(test)
+        assumed = self._assumed.get(formula_text(test))
+        if assumed is None:
+            raise Undecided(test)
+        return assumed
+
+    def _is_made_of_complex(self, value: Expr) -> bool:
+        """Return whether a value is complex, if that is so where one of the arguments is."""
+        value = self._by_arguments(value)
+        if any(call.function in _MAKING_REAL for call in calls(value)):
+            raise Undecided(Call("is_complex", (value,)))
+        read = dict.fromkeys(name.id for name in names(value) if name.id in self._arguments)
+        return any(self.decided(Call("is_complex", (Name(name),))) for name in read)
+
+    def _by_arguments(self, test: Expr) -> Expr:
+        """An expression with the values of its names written out, down to the arguments."""
+        values = {made.targets[0]: made.value for made in self.program.constants}
+        for step in self.program.steps:
+            if len(step.targets) == 1:
+                values[step.targets[0]] = step.value
+            else:
+                items = (Subscript(step.value, Const(k)) for k in range(len(step.targets)))
+                values |= dict(zip(step.targets, items, strict=True))
+        while any(name.id in values for name in names(test)):
+            test = substitute(test, values)
+        return test
+
+    def is_optional(self, call: Call, place: int | str) -> bool:
+        """Return whether an argument of a call may be None."""
+        for op in self._resolver.table.overloads(call.function):
+            params = op.signature.params
+            if isinstance(place, int):
+                return params[place].type.is_optional
+            return any(p.name == place and p.type.is_optional for p in params)
+        return False
+
+
+def depends(expr: Any, active: set[str]) -> bool:
+    """Return whether elements of some names are read as numbers, and not compared."""
+    match expr:
+        case Name(name):
+            return name in active
+        case Attribute() | Compare() | Logic() | Unary("not" | "~"):
+            return False
+        case Call(function, args, kwargs):
+            if function in HELPERS:
+                return False
+            parts = [*args, *(value for _, value in kwargs)]
+            return any(depends(part, active) for part in parts)
+        case Unary(_, operand):
+            return depends(operand, active)
+        case Binary(_, left, right):
+            return depends(left, active) or depends(right, active)
+        case Sequence(items):
+            return any(depends(item, active) for item in items)
+        case Subscript(value, _) | Star(value):
+            return depends(value, active)
+        case Conditional(_, then, otherwise):
+            return depends(then, active) or depends(otherwise, active)
+    return False
+
+
+def _as_op(call: Call, resolver: Resolver) -> Call:
+    """A primitive as the op of the table that computes it."""
+    root, _, word = call.function.partition(".")
+    if not word or root == "kernels":
+        return call
+    if call.function in PRIMITIVES:
+        function, *rest = PRIMITIVES[call.function]
+        renames = {"axis": "dim", "keepdims": "keepdim"}
+        named = [(renames.get(name, name), value) for name, value in call.kwargs]
+        for name, value in zip(rest, call.args[1:], strict=False):
+            if name:
+                named.append((name, value))
+        if "keepdim" in dict(named) and "dim" not in dict(named):
+            named.append(("dim", Const(None)))
+        args = call.args[: 1 + sum(not name for name in rest)]
+        return Call(function, args, tuple(named), span=call.span)
+    found = _elementwise(call.function, resolver)
+    return call if found is None else dataclasses.replace(call, function=found)
+
+
+def _elementwise(function: str, resolver: Resolver) -> str | None:
+    """The op that is one primitive of its arguments: `exp` for `np.exp`."""
+    for op in resolver.table.ops:
+        params = tuple(Name(p.name) for p in op.signature.params)
+        if op.forward is not None and op.forward.block.expression == Call(function, params):
+            return op.signature.name
+    return None
+
+
+def _alike(op: OpSpec) -> dict[str, str]:
+    """The arguments that have the shape of another one, as `requires` says."""
+    found: dict[str, str] = {}
+    for requirement in op.requires:
+        match requirement.formula.block.expression:
+            case Compare("==", Attribute(Name(one), "shape"), Attribute(Name(other), "shape")):
+                for end in ("", "_p"):
+                    found[other + end] = found.get(one + end, one + end)
+    return found
+
+
+def kinds_of(op: OpSpec) -> dict[str, Kind]:
+    """The kinds of the arguments of an op."""
+    outputs = {output.name for output in op.signature.outputs}
+    return {n: kind for n, kind in kinds_of_params(op.signature).items() if n not in outputs}

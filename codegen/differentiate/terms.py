@@ -1,0 +1,167 @@
+"""Sums and products in which a term may be absent: a gradient or tangent that is zero."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from ..ir.nodes import (
+    Attribute,
+    Binary,
+    Call,
+    Compare,
+    Conditional,
+    Const,
+    Expr,
+    Logic,
+    Name,
+    Node,
+    Sequence,
+    Unary,
+)
+from ..ir.walk import with_parts
+
+ABSENT = Name("?absent")
+"""A gradient or tangent that is zero; no formula can say this name."""
+
+_LINEAR = ("*", "/", "@")
+_REAL = {"conj", "real"}
+
+
+class NoDerivative(Exception):
+    """A formula that cannot be differentiated, and why."""
+
+
+def added(terms: list[Expr]) -> Expr:
+    """The sum of those terms that are there; ABSENT if none is."""
+    counted = Counter(term for term in terms if term != ABSENT)
+    if not counted:
+        return ABSENT
+    total, *others = (term if n == 1 else times(n, term) for term, n in counted.items())
+    for term in others:
+        match term:
+            case Unary("-", operand):
+                total = Binary("-", total, operand)
+            case _:
+                total = Binary("+", total, term)
+    return total
+
+
+def times(number: int, term: Expr) -> Expr:
+    """A term several times, with the number in front."""
+    match term:
+        case Binary("*" | "/" as op, left, right):
+            return Binary(op, times(number, left), right)
+        case Const(value) if isinstance(value, int | float):
+            return Const(number * value)
+        case Unary("-", operand):
+            return negative(times(number, operand))
+    return Binary("*", Const(number), term)
+
+
+def negative(term: Expr) -> Expr:
+    """Minus a term."""
+    match term:
+        case Unary("-", operand):
+            return operand
+        case Binary("*" | "/" as op, left, right):
+            return Binary(op, negative(left), right)
+        case _:
+            return term if term == ABSENT else Unary("-", term)
+
+
+def pruned(expr: Expr, is_optional: Callable[[Call, int | str], bool]) -> Expr:
+    """An expression without the terms that are absent; ABSENT if nothing is left.
+
+    `is_optional` tells of a call whether an argument may be None.
+    """
+    match expr:
+        case Unary("-", Const(0) as zero):
+            return zero
+        case Unary("-", operand):
+            return negative(pruned(operand, is_optional))
+        case Unary("not", Const(value)):
+            return Const(not value)
+        case Binary("+", left, right):
+            return added([pruned(left, is_optional), pruned(right, is_optional)])
+        case Binary("-", left, right):
+            return added([pruned(left, is_optional), negative(pruned(right, is_optional))])
+        case Binary(op, left, right):
+            sides = pruned(left, is_optional), pruned(right, is_optional)
+            if ABSENT in sides and op in _LINEAR:
+                return ABSENT
+            return _product(dataclasses.replace(expr, left=sides[0], right=sides[1]))
+        case Conditional(test, then, otherwise):
+            then, otherwise = pruned(then, is_optional), pruned(otherwise, is_optional)
+            if then == otherwise:
+                return then
+            if ABSENT in (then, otherwise):
+                raise NoDerivative("one of its branches depends on nothing")
+            return Conditional(test, then, otherwise)
+        case Call():
+            return _pruned_call(expr, is_optional)
+        case Sequence(items):
+            return Sequence(tuple(pruned(item, is_optional) for item in items))
+        case Attribute(Sequence() as items, "meta"):
+            return items
+        case Attribute() | Compare() | Logic():
+            return expr
+    return expr
+
+
+def _pruned_call(call: Call, is_optional: Callable[[Call, int | str], bool]) -> Expr:
+    args = [pruned(arg, is_optional) for arg in call.args]
+    kwargs = {name: pruned(value, is_optional) for name, value in call.kwargs}
+    if call.function == "where" and len(args) == 3 and ABSENT in args:
+        args = [Const(0) if arg == ABSENT else arg for arg in args]
+        if args[1] == args[2]:
+            return ABSENT
+    absent: list[int | str] = [place for place, arg in enumerate(args) if arg == ABSENT]
+    absent += [name for name, value in kwargs.items() if value == ABSENT]
+    if not all(is_optional(call, place) for place in absent):
+        return ABSENT
+    args = [Const(None) if arg == ABSENT else arg for arg in args]
+    kwargs = {name: Const(None) if v == ABSENT else v for name, v in kwargs.items()}
+    return dataclasses.replace(call, args=tuple(args), kwargs=tuple(kwargs.items()))
+
+
+def _product(expr: Binary) -> Expr:
+    """Without factors of one, and with the sign in front."""
+    match expr:
+        case Binary("*", Const(1), other) | Binary("*" | "/", other, Const(1)):
+            return other
+        case Binary("*", left, Unary("-", right)):
+            return negative(Binary("*", left, right))
+        case Binary("**", base, Const(1)):
+            return base
+    return expr
+
+
+def of_reals(node: Any) -> Any:
+    """An expression in which everything is real: a conjugate is the number itself."""
+    if isinstance(node, tuple):
+        return tuple(map(of_reals, node))
+    if not isinstance(node, Node):
+        return node
+    if isinstance(node, Call):
+        if node.function in _REAL and len(node.args) == 1:
+            return of_reals(node.args[0])
+        if node.function == "is_complex":
+            return Const(False)
+    return with_parts(node, of_reals)
+
+
+def conjugated(expr: Expr) -> Expr:
+    """The conjugate of an expression, with that of a conjugate taken off."""
+    match expr:
+        case Call("conj", (inner,)):
+            return inner
+        case Binary("*" | "/" | "+" | "-" as op, left, right):
+            return Binary(op, conjugated(left), conjugated(right))
+        case Unary("-", operand):
+            return Unary("-", conjugated(operand))
+        case Const():
+            return expr
+    return Call("conj", (expr,))
