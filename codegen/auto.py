@@ -184,7 +184,7 @@ def _jvp(text: str, rule: Auto) -> TangentRule:
 
 def _formula(text: str, span: Span) -> Formula:
     """A formula of which every character stands where the author wrote `auto`, or nothing."""
-    return Formula(text, parse(text), (span,) * (len(text) + 1))
+    return Formula(text, parse(text), (span,) * (len(text) + 1), is_derived=True)
 
 
 def refused(op: OpSpec, of: str, rule: Auto, reason: str) -> SpecError:

@@ -286,8 +286,10 @@ class _Kinks:
         """The derivative there, if all formulas agree on one."""
         names: dict[str, Any] = {name: s.subs(values) for name, s in self._symbols.items()}
         names |= {"grad": sympy.S.One, "result": forward.subs(values)}
+        ((moved, border),) = values.items()
+        texts = self._vjps.values() if border.free_symbols else [self._vjps[moved.name]]
         try:
-            factors = {self._reader.block(parse(text), names) for text in self._vjps.values()}
+            factors = {self._reader.block(parse(text), names) for text in texts}
             (factor,) = map(sympy.sympify, factors)
             text = decimal(factor)
             if text is None:

@@ -142,6 +142,7 @@ def _module(op: OpSpec, target: Target) -> str:
 def _formula(of: str, rule: Rule | TangentRule) -> FormulaText:
     match rule:
         case Formula():
+            of = f"{of} (derived)" if rule.is_derived else of
             return FormulaText(of, rule.text, latex(rule.block))
         case AutoLinear():
             return FormulaText(of, "auto_linear: the op itself, of the tangents")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from ..auto import ELEMENTWISE, KERNEL, NO_GRADIENT, refused
 from ..diagnostics import SpecError
 from ..ir.nodes import Attribute, Binary, Block, Call, Node, Subscript
+from ..ir.parse import parse
 from ..ir.walk import assigned_names, walk
 from ..prove.inputs.kinks import is_elementwise
 from ..prove.report import derive as by_sympy
@@ -16,6 +17,7 @@ from ..render.to_text import block_text
 from ..spec.model import Auto, NonDifferentiable, OpSpec, Table
 from ..spec.primitives import code_facts, primitives
 from .derive import derive_jvp, derive_vjp, with_names
+from .masked import with_slopes
 from .terms import NoDerivative
 
 
@@ -43,15 +45,17 @@ def derive(op: OpSpec, table: Table) -> dict[str, str]:
 
 
 def _by_sympy(op: OpSpec, table: Table, param: str, rule: Auto) -> str:
+    tensors = {p.name for p in op.signature.tensor_params}
     try:
-        return by_sympy.derive_vjp(op, table, param)
+        block = parse(by_sympy.derive_vjp(op, table, param))
+        return block_text(with_slopes(block, tensors, table))
     except SpecError as error:
         reason = error.diagnostics[0].message.partition("derived: ")[2]
     try:
-        block = derive_vjp(op, table, param)
+        found = derive_vjp(op, table, param)
     except NoDerivative:
         raise refused(op, param, rule, reason) from None
-    return NO_GRADIENT if block is None else block_text(block)
+    return NO_GRADIENT if found is None else block_text(found)
 
 
 def _by_steps(op: OpSpec, table: Table, asked: Mapping[str, Auto]) -> dict[str, str]:

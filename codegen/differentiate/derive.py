@@ -19,13 +19,14 @@ from ..render.resolve import Resolver
 from ..render.to_text import formula_text
 from ..spec.model import Constant, NonDifferentiable, OpSpec, Table
 from ..spec.scope import gradient_names
-from .program import Flattener, Undecided, kinds_of
+from .masked import with_slopes
+from .program import Flattener, kinds_of
 from .rules import Rules
 from .shapes import Shape, Shapes
-from .terms import ABSENT, NoDerivative, added
+from .terms import ABSENT, NoDerivative, Undecided, added
 
-MOST_WAYS = 16
-"""A definition with more ways through its conditions is not differentiated."""
+MOST_WAYS = 64
+"""A definition with more conditions, on all ways together, is not differentiated."""
 
 
 def derive_vjp(op: OpSpec, table: Table, param: str, named: Set[str] = frozenset()) -> Block | None:
@@ -51,7 +52,7 @@ def with_names(op: OpSpec, table: Table, named: Set[str]) -> Block | None:
     """
     flattener = _flattener(op, table, {})
     try:
-        outputs = flattener.run(_definition(op), {})
+        outputs = flattener.run(_with_slopes(op, table), {})
     except (Undecided, NoDerivative):
         return None
     known = {target for step in flattener.program.steps for target in step.targets}
@@ -70,7 +71,7 @@ def _ways(
     budget = [MOST_WAYS] if budget is None else budget
     budget[0] -= 1
     if budget[0] < 0:
-        raise NoDerivative(f"there are more than {MOST_WAYS} ways through its conditions")
+        raise NoDerivative("there are too many ways through its conditions")
     try:
         statements, found = derive(assumed)
         return Block(statements), found
@@ -91,6 +92,13 @@ def _definition(op: OpSpec) -> Block:
     return definition.block
 
 
+def _with_slopes(op: OpSpec, table: Table) -> Block:
+    """The definition, with every branch of a `where` kept where it has a slope."""
+    tensors = {p.name for p in op.signature.tensor_params} | _own_names(op)
+    block: Block = with_slopes(_definition(op), tensors, table)
+    return block
+
+
 @dataclass
 class _Derivation:
     """The names that a derivative gives to what it computes, in order."""
@@ -107,6 +115,7 @@ class _Derivation:
                 return Name(known)
         fresh = self.flattener.fresh(name)
         self.made.append((fresh, value))
+        self.flattener.bound[fresh] = value
         return Name(fresh)
 
     def block(self, op: OpSpec, answer: Expr, results: Mapping[str, Expr]) -> tuple[Stmt, ...]:
@@ -200,7 +209,7 @@ def _vjp(
     op: OpSpec, table: Table, param: str, assumed: Mapping[str, bool], named: Set[str]
 ) -> tuple[tuple[Stmt, ...], bool]:
     flattener = _flattener(op, table, assumed)
-    outputs = flattener.run(_definition(op), _absent(assumed))
+    outputs = flattener.run(_with_slopes(op, table), _absent(assumed))
     derivation = _Derivation(flattener, named)
     moving = flattener.program.moving({param})
     rules = Rules(flattener, moving, op.complex, derivation.bind)
@@ -214,16 +223,15 @@ def _vjp(
     for step in reversed(flattener.program.steps):
         if not moving & {*step.targets}:
             continue
-        is_elementwise = step.is_elementwise
         grads: dict[str, Expr] = {}
         for target in step.targets:
-            gradient, shape = gradients.of(Name(target), may_be_larger=is_elementwise)
+            gradient, shape = gradients.of(Name(target), may_be_larger=step.takes_larger)
             if gradient != ABSENT:
                 short = isinstance(gradient, Name)
                 grads[target] = gradient if short else derivation.bind(f"back_{target}", gradient)
         if grads:
             for read, gradient in rules.pull(step, grads):
-                here = shape if is_elementwise else flattener.program.shapes.of(read)
+                here = shape if step.is_elementwise else flattener.program.shapes.of(read)
                 gradients.add(read, gradient, here)
     answer, _ = gradients.of(Name(param), may_be_larger=param in reduced_params(op))
     if answer == ABSENT:
@@ -241,7 +249,7 @@ def _jvp(
     here = {name: value for name, value in primal.items() if name not in absent}
     active = {value.id for value in here.values()}
     flattener = Flattener(Resolver(table), kinds, active, assumed, op)
-    outputs = flattener.run(_definition(op), {**here, **absent})
+    outputs = flattener.run(_with_slopes(op, table), {**here, **absent})
     derivation = _Derivation(flattener)
     rules = Rules(flattener, flattener.program.moving(active), op.complex, derivation.bind)
     tangents: dict[str, Expr] = {f"{name}_p": Name(f"{name}_t") for name in here}

@@ -39,9 +39,9 @@ from ..ir.walk import calls, names, substitute
 from ..prove.inputs.kinks import is_elementwise
 from ..render.resolve import HELPERS, Kind, Resolver, Target, kind_of_type, kinds_of_params
 from ..render.to_text import formula_text
-from ..spec.model import OpSpec
+from ..spec.model import Formula, OpSpec
 from .shapes import Shapes
-from .terms import NoDerivative
+from .terms import NoDerivative, Undecided
 
 MOST_STEPS = 60
 
@@ -84,14 +84,6 @@ PRIMITIVES: dict[str, tuple[str, ...]] = {
 """The ops that primitives of arrays are, with the names of their arguments behind the first."""
 
 
-class Undecided(Exception):
-    """A condition that may go either way."""
-
-    def __init__(self, test: Expr) -> None:
-        super().__init__(formula_text(test))
-        self.test = test
-
-
 @dataclass(frozen=True, slots=True)
 class Step:
     """The call of one op, whose arguments are names or do not depend on what is differentiated."""
@@ -109,6 +101,13 @@ class Step:
         if self.op is None:
             return not (isinstance(self.value, Binary) and self.value.op == "@")
         return len(self.targets) == 1 and is_elementwise(self.op)
+
+    @property
+    def takes_larger(self) -> bool:
+        """True if the gradient of its result may be larger than that: it is only multiplied."""
+        rules = [] if self.op is None else [rule for _, rule in self.op.vjps]
+        called = [c for r in rules if isinstance(r, Formula) for c in calls(r.block)]
+        return self.is_elementwise and not any(_needs_shape(call) for call in called)
 
 
 @dataclass
@@ -151,6 +150,8 @@ class Flattener:
         self._taken = set(kinds)
         tensors = [name for name, kind in kinds.items() if kind == "tensor"]
         self._arguments = set(tensors)
+        self.bound: dict[str, Expr] = {}
+        """The values that rules gave a name to."""
         self.program = Program(active=set(active), shapes=Shapes(tensors, _alike(op)))
 
     def run(self, block: Block, values: Mapping[str, Expr]) -> tuple[Expr, ...]:
@@ -377,6 +378,8 @@ class Flattener:
         match test:
             case Unary("not", operand):
                 return not self.decided(operand)
+            case Compare("==", Binary("/", Const(int() | float() as top)), Const(0)) if top:
+                return False
             case Logic("and", operands):
                 return all(self.decided(operand) for operand in operands)
             case Logic("or", operands):
@@ -396,6 +399,13 @@ class Flattener:
             raise Undecided(test)
         return assumed
 
+    def known(self, test: Expr) -> bool | None:
+        """Which way a condition goes; None if that is not decided."""
+        try:
+            return self.decided(test)
+        except Undecided:
+            return None
+
     def _is_made_of_complex(self, value: Expr) -> bool:
         """Return whether a value is complex, if that is so where one of the arguments is."""
         value = self._by_arguments(value)
@@ -406,7 +416,8 @@ class Flattener:
 
     def _by_arguments(self, test: Expr) -> Expr:
         """An expression with the values of its names written out, down to the arguments."""
-        values = {made.targets[0]: made.value for made in self.program.constants}
+        values = dict(self.bound)
+        values |= {made.targets[0]: made.value for made in self.program.constants}
         for step in self.program.steps:
             if len(step.targets) == 1:
                 values[step.targets[0]] = step.value
@@ -425,6 +436,13 @@ class Flattener:
                 return params[place].type.is_optional
             return any(p.name == place and p.type.is_optional for p in params)
         return False
+
+
+def _needs_shape(call: Call) -> bool:
+    """Return whether a rule calls what takes gradients of one shape only."""
+    return call.function.endswith("_backward") or (
+        call.function.startswith("_") and call.function not in ("_itself", "_zero", "_choice")
+    )
 
 
 def depends(expr: Any, active: set[str]) -> bool:

@@ -294,11 +294,12 @@ class Rules:
         return pruned(simplify(self._shaped(value)), self._flattener.is_optional)
 
     def _decided(self, expr: Expr, known: Mapping[str, Expr]) -> Expr:
-        """An expression with its conditions on structure decided, as far as they are."""
+        """An expression with its conditions on structure decided, where that is known."""
         if isinstance(expr, Conditional):
             test = self._test(expr.test, known)
-            chosen = expr.then if self._flattener.decided(test) else expr.otherwise
-            return self._decided(chosen, known)
+            goes = self._flattener.known(test)
+            if goes is not None:
+                return self._decided(expr.then if goes else expr.otherwise, known)
         decided: Expr = with_parts(expr, lambda part: self._decided(part, known))
         return decided
 

@@ -22,6 +22,7 @@ from ..ir.nodes import (
     Unary,
 )
 from ..ir.walk import with_parts
+from ..render.to_text import formula_text
 
 ABSENT = Name("?absent")
 """A gradient or tangent that is zero; no formula can say this name."""
@@ -32,6 +33,14 @@ _REAL = {"conj", "real"}
 
 class NoDerivative(Exception):
     """A formula that cannot be differentiated, and why."""
+
+
+class Undecided(Exception):
+    """A condition that may go either way."""
+
+    def __init__(self, test: Expr) -> None:
+        super().__init__(formula_text(test))
+        self.test = test
 
 
 def added(terms: list[Expr]) -> Expr:
@@ -98,7 +107,7 @@ def pruned(expr: Expr, is_optional: Callable[[Call, int | str], bool]) -> Expr:
             if then == otherwise:
                 return then
             if ABSENT in (then, otherwise):
-                raise NoDerivative("one of its branches depends on nothing")
+                raise Undecided(test)
             return Conditional(test, then, otherwise)
         case Call():
             return _pruned_call(expr, is_optional)

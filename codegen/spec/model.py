@@ -123,6 +123,8 @@ class Formula:
     block: Block
     spans: tuple[Span, ...]
     """`spans[i]` is where character `i` of `text` stands in the file (one more at the end)."""
+    is_derived: bool = False
+    """True if the generator derived it: it may have conditions of the rules of other ops."""
 
     def locate(self, place: TextSpan) -> Span:
         """Find `place` of the text in the file."""

@@ -119,7 +119,7 @@ def _check_complete(entry: Entry, report: Report) -> None:
             report.error("GS044", entry.op.span, message, help)
 
 
-_OPAQUE = "nothing can be derived from a kernel"
+_OPAQUE = "a kernel has no derivative"
 
 
 def _check_vjp_formulas(entry: Entry, report: Report) -> None:

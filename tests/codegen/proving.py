@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from gradspec_codegen.auto import fill_in
 from gradspec_codegen.emit.package import PackageBuilder
 from gradspec_codegen.emit.write import staged
 from gradspec_codegen.prove.report.verdict import OpVerdict
@@ -25,11 +26,17 @@ def own_table() -> Table:
     return load_table(ROOT / "specs" / "derivatives.yaml")
 
 
+def read_table(path: Path) -> Table:
+    """The ops of a spec that builds on gradspec's own, with the rules that it leaves out."""
+    table = load_table(path, base=own_table())
+    return fill_in(table, Table((*own_table().ops, *table.ops)), {})
+
+
 def prove_text(text: str, directory: Path, package: str) -> dict[str, tuple[OpSpec, OpVerdict]]:
     """The ops of a spec that builds on gradspec's own, each with its verdict."""
     path = directory / "ops.yaml"
     path.write_text(text, encoding="utf-8")
-    table = load_table(path, base=own_table())
+    table = read_table(path)
     built = PackageBuilder(table, package, own_table()).build()
     with staged(built.files) as staging:
         verdicts = prove_ops(table.ops, staging, package, jobs=1)
@@ -39,7 +46,7 @@ def prove_text(text: str, directory: Path, package: str) -> dict[str, tuple[OpSp
 def imported(text: str, folder: Path, name: str, family: str = "ops") -> ModuleType:
     """The package of a spec, generated and imported."""
     (folder / f"{family}.yaml").write_text(text, encoding="utf-8")
-    table = load_table(folder / f"{family}.yaml", base=own_table())
+    table = read_table(folder / f"{family}.yaml")
     files = PackageBuilder(table, name, own_table()).build().files
     with staged(files) as staging:
         shutil.copytree(staging, folder / name)

@@ -44,6 +44,8 @@ class Condition:
     """The answers at calls with a tensor that has no elements: these show little."""
     excluded: set[bool] = field(default_factory=set)
     """The answers at calls that `requires` excludes."""
+    is_taken_over: bool = False
+    """True if it comes from the rule of an op that the definition calls, and is proved there."""
 
     @property
     def missing(self) -> list[bool]:
@@ -84,7 +86,7 @@ class Branches:
 
     def missing(self) -> list[Condition]:
         """The conditions that are answered one way only."""
-        return [condition for condition in self.conditions if condition.missing]
+        return [each for each in self.conditions if each.missing and not each.is_taken_over]
 
     def note(
         self,
@@ -225,7 +227,8 @@ class _NotingRenderer(DefinitionRenderer):
 
     def _noted(self, node: ir.Expr, source: str) -> str:
         text = self._formula.text[node.span.start : node.span.end]
-        self._conditions.append(Condition(self._key, text))
+        taken_over = self._formula.is_derived
+        self._conditions.append(Condition(self._key, text, is_taken_over=taken_over))
         return f"{_SEEN}({len(self._conditions) - 1}, {source})"
 
 

@@ -155,6 +155,7 @@ def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
             return
         for group in (
             _complex(spec, shapes),
+            _real(args),
             _extents(shapes, lists),
             _dimensions(shapes, numbers),
             _extents_of(shapes, lists, numbers),
@@ -164,6 +165,7 @@ def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
     for group in (
         _flags(spec, args),
         _complex(spec, shapes),
+        _real(args),
         _extents(shapes, lists),
         _words(spec, args, given, numbers, strings),
         _optional_tensors(spec, args, shapes),
@@ -279,6 +281,17 @@ def _complex(spec: OpSpec, shapes: Args) -> Iterator[Args]:
             yield from ({name: value} for name, value in changed.items())
 
 
+def _real(args: Args) -> Iterator[Args]:
+    """Real numbers where an example has complex ones."""
+    changed = {
+        name: list(value["complex"])
+        for name, value in args.items()
+        if isinstance(value, Mapping) and _is_ints(value.get("complex"))
+    }
+    if changed:
+        yield changed
+
+
 def _extents(shapes: Args, lists: Args) -> Iterator[Args]:
     """Every extent changed in the same way, so that those that fit each other still do."""
     ways: tuple[Callable[[int], int], ...] = (
@@ -347,6 +360,7 @@ def _single_shapes(shapes: Args) -> Iterator[Args]:
     for name, shape in shapes.items():
         yield {name: [1] * len(shape)}
         yield {name: shape[1:]}
+        yield {name: shape[:-1]}
         yield {name: [2, *shape]}
         for place in range(len(shape)):
             yield {name: [*shape[:place], 1, *shape[place + 1 :]]}

@@ -86,7 +86,7 @@ error[GS043]: no gradient formula for `other` of `twice`
   |
 2 | - name: twice(Tensor self, Tensor other) -> Tensor
   |                                   ^^^^^
-  = help: add `other: <formula>` or `other: non_differentiable`: nothing can be derived from a kernel""",
+  = help: add `other: <formula>` or `other: non_differentiable`: a kernel has no derivative""",
     "gs047_square_as_linear": """\
 error[GS047]: `auto_linear`, but `self * self` in `forward` is not linear
  --> SPEC:5:11

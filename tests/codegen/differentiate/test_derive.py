@@ -1,0 +1,171 @@
+"""Derived rules read as a person's, and say why where there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gradspec_codegen.diagnostics import SpecError
+from gradspec_codegen.prove.report.verdict import Status
+from gradspec_codegen.spec.model import AutoElementwise, Formula, NonDifferentiable, OpSpec
+from tests.codegen.proving import prove_text, read_table
+
+
+def filled(text: str, folder: Path) -> OpSpec:
+    """The op of an entry, with the rules that it leaves out."""
+    path = folder / "ops.yaml"
+    path.write_text(text, encoding="utf-8")
+    (op,) = read_table(path).ops
+    return op
+
+
+def rules_of(op: OpSpec) -> dict[str, str]:
+    """The formulas of an op by argument and output."""
+    vjps = {name: rule for names, rule in op.vjps for name in names}
+    found = {**vjps, **dict(op.jvps)}
+    return {name: rule.text for name, rule in found.items() if isinstance(rule, Formula)}
+
+
+DERIVED = {
+    "log_sum_of_powers(Tensor self, int dim)": (
+        "log(sum(exp(self), dim))",
+        {
+            "self": "exp_value = exp(self)\n"
+            "return _unreduce(grad / sum(exp_value, dim), self.shape, dim, False) * exp_value",
+            "result": "exp_value = exp(self_p)\n"
+            "return sum(self_t * exp_value, dim) / sum(exp_value, dim)",
+        },
+        "{self: [2, 3], dim: 1}",
+    ),
+    "attend(Tensor q, Tensor k, Tensor v)": (
+        "softmax(q @ _mt(k), -1) @ v",
+        {
+            "v": "transpose_value = transpose(k, -2, -1)\n"
+            "softmax_value = _softmax(q @ transpose_value, -1)\n"
+            "return _matmul_right(grad, softmax_value, v)",
+        },
+        "{q: [2, 2], k: [2, 2], v: [2, 1]}",
+    ),
+    "scaled_sum(Tensor self, Tensor weight)": (
+        "sum(self * weight)",
+        {
+            "weight": "_sum_to_size(_unreduce(grad, (self * weight).shape, None, False) * self, "
+            "weight.shape)",
+            "result": "sum(self_t * weight_p + self_p * weight_t)",
+        },
+        "{self: [2, 2], weight: [2]}",
+    ),
+    "square_of(Tensor self)": (
+        "sum(self * self)",
+        {
+            "self": "2 * _unreduce(grad, self.shape, None, False) * self",
+            "result": "sum(2 * self_p * self_t)",
+        },
+        "{self: [2]}",
+    ),
+    "perhaps_weighted(Tensor self, Tensor? weight=None)": (
+        "sum(self) if weight is None else sum(self * weight)",
+        {
+            "self": "if weight is None:\n"
+            "    return _unreduce(grad, self.shape, None, False)\n"
+            "else:\n"
+            "    return _sum_to_size(_unreduce(grad, (self * weight).shape, None, False) * weight, "
+            "self.shape)",
+        },
+        "{self: [2]}, {self: [2], weight: [2]}",
+    ),
+}
+
+
+@pytest.mark.parametrize("signature", DERIVED)
+def test_rules_that_are_derived(signature: str, tmp_path: Path) -> None:
+    forward, expected, examples = DERIVED[signature]
+    text = f"- name: {signature} -> Tensor\n  forward: {forward}\n  examples: [{examples}]\n"
+    found = rules_of(filled(text, tmp_path))
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_an_elementwise_definition_is_complete_by_itself(tmp_path: Path) -> None:
+    op = filled(
+        "- name: leaky(Tensor self, Tensor other) -> Tensor\n"
+        "  forward: where(self > 0, self, 0.1 * self) * other\n",
+        tmp_path,
+    )
+    assert op.promotes == ("self", "other")
+    assert dict(op.kinks)
+    assert isinstance(dict(op.jvps)["result"], AutoElementwise)
+
+
+def test_a_value_that_gradients_read_is_kept(tmp_path: Path) -> None:
+    op = filled(
+        "- name: kept(Tensor self) -> Tensor\n"
+        "  forward: log(sum(np.exp(self)))\n"
+        "  examples: [{self: [2]}]\n",
+        tmp_path,
+    )
+    assert op.kernel is not None
+    assert op.kernel.text == "exp_value = exp(self)\nreturn log(sum(exp_value))"
+
+
+def test_a_branch_that_is_not_taken_has_a_slope(tmp_path: Path) -> None:
+    text = (
+        "- name: rooted(Tensor self) -> Tensor\n"
+        "  forward: where(self > 1, sqrt(self - 1), 0)\n"
+        "- name: roots(Tensor self) -> Tensor\n"
+        "  forward: sum(where(self > 0.5, 1 / self, 4 * self))\n"
+        "  examples: [{self: [2]}]\n"
+    )
+    found = prove_text(text, tmp_path, "branches_with_slopes")
+    for op, verdict in found.values():
+        assert verdict.status is Status.PROVED, verdict
+        assert "where(self > " in rules_of(op)["self"]
+
+
+def test_whole_numbers_have_no_gradient(tmp_path: Path) -> None:
+    op = filled(
+        "- name: picked(Tensor self, Tensor index) -> Tensor\n"
+        "  forward: sum(index_select(self, 0, index))\n"
+        "  examples: [{self: [3], index: {int: [0, 2]}}]\n",
+        tmp_path,
+    )
+    assert isinstance(op.rule("index"), NonDifferentiable)
+    assert isinstance(op.rule("self"), Formula)
+
+
+def test_a_vjp_that_is_written_stays(tmp_path: Path) -> None:
+    text = (
+        "- name: partly(Tensor self) -> Tensor\n"
+        "  forward: cumsum(self * self, 0)\n"
+        "  self: 2 * self * flip(cumsum(flip(grad, [0]), 0), [0])\n"
+        "  examples: [{self: [3]}]\n"
+    )
+    op, verdict = prove_text(text, tmp_path, "partly_derived")["partly"]
+    assert verdict.status is Status.PROVED
+    assert rules_of(op) == {
+        "self": "2 * self * flip(cumsum(flip(grad, [0]), 0), [0])",
+        "result": "cumsum(2 * self_p * self_t, 0)",
+    }
+
+
+REFUSED = {
+    "np.tensordot(self, self, 1)": "`np.tensordot` is no op of the table",
+    "sum(floor_divide(self, 2 * self))": "`floor_divide` has no derivative by `self`",
+}
+
+
+@pytest.mark.parametrize("forward", REFUSED)
+def test_what_cannot_be_derived_is_told(forward: str, tmp_path: Path) -> None:
+    head = "- name: opaque(Tensor self) -> Tensor\n"
+    text = f"{head}  forward: {forward}\n  examples: [{{self: [2]}}]\n"
+    with pytest.raises(SpecError) as caught:
+        filled(text, tmp_path)
+    (found,) = caught.value.diagnostics
+    assert found.code == "GS072"
+    assert REFUSED[forward] in found.message
+
+
+def test_definitions_that_are_not_elementwise_need_examples(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        filled("- name: summed(Tensor self) -> Tensor\n  forward: sum(self)\n", tmp_path)
+    assert caught.value.diagnostics[0].code == "GS055"
