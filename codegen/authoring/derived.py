@@ -257,10 +257,29 @@ class _Kinks:
                 for root in roots
                 if (text := decimal(root)) is not None
             ]
+        tensors = [symbol for symbol in symbols if symbol.name in self._vjps]
+        if len(tensors) == 1:
+            return self._places_by_numbers(border, tensors[0])
         a, b = symbols[:2]
         if len(symbols) == 2 and sympy.expand(border) in (a - b, b - a):
             return [(f"{a.name} == {b.name}", {b: a})]
         return []
+
+    def _places_by_numbers(
+        self, border: sympy.Expr, tensor: sympy.Symbol
+    ) -> list[tuple[str, dict[sympy.Symbol, sympy.Expr]]]:
+        """Where a tensor meets a border that numbers among the arguments set; they are positive."""
+        numbers = {s: sympy.Dummy(s.name, positive=True) for s in border.free_symbols - {tensor}}
+        names = {dummy: symbol for symbol, dummy in numbers.items()}
+        try:
+            roots = sympy.solve(border.subs(numbers), tensor)
+            found = [root.subs(names) for root in roots]
+            return [
+                (f"{tensor.name} == {to_formula(root, self._ops)}", {tensor: root})
+                for root in found
+            ]
+        except (NotImplementedError, NoFormula, AttributeError):
+            return []
 
     def _is_smooth(self, values: dict[sympy.Symbol, sympy.Expr]) -> bool:
         """Return whether both sides have the same derivatives, so that nothing has to be stated."""
@@ -280,6 +299,14 @@ class _Kinks:
         """A VJP at numbers; one that reads `result` is not asked for."""
         return float(self._reader.block(parse(text), {**names, "grad": sympy.S.One}))
 
+    def _numbers_for(self, names: dict[str, Any], border: sympy.Expr) -> list[dict[str, Any]]:
+        """The names with some numbers for those among the arguments that set the border."""
+        read = [symbol for symbol in border.free_symbols if symbol.name not in self._vjps]
+        if not read:
+            return [names]
+        chosen = ({s: value + place for place, s in enumerate(read)} for value in (_ELSEWHERE, 2))
+        return [{n: sympy.sympify(v).subs(at) for n, v in names.items()} for at in chosen]
+
     def _factor(
         self, forward: sympy.Expr, values: dict[sympy.Symbol, sympy.Expr]
     ) -> int | float | str | None:
@@ -287,10 +314,15 @@ class _Kinks:
         names: dict[str, Any] = {name: s.subs(values) for name, s in self._symbols.items()}
         names |= {"grad": sympy.S.One, "result": forward.subs(values)}
         ((moved, border),) = values.items()
-        texts = self._vjps.values() if border.free_symbols else [self._vjps[moved.name]]
+        is_shared = any(symbol.name in self._vjps for symbol in border.free_symbols)
+        texts = self._vjps.values() if is_shared else [self._vjps[moved.name]]
         try:
-            factors = {self._reader.block(parse(text), names) for text in texts}
-            (factor,) = map(sympy.sympify, factors)
+            factors = {
+                sympy.sympify(self._reader.block(parse(text), at))
+                for text in texts
+                for at in self._numbers_for(names, border)
+            }
+            (factor,) = factors
             text = decimal(factor)
             if text is None:
                 return to_formula(factor, self._ops)

@@ -30,6 +30,8 @@ RIGHT = (
     *("own_tanh", "gram_of_rows", "squared_hinge"),
     *("charbonnier", "power_of_any", "right_segment_products", "right_norm_of_complex"),
     *("ramp_by_numbers", "leaky_by_numbers", "sum_of_sizes"),
+    *("one_line_huber_of", "one_line_hardshrink", "one_line_lstsq", "one_line_conv"),
+    *("one_line_attend", "one_line_gated", "one_line_cnorm", "one_line_gaussian_of_factor"),
 )
 """Rules that an author would write, each of another kind."""
 

@@ -175,9 +175,12 @@ def undeclared(spec: OpSpec, runs: Sequence[Run]) -> str | None:
     """A breakpoint between two chambers that no declared kink speaks of, as a condition.
 
     `runs` are those of an example of single elements. Two chambers meet where one comparison
-    changes; if the derivatives of their expressions differ there, the op has a breakpoint.
+    changes; if the derivatives of their expressions differ there, the op has a breakpoint. Runs on
+    a border themselves are of no chamber.
     """
     kinks = declared(spec)
+    borders = {decision.difference for run in runs for decision in run.decisions}
+    runs = [run for run in runs if all(run.point.sign(border) != 0 for border in borders)]
     for run in runs:
         for decision in run.decisions:
             for other in runs:
