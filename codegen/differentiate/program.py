@@ -186,11 +186,7 @@ class Flattener:
             if isinstance(value, Name | Const) or self._depends(value):
                 known[target] = value
                 continue
-            name = self.fresh(target)
-            self.program.constants.append(Assign((name,), value))
-            self._kinds[name] = self._resolver.kind(value, self._kinds)
-            self.program.shapes.name(name, value)
-            known[target] = Name(name)
+            known[target] = self._constant(target, value)
 
     def _several(
         self, value: Expr, known: dict[str, Expr], named: tuple[str, ...] = ()
@@ -220,6 +216,9 @@ class Flattener:
             case Binary("@", left, right):
                 sides = self._flat(left, known), self._flat(right, known)
                 return self._operator(Binary("@", *sides), "product", named)
+            case Binary("**", left, Const(2)):
+                side = self._flat(left, known)
+                return self._operator(Binary("*", side, side), "square", named)
             case Binary("**", left, right):
                 return self._one(self._call(Call("pow", (left, right)), known, named))
             case Binary(op, left, right):
@@ -303,19 +302,29 @@ class Flattener:
         args = {name: simplify(value) for name, value in target.args.items()}
         if op.composite is not None:
             return self.run(op.composite.block, args)
-        if not op.differentiable_outputs or not self._moves(op, args):
-            return (flat,) if len(op.signature.outputs) == 1 else self._fixed(flat, op)
         word = op.signature.name.strip("_").removeprefix("linalg_")
+        if not op.differentiable_outputs or not self._moves(op, args):
+            return self._fixed(flat, op, f"{word}_value")
         outputs = op.signature.outputs
         if len(named) != len(outputs):
             named = (f"{word}_value",) if len(outputs) == 1 else tuple(o.name for o in outputs)
         kinds = tuple(kind_of_type(output.type) for output in outputs)
         return tuple(map(Name, self._step(flat, op, args, named, kinds)))
 
-    def _fixed(self, call: Call, op: OpSpec) -> tuple[Expr, ...]:
-        return tuple(
-            Subscript(call, Const(number)) for number, _ in enumerate(op.signature.outputs)
-        )
+    def _fixed(self, call: Call, op: OpSpec, word: str) -> tuple[Expr, ...]:
+        """The results of an op that do not change with what is differentiated, as indices do."""
+        name = self._constant(word, call)
+        if len(op.signature.outputs) == 1:
+            return (name,)
+        return tuple(Subscript(name, Const(k)) for k, _ in enumerate(op.signature.outputs))
+
+    def _constant(self, word: str, value: Expr) -> Name:
+        """A name for what does not depend on the differentiated arguments."""
+        name = self.fresh(word)
+        self.program.constants.append(Assign((name,), value))
+        self._kinds[name] = self._resolver.kind(value, self._kinds)
+        self.program.shapes.name(name, value)
+        return Name(name)
 
     def _moves(self, op: OpSpec, args: Mapping[str, Expr]) -> bool:
         """Return whether an argument with a rule depends on what is differentiated."""

@@ -121,7 +121,7 @@ def _check_names(formula: Formula, scope: Scope, functions: Functions, report: R
 
 def _name_help(name: str, scope: Scope, functions: Functions, known: set[str]) -> str:
     if scope.role == "JVP" and name.startswith("auto"):
-        return "write `auto_element_wise`, `auto_linear` or the formula: `auto` is for VJPs"
+        return "write `auto`, `auto_element_wise`, `auto_linear` or the formula"
     if scope.role == "VJP" and name in ("grad", "grads"):
         grads = sorted(known_name for known_name in known if known_name.startswith("grad"))
         return f"here it is {', '.join(grads)}" if grads else "no output is differentiable"

@@ -23,7 +23,6 @@ from ..dispatch.op_errors import failure
 from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import copy_as, copy_or_zero, follow_source
 from ..graph.saved_values import guard_saved_output, saved_output_slot
-from ..kernels.indexing.gather_scatter import add_at_key
 from ..kernels.shape.strided_region import Region
 from .rebase_history import check_recordable, hand_over_retained, rebase, refresh_views
 
@@ -245,6 +244,8 @@ def _owner_of(view: Any) -> Any:
 
 def sums_at(array: Any, where: Any, values: Any) -> Any:
     """Return the elements at some indices once `values` are added there, one after the other."""
+    from ..kernels.indexing.gather_scatter import add_at_key  # kernels wait for their first use
+
     if _is_dense(array):
         total = array.copy()
         add_at_key(total, where, values)

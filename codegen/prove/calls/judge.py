@@ -56,8 +56,8 @@ LARGE = 500.0
 ROUNDING = 16 * 2.0**-52
 """Error of a value, relative to its size."""
 
-NEARBY = 60
-"""So many points around a kink tell which slopes may be chosen there."""
+NEARBY = 1500
+"""At most so many points around a kink tell which slopes may be chosen there."""
 
 
 @dataclass
@@ -259,17 +259,22 @@ class Judge(CallWithNumbers):
 
     def _is_choice(self, name: str, tangent: Array, direction: Lines, size: float) -> Array:
         """Return where a tangent at a kink lies between those of points around it."""
-        found = []
+        low, high, slack = (
+            np.full_like(tangent, np.inf),
+            np.full_like(tangent, -np.inf),
+            0.05 * size,
+        )
         for _ in range(NEARBY):
             moved = {
                 leaf: self.at(leaf) + 1e-2 * self.random(self.at(leaf)) for leaf in self.leaves
             }
             around = replace(self, values=self._moved(moved))
             middle = around._values_at([name])({})
-            found.append(around._lines(direction, around._values_at([name]), middle)[name][0])
-        low, high = np.nanmin(found, axis=0), np.nanmax(found, axis=0)
-        slack = 0.05 * size
-        return np.asarray((low - slack <= tangent) & (tangent <= high + slack))
+            found = around._lines(direction, around._values_at([name]), middle)[name][0]
+            low, high = np.fmin(low, found), np.fmax(high, found)
+            if (is_between := (low - slack <= tangent) & (tangent <= high + slack)).all():
+                break
+        return np.asarray(is_between)
 
     # ---- derivatives
 

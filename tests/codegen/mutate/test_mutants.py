@@ -141,11 +141,11 @@ DEFINED_MEANS = """
 """
 
 
-def test_a_wrong_definition_survives_weak_examples(tmp_path: Path) -> None:
+def test_a_wrong_definition_is_killed_at_a_call_that_no_example_makes(tmp_path: Path) -> None:
     found = tried(DEFINED_MEANS + "    - {self: [2, 2]}\n", tmp_path)
     wrong = found["np.sum(self, 1) / self.shape[0]"]
-    assert wrong.fate is Fate.SURVIVED
-    assert "proved, but differs at self=[[" in wrong.reason
+    assert wrong.fate is Fate.KILLED
+    assert wrong.reason.startswith("kernel of result")
 
 
 def test_good_examples_kill_wrong_definitions_and_kernels(tmp_path: Path) -> None:
