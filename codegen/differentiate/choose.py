@@ -98,6 +98,8 @@ def is_elementwise_definition(op: OpSpec, table: Table) -> bool:
         return False
     if any(p.type.is_list or p.type.is_optional for p in op.signature.tensor_params):
         return False
+    if any(_is_data(op, name) for name in tensors):  # which are neither promoted nor numbers
+        return False
     return all(_is_elementwise(node, table) for node in walk(formula.block))
 
 

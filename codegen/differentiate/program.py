@@ -117,7 +117,6 @@ class Program:
     steps: list[Step] = field(default_factory=list)
     constants: list[Assign] = field(default_factory=list)
     """Assignments of what does not depend on the differentiated arguments."""
-    outputs: tuple[Expr, ...] = ()
     active: set[str] = field(default_factory=set)
     """The names of what depends on them."""
     shapes: Shapes = field(default_factory=lambda: Shapes([], {}))
@@ -367,10 +366,6 @@ class Flattener:
             found, number = f"{name}{number}", number + 1
         self._taken.add(found)
         return found
-
-    def note_kind(self, name: str, kind: Kind) -> None:
-        """Tell the kind of a further name."""
-        self._kinds[name] = kind
 
     def _depends(self, expr: Expr) -> bool:
         """Return whether the elements of an expression change with what is differentiated."""

@@ -133,6 +133,18 @@ def test_whole_numbers_have_no_gradient(tmp_path: Path) -> None:
     assert isinstance(op.rule("self"), Formula)
 
 
+def test_a_mask_stays_one(tmp_path: Path) -> None:
+    text = (
+        "- name: kept_where(Tensor self, Tensor mask) -> Tensor\n"
+        "  forward: where(mask, self, 0)\n"
+        "  examples: [{self: [2], mask: {bool: [true, false]}}]\n"
+    )
+    op, verdict = prove_text(text, tmp_path, "with_mask")["kept_where"]
+    assert verdict.status is Status.PROVED, verdict
+    assert op.promotes == ()
+    assert isinstance(op.rule("mask"), NonDifferentiable)
+
+
 def test_a_vjp_that_is_written_stays(tmp_path: Path) -> None:
     text = (
         "- name: partly(Tensor self) -> Tensor\n"
