@@ -14,8 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import auto
+from .batching import BatchingRules
 from .diagnostics import Diagnostic, SpecError
+from .emit.batching import BATCHING
 from .emit.changes import changes
+from .emit.format import format_tree
 from .emit.ownership import Refusal, signed
 from .emit.package import GeneratedPackage, PackageBuilder
 from .emit.views import OriginView
@@ -69,6 +72,8 @@ class Plan:
     kernels: OwnKernels | None = None
     verbatim: dict[str, str] = field(default_factory=dict)
     """Files of the package that are not rendered."""
+    batching: Callable[[Mapping[str, lock.Entry]], str] = lambda entries: ""
+    """Renders the module of batching rules, as the entries of the lock have them."""
 
     @property
     def everything(self) -> Table:
@@ -112,13 +117,14 @@ def plan(target: Target) -> Plan:
     recorded = lock.read(target.lock) if target.lock else {}
     base, kernels = ops.base, ops.kernels
     table = auto.fill_in(ops.table, ops.everything, _remembered(ops, recorded))
-    built = PackageBuilder(
+    builder = PackageBuilder(
         table,
         target.staged_as,
         base,
         origin=OriginView(target.command, target.source),
         kernels=kernels,
-    ).build()
+    )
+    built = builder.build()
     digests = lock.digests(
         {name: op.source for name, op in built.ops.items()},
         {
@@ -141,7 +147,11 @@ def plan(target: Target) -> Plan:
             f"# Copied from {plain(kernels.file)} by `{target.command}`; change that, not this.\n"
         )
         verbatim[f"{MODULE}.py"] = head + kernels.text
-    return Plan(table, built, digests, recorded, derived, bases, base, kernels, verbatim)
+    rules = BatchingRules(builder, built, recorded, digests)
+    built.files[f"{BATCHING}.py"] = rules.staged()
+    return Plan(
+        table, built, digests, recorded, derived, bases, base, kernels, verbatim, rules.module
+    )
 
 
 def _remembered(ops: Known, recorded: Mapping[str, lock.Entry]) -> auto.Derivations:
@@ -182,7 +192,7 @@ def generate(
         with staged(planned.built.files, planned.verbatim) as staging:
             verdicts = _prove(target, planned, stale, staging, jobs, progress, backend, lines)
             entries = _entries(planned, verdicts)
-            files = _signed(target, staging, entries)
+            files = _signed(target, staging, entries, planned)
         wrote = files != contents(out)
         if wrote:
             replace(out, files, target.source, discard_edits=discard_edits)
@@ -200,15 +210,21 @@ def differences(target: Target) -> list[str]:
     with _located(target), staged(planned.built.files, planned.verbatim) as staging:
         stale = [op.name for op in planned.stale()]
         entries = {} if stale else _entries(planned, ())
-        files = _signed(target, staging, entries)
+        files = _signed(target, staging, entries, planned)
         there = contents(target.out)
     if stale and lock.NAME in there:
         files[lock.NAME] = there[lock.NAME]
     return [*changes(there, files), *(f"{op}: not proved as it stands" for op in stale)]
 
 
-def _signed(target: Target, staging: Path, entries: dict[str, lock.Entry]) -> dict[str, str]:
+def _signed(
+    target: Target, staging: Path, entries: dict[str, lock.Entry], planned: Plan
+) -> dict[str, str]:
     """The files of the package, ready to be written."""
+    if entries:
+        module = staging / f"{BATCHING}.py"
+        module.write_text(planned.batching(entries), encoding="utf-8")
+        format_tree(module)
     files = contents(staging)
     if target.is_extension:
         files[lock.NAME] = lock.text(entries.values())

@@ -64,6 +64,7 @@ PRIMITIVES: dict[str, tuple[str, ...]] = {
     "np.dot": ("matmul", ""),
     "np.where": ("where", "", ""),
     "np.reshape": ("reshape", ""),
+    "np.ravel": ("flatten",),
     "np.expand_dims": ("unsqueeze", ""),
     "np.squeeze": ("squeeze", "dim"),
     "np.swapaxes": ("transpose", "", ""),
@@ -284,7 +285,7 @@ class Flattener:
     def _call(
         self, call: Call, known: dict[str, Expr], named: tuple[str, ...] = ()
     ) -> tuple[Expr, ...]:
-        call = _as_op(call, self._resolver)
+        call = as_op(call, self._resolver)
         flat = dataclasses.replace(
             call,
             args=tuple(self._flat(arg, known) for arg in call.args),
@@ -474,7 +475,7 @@ def depends(expr: Any, active: set[str]) -> bool:
     return False
 
 
-def _as_op(call: Call, resolver: Resolver) -> Call:
+def as_op(call: Call, resolver: Resolver) -> Call:
     """A primitive as the op of the table that computes it."""
     root, _, word = call.function.partition(".")
     if not word or root == "kernels":

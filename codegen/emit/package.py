@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
 from ..diagnostics import Diagnostic, SpecError
-from ..render.context import GENERATED_PACKAGE, ModuleContext, numpy_name, public_name
-from ..render.module_names import RUNTIME_MODULES, RUNTIME_NAMES
+from ..render.context import GENERATED_PACKAGE, ModuleContext, public_name
 from ..render.resolve import Resolver
 from ..spec.model import OpSpec, Table
 from ..spec.own_kernels import OwnKernels
 from ..spec.runtime_files import runtime_abi
+from .batching import BATCHING, BatchFunction, batching_module
 from .environment import template
 from .functions import array_function, composite_function, recorded_function, result_type
 from .gradients import node_view
+from .imports import imports, siblings
 from .methods import methods, name_view
 from .names import aten_signature, node_names
 from .saves import plan_saves
@@ -31,7 +31,6 @@ from .views import (
     OpView,
     OriginView,
     RegistrationView,
-    SiblingView,
     StampView,
 )
 
@@ -136,6 +135,34 @@ class PackageBuilder:
             result.files[path] = self._namespace(namespace)
         return result
 
+    def batching_module(
+        self,
+        functions: Mapping[str, BatchFunction],
+        rules: Mapping[str, Iterable[str]],
+        untried: Iterable[str] = (),
+    ) -> str:
+        """The module with the batching rules of ops; `formula` among them stands for a function.
+
+        Functions of `untried` ops are there too, and are no rules yet.
+        """
+        header = self._header("How each op acts on several examples at once: `gradspec.batching`.")
+        return batching_module(self._context(BATCHING), functions, rules, untried, header)
+
+    def batch_function(self, op: OpSpec) -> BatchFunction | None:
+        """The batching rule that a composite stands for; None if it calls what is no op."""
+        context = self._context(BATCHING)
+        try:
+            in_function, _ = scoped(op, self._batch_code)
+            return BatchFunction(composite_function(in_function, context), context)
+        except SpecError:
+            return None
+
+    def _batch_code(self, op: OpSpec) -> str:
+        function = composite_function(op, self._context(BATCHING))
+        if function.body is not None:
+            function = replace(function, signature=function.body.signature, body=None)
+        return template("op.py.j2").render(op=OpView(None, None, function, None))
+
     # ---- ops
 
     def _context(self, family: str) -> ModuleContext:
@@ -230,15 +257,8 @@ class PackageBuilder:
         body = "\n".join([*blocks, *words, *(f"overloaded {n}" for n, *_ in overloaded)])
         module = ModuleView(
             family,
-            tuple(self._imports(context, body)),
-            tuple(
-                SiblingView(
-                    "." if package == self.package else package,
-                    name,
-                    context.sibling_name(package, name),
-                )
-                for package, name in sorted(context.families)
-            ),
+            tuple(imports(context, body)),
+            siblings(context, context.families),
             tuple(sorted(context.constants.items())),
             overloaded,
             tuple(registrations),
@@ -253,24 +273,6 @@ class PackageBuilder:
             if len(siblings) > 1 and siblings[0].family == family:
                 functions = tuple(map(self.contexts[family].function, siblings))
                 yield public_name(name, self.resolver), name, functions
-
-    def _imports(self, context: ModuleContext, body: str) -> Iterable[str]:
-        read = set(re.findall(r"[A-Za-z_]\w*", body))
-        yield from _standard_imports(read)
-        names = [name for name in ("asanyarray", "ndarray") if name in read]
-        names += sorted(f"{n} as {numpy_name(n)}" for n in context.numpy if "." not in n)
-        yield ""
-        if names:
-            yield f"from numpy import {', '.join(names)}"
-        for name in sorted(name for name in context.numpy if "." in name):
-            module, _, function = name.rpartition(".")
-            yield f"from numpy.{module} import {function} as {numpy_name(name)}"
-        yield ""
-        yield from sorted(RUNTIME_MODULES[module] for module in context.modules)
-        for module, runtime_names in RUNTIME_NAMES.items():
-            used = [name for name in runtime_names if name in read]
-            if used:
-                yield f"from {module} import {', '.join(used)}"
 
     def _header(self, about: str) -> str:
         """The docstring of a generated file."""
@@ -338,14 +340,6 @@ def _registration(draft: _Draft) -> RegistrationView:
         jvp=draft.jvp.name if draft.jvp else "",
         differentiable=op.composite is not None or bool(op.recorded_params),
     )
-
-
-def _standard_imports(read: set[str]) -> Iterable[str]:
-    if "Sequence" in read:
-        yield "from collections.abc import Sequence"
-    typing = [name for name in ("TYPE_CHECKING", "Any") if name in read]
-    if typing:
-        yield f"from typing import {', '.join(typing)}"
 
 
 def _namespaces_of(op: OpSpec) -> tuple[str, ...]:

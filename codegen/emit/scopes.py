@@ -93,7 +93,8 @@ def _marks(op: OpSpec) -> dict[str, str]:
 
 def _formulas(op: OpSpec) -> Iterator[Formula]:
     rules: Iterable[object] = (*(rule for _, rule in op.vjps), *(rule for _, rule in op.jvps))
-    yield from (f for f in (op.forward, op.kernel, op.composite, *rules) if isinstance(f, Formula))
+    definitions = (op.forward, op.kernel, op.composite, op.batch)
+    yield from (f for f in (*definitions, *rules) if isinstance(f, Formula))
 
 
 def _with_names(op: OpSpec, names: Mapping[str, str]) -> OpSpec:
@@ -126,6 +127,7 @@ def _with_names(op: OpSpec, names: Mapping[str, str]) -> OpSpec:
         forward=op.forward and in_formula(op.forward),
         kernel=op.kernel and in_formula(op.kernel),
         composite=op.composite and in_formula(op.composite),
+        batch=op.batch and in_formula(op.batch),
         vjps=tuple((tuple(names.get(n, n) for n in of), in_rule(rule)) for of, rule in op.vjps),
         jvps=tuple((names.get(of, of), in_rule(rule)) for of, rule in op.jvps),
         requires=tuple(map(in_requirement, op.requires)),

@@ -29,6 +29,7 @@ def prover_digest() -> str:
 
 _CORE = (
     *("core/accumulate_grad", "core/apply_modes", "core/constants", "core/node"),
+    *("batching/batched", "batching/call", "batching/rules", "core/levels"),
     *("core/strides", "core/tensor", "dispatch/absent", "dispatch/dispatch"),
     *("dispatch/unbroadcast", "fast/summation", "forward_ad/dual"),
     *("forward_ad/inplace_tangents", "forward_ad/tangent_layout", "graph/engine"),
@@ -115,6 +116,7 @@ def examples_of(spec: OpSpec) -> str:
             spec.domain,
             spec.kinks,
             [(condition.text, reason) for condition, reason in spec.unproved],
+            spec.batch.text if spec.batch else "",
             spec.complex,
             spec.proof,
             spec.forward.text if spec.kernel and spec.forward else "",

@@ -121,6 +121,7 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         forward=forward,
         kernel=_completed(reader.formula("kernel"), forward),
         composite=reader.formula("composite"),
+        batch=reader.formula("batch"),
         vjps=tuple((names, _completed(rule, forward)) for names, rule in vjps),
         jvps=tuple((name, _completed(rule, forward)) for name, rule in jvps),
         promotes=reader.words("promotes"),

@@ -100,6 +100,12 @@ KEYS = (
         FORMULA,
     ),
     Key(
+        "batch",
+        "how the op acts on each of several examples, where `vmap` finds no "
+        "[rule](#batching-rules) of its own: the same function, by calls of ops that have rules",
+        FORMULA,
+    ),
+    Key(
         "promotes",
         "the tensor arguments that are brought to one dtype and broadcast. Generated code sums "
         "their gradients to their shapes and casts them: formulas need not care",

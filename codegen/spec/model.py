@@ -223,6 +223,8 @@ class OpSpec:
     """The call that computes `forward` on arrays, proved equal to it; None if `forward` does."""
     composite: Formula | None = None
     """The definition by calls of other ops of the table; such an op has no node of its own."""
+    batch: Formula | None = None
+    """The same function by ops that have batching rules; None where a rule is to be found."""
     vjps: tuple[tuple[tuple[str, ...], Rule], ...] = ()
     """`(argument names, rule)`; several names share one formula that returns a tuple."""
     jvps: tuple[tuple[str, TangentRule], ...] = ()

@@ -31,6 +31,9 @@ def _check_definition(entry: Entry, report: Report) -> None:
     elif len(given) == 2:
         help = "`forward` defines a node, `composite` only calls other ops: keep one"
         report.error("GS040", entry.key_span("composite"), "two definitions of one op", help)
+    if entry.mapping.get("batch") is not None and entry.op.composite is not None:
+        help = "leave it out: the ops that it calls have batching rules"
+        report.error("GS040", entry.key_span("batch"), "a batching rule of a composite", help)
 
 
 def _check_kernel(entry: Entry, report: Report) -> None:

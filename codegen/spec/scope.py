@@ -20,7 +20,7 @@ class Scope:
     """The names that one formula of an entry may use."""
 
     role: str
-    """`forward`, `composite`, `condition`, `VJP` or `JVP`."""
+    """`forward`, `composite`, `batch`, `condition`, `VJP` or `JVP`."""
     names: frozenset[str]
 
 
@@ -81,6 +81,7 @@ def _formulas(op: OpSpec) -> Iterator[tuple[Formula, Scope]]:
         ("forward", op.forward),
         ("forward", op.kernel),
         ("composite", op.composite),
+        ("batch", op.batch),
     ):
         if definition is not None:
             yield definition, Scope(role, frozenset(params))

@@ -77,3 +77,6 @@ OPERATORS = (
 
 RESERVED_FAMILIES = ("methods", "own_kernels", *(f"{name}_names" for name in PYTHON_MODULES))
 """Modules of the generated package that hold no ops."""
+
+FORMULA = "formula"
+"""The batching rule that calls other ops: that of the key `batch`, or the definition."""

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..core.entrance import operand
+from ..core.levels import of_innermost_level
 from ..core.number_conversion import converted, wrapped
 from ..core.tensor import Tensor, wrap
 from ..core.torch_function import flattened, handle_torch_function, has_torch_function
@@ -33,10 +34,9 @@ def dispatch(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return handle_torch_function(public_function(function), relevant, *args, **kwargs)
     op = OPS[function]
     values = bind(op, args, kwargs)
-    for value in relevant:
-        call_op = getattr(type(value), "_call_op", None)
-        if call_op is not None:
-            return call_op(op, values)
+    special = of_innermost_level(relevant)
+    if special is not None:
+        return type(special)._call_op(op, values)
     return call(op, lift(op, values))
 
 

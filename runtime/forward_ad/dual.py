@@ -8,13 +8,13 @@ of levels entered before, which is how forward mode is nested.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 from weakref import ref
 
 import numpy as np
 
+from ..core import levels
 from ..core.dtype_kinds import is_symbolic
 from ..core.node import Node
 from ..core.storage import base_of
@@ -26,14 +26,13 @@ from .saved_duals import keep_duals
 from .tangent_layout import lying_as
 
 
-class Level:
+class Level(levels.Level):
     """One `with dual_level()` block; tangents count only while it is open."""
 
-    __slots__ = ("depth", "keepers", "open")
+    __slots__ = ("keepers",)
 
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
-        self.open = True
+    def __init__(self) -> None:
+        super().__init__()
         self.keepers: list[ref[Node]] = []
         """Nodes that keep tangents of their outputs, and with those perhaps themselves."""
 
@@ -108,24 +107,13 @@ class Dual(Tensor):
         return self
 
 
-_CLOSED: Final = Level(-1)
-_CLOSED.open = False
-
-
-class _Levels(threading.local):
-    """The open levels of one thread, outermost first."""
-
-    def __init__(self) -> None:
-        self.stack: list[Level] = []
-
-
-_levels: Final = _Levels()
+_CLOSED: Final = Level()
 
 
 def enter_level() -> Level:
     """Open a level inside those that are open."""
-    level = Level(len(_levels.stack))
-    _levels.stack.append(level)
+    level = Level()
+    levels.enter(level)
     return level
 
 
@@ -134,9 +122,7 @@ def exit_level(level: Level) -> None:
 
     Raises RuntimeError if `level` is not the innermost.
     """
-    if not _levels.stack or _levels.stack[-1] is not level:
-        raise RuntimeError("levels of forward mode must be closed in the reverse of their order")
-    _levels.stack.pop().open = False
+    levels.leave(level)
     for keeper in level.keepers:
         node = keeper()
         if node is not None and node.hooks is not None:
@@ -145,8 +131,9 @@ def exit_level(level: Level) -> None:
 
 
 def current_level() -> Level | None:
-    """The innermost open level."""
-    return _levels.stack[-1] if _levels.stack else None
+    """The innermost open level of forward mode."""
+    opened = levels.open_levels()
+    return next((level for level in reversed(opened) if isinstance(level, Level)), None)
 
 
 def with_tangent(primal: Tensor, tangent: Tensor, level: Level) -> Dual:
@@ -265,12 +252,12 @@ _PUBLIC: Final = {"self": "input", "self_t": "input_t"}
 
 def innermost_level(values: Iterable[Any]) -> Level | None:
     """The innermost open level among the duals in `values`, or in lists there."""
-    levels = []
+    found = []
     for value in values:
         for item in value if isinstance(value, list | tuple) else (value,):
             if isinstance(item, Dual) and item.level.open:
-                levels.append(item.level)
-    return max(levels, key=lambda level: level.depth, default=None)
+                found.append(item.level)
+    return max(found, key=lambda level: level.depth, default=None)
 
 
 def _map(function: Callable[[Any], Any], value: Any) -> Any:

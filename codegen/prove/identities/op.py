@@ -15,6 +15,7 @@ from sympy import S
 from ...render.to_sympy import NotSymbolic
 from ...spec.model import AutoElementwise, Example, OpSpec
 from ...spec.structure import outlines, unmet
+from ..batching.find import find_batching
 from ..calls.search import UnreachedCondition, WrongCall, search_calls
 from ..deadline import PROOF_SECONDS, TimeUp, time_limit
 from ..inputs.chambers import Chambers
@@ -27,7 +28,7 @@ from ..numeric.sampling import check_numerically
 from ..numeric.sweep import is_usual, suspicious_points
 from ..report.counterexample import counterexample, show_call
 from ..report.recorder import Silence
-from ..report.verdict import Counterexample, OpVerdict, Status, worst
+from ..report.verdict import Batching, Counterexample, OpVerdict, Status, worst
 from ..symbolic.complex_numbers import complex_examples, complex_numbers_given
 from ..symbolic.decisions import ProofError
 from ..symbolic.special_values import special_examples
@@ -90,6 +91,7 @@ class _Proof:
         self._conditions = 0
         self._found: Counterexample | None = None
         self._notes: list[str] = []
+        self._batching: Batching | None = None
         self._is_piecewise = False
         self._higher_orders = HigherOrders(spec)
         self._call = spec.name
@@ -110,6 +112,7 @@ class _Proof:
                 self._identities += check_numerically(self._spec)
                 self._search(examples_of(self._spec))
                 self._statuses.add(Status.TESTED)
+                self._batching = find_batching(self._spec)
                 return
             examples = examples_of(self._spec)
             with_complex = complex_examples(self._spec, examples)
@@ -128,6 +131,7 @@ class _Proof:
                 self._sweep(examples)
                 if self._spec.kinks or self._is_piecewise:
                     self._breakpoints(examples)
+            self._batching = find_batching(self._spec)
             if Status.CERTIFIED in self._statuses and self._spec.proof == "symbolic":
                 self.fail(
                     "some identities were not decided, and hold at random points only; "
@@ -174,6 +178,7 @@ class _Proof:
             tuple(self._notes),
             self._calls,
             self._conditions,
+            self._batching,
         )
 
     def _extra_example(self, example: Example) -> None:

@@ -1,6 +1,7 @@
 """`proofs.lock`: what was proved, and a digest of everything the proof depends on.
 
     mul.Tensor  proved   142 identities, 3 chambers, 418 calls, 2 conditions   sha256:1f2e...
+        batched by align: 75 of 75 calls, 12 exact
     softsign    proved    38 identities, 4 chambers, 240 calls, 0 conditions   sha256:90ab...
         self = grad / (1 + abs(self))**2
         derived from sha256:77c0...
@@ -8,7 +9,8 @@
 Calls are those beside the examples that were compared with slopes; of conditions every one came out
 both ways.
 
-One op a line, in the order of the table; below it the formulas that were derived for it, with a
+One op a line, in the order of the table; below it its batching rules, with the calls that they fit
+and those on symbols that they were proved at; and the formulas that were derived for it, with a
 digest of these and of what they were derived from. An op whose digest has not changed need not be
 proved again.
 """
@@ -22,7 +24,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .verdict import OpVerdict
+from .verdict import Batching, OpVerdict
 
 NAME = "proofs.lock"
 
@@ -38,6 +40,9 @@ _FIRST_LINES = tuple(
 
 _LONGEST_LINE = 200
 
+_LOOP = "a loop"
+"""Written for the rules of an op that has none."""
+
 _LINE_END = "\\n"
 """A line of a derived formula ends in these two characters, as an op has a line here."""
 
@@ -47,6 +52,9 @@ _LINE = re.compile(
     r" +(?P<digest>sha256:[0-9a-f]+)"
 )
 _BASIS = re.compile(r"    derived from (?P<basis>sha256:[0-9a-f]+)")
+_BATCHING = re.compile(
+    r"    batched by (?P<rules>.+): (?P<fitting>\d+) of (?P<calls>\d+) calls, (?P<exact>\d+) exact"
+)
 _DERIVED = re.compile(r"    (?P<param>\w+) = (?P<formula>.+)")
 
 
@@ -65,6 +73,7 @@ class Entry:
     """`(argument or output, rule)` where the spec leaves a rule to the generator."""
     basis: str = ""
     """The digest of these formulas and of what they were derived from."""
+    batching: Batching | None = None
 
     @classmethod
     def of(cls, verdict: OpVerdict, digest: str) -> Entry:
@@ -77,6 +86,7 @@ class Entry:
             verdict.calls,
             verdict.conditions,
             digest,
+            batching=verdict.batching,
         )
 
 
@@ -99,6 +109,10 @@ def read(path: Path) -> dict[str, Entry]:
             if last:
                 found[last] = replace(found[last], basis=match["basis"])
             continue
+        if match := _BATCHING.fullmatch(line):
+            if last:
+                found[last] = replace(found[last], batching=_batching(match))
+            continue
         match = _LINE.fullmatch(line)
         last = match["name"] if match else ""
         if match:
@@ -112,6 +126,11 @@ def read(path: Path) -> dict[str, Entry]:
                 match["digest"],
             )
     return found
+
+
+def _batching(match: re.Match[str]) -> Batching:
+    rules = () if match["rules"] == _LOOP else tuple(match["rules"].split("; "))
+    return Batching(rules, int(match["fitting"]), int(match["calls"]), int(match["exact"]))
 
 
 def text(entries: Iterable[Entry]) -> str:
@@ -146,6 +165,10 @@ def _lines(entries: list[Entry]) -> Iterable[str]:
             f"{entry.name:<{name_width}}  {entry.status:<{status_width}}  {counts:<57}"
             f"  {entry.digest}"
         )
+        if (batching := entry.batching) is not None:
+            rules = "; ".join(batching.rules) or _LOOP
+            counts = f"{batching.fitting} of {batching.calls} calls, {batching.exact} exact"
+            yield f"    batched by {rules}: {counts}"
         for param, formula in entry.derived:
             line = formula.replace("\n", _LINE_END)
             yield f"    {param} = {line}"

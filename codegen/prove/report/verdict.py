@@ -63,6 +63,22 @@ class Counterexample:
 
 
 @dataclass(frozen=True, slots=True)
+class Batching:
+    """The batching rules of an op, in the order in which they are tried, and how they were found.
+
+    None of an op that always loops.
+    """
+
+    rules: tuple[str, ...] = ()
+    """Arrangements as `gradspec.batching.rules` reads them, or `formula`."""
+    fitting: int = 0
+    """Calls with numbers that a rule fits; the others are made in a loop."""
+    calls: int = 0
+    exact: int = 0
+    """Calls on symbols whose results are equal as expressions."""
+
+
+@dataclass(frozen=True, slots=True)
 class OpVerdict:
     """The outcome for one op."""
 
@@ -77,6 +93,8 @@ class OpVerdict:
     """Calls beside the examples at which every derivative was compared with slopes."""
     conditions: int = 0
     """Conditions of the formulas, each of which some call took both ways."""
+    batching: Batching | None = None
+    """None of an op that is batched as the ops that it calls are."""
 
     @property
     def holds(self) -> bool:

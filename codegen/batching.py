@@ -1,0 +1,123 @@
+"""The module of batching rules of a package: found by the proof, remembered in the lock."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .differentiate.program import as_op
+from .emit.batching import BatchFunction
+from .emit.package import GeneratedPackage, PackageBuilder
+from .ir.nodes import Attribute, Call, Const, Node
+from .ir.walk import with_parts
+from .prove.report import lock
+from .spec.model import Formula, OpSpec
+from .spec.vocabulary import FORMULA
+
+
+class BatchingRules:
+    """The module of batching rules: as it is staged, to be tried, and as it is written."""
+
+    def __init__(
+        self,
+        builder: PackageBuilder,
+        built: GeneratedPackage,
+        recorded: Mapping[str, lock.Entry],
+        digests: Mapping[str, str],
+    ) -> None:
+        self._builder = builder
+        self._composites = {
+            op.name: built.ops[op.name].calls
+            for op in builder.table.ops
+            if op.composite is not None
+        }
+        self._known = {
+            name: entry.batching.rules
+            for name, entry in recorded.items()
+            if entry.digest == digests.get(name) and entry.batching is not None
+        }
+        self._functions = dict(self._batch_functions())
+
+    def _batch_functions(self) -> Iterator[tuple[str, BatchFunction]]:
+        """The rules that call other ops: those that are known, and those to be tried."""
+        for op in self._builder.table.ops:
+            if op.composite is not None or FORMULA not in self._known.get(op.name, (FORMULA,)):
+                continue
+            formula = op.batch or (op.forward and self._with_ops(op.forward))
+            function = formula and self._builder.batch_function(_as_composite(op, formula))
+            if function:
+                yield op.name, function
+
+    def _with_ops(self, formula: Formula) -> Formula:
+        """A definition with ops in the place of primitives that have a twin in the table."""
+
+        def with_ops(part: Any) -> Any:
+            if isinstance(part, Call):
+                part = _by_two_ops(part) or as_op(part, self._builder.resolver)
+            return with_parts(part, with_ops) if isinstance(part, Node | tuple) else part
+
+        return dataclasses.replace(formula, block=with_ops(formula.block))
+
+    def staged(self) -> str:
+        """The known rules, and the formulas that may be rules."""
+        declared = {op.name: (FORMULA,) for op in self._builder.table.ops if op.batch}
+        rules = declared | self._known
+        return self._builder.batching_module(
+            self._functions, rules, [name for name in self._functions if name not in rules]
+        )
+
+    def module(self, entries: Mapping[str, lock.Entry]) -> str:
+        """The rules of the lock, but for formulas that call ops which have none."""
+        known = {name: entry.batching.rules for name, entry in entries.items() if entry.batching}
+        looping = self._looping(known)
+        rules = {
+            name: tuple(word for word in words if word != FORMULA or name not in looping)
+            for name, words in known.items()
+        }
+        return self._builder.batching_module(
+            self._functions, {name: words for name, words in rules.items() if words}
+        )
+
+    def _looping(self, known: Mapping[str, tuple[str, ...]]) -> set[str]:
+        """The ops without a rule: also those whose only one comes to such ops, or back to them."""
+        calls = {name: function.calls for name, function in self._functions.items()}
+        calls |= self._composites
+        only = {name for name in calls if set(known.get(name, ())) <= {FORMULA}}
+        looping = {name for name, words in known.items() if not words}
+        looping |= {name for name in only if name in _reached(name, calls, only)}
+        while more := {name for name in only if calls[name] & looping} - looping:
+            looping |= more
+        return looping
+
+
+def _by_two_ops(call: Call) -> Call | None:
+    """A primitive that is no single op of its arguments in their order; None for any other."""
+    if call.function in ("np.full_like", "np.ones_like", "np.zeros_like"):
+        like, *rest = call.args
+        number = rest[0] if rest else Const(int(call.function == "np.ones_like"))
+        shape = dict(call.kwargs).get("shape", Attribute(like, "shape"))
+        return Call("expand", (Call("_number_like", (like, number)), shape), span=call.span)
+    if call.function == "np.take" and len(call.args) == 3:
+        tensor, index, dim = call.args
+        return Call("index_select", (tensor, dim, index), span=call.span)
+    return None
+
+
+def _reached(name: str, calls: Mapping[str, frozenset[str]], only: set[str]) -> set[str]:
+    """The ops that a rule comes to, through others that have no rule but a formula."""
+    found: set[str] = set()
+    stack = [name]
+    while stack:
+        called = calls[stack.pop()] - found
+        found |= called
+        stack += called & only
+    return found
+
+
+def _as_composite(op: OpSpec, formula: Formula) -> OpSpec:
+    """The op as if it only called others."""
+    doc = f"`{op.name}` of each of several examples."
+    return dataclasses.replace(
+        op, composite=formula, forward=None, kernel=None, batch=None, vjps=(), jvps=(), doc=doc
+    )

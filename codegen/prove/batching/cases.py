@@ -1,0 +1,203 @@
+"""Calls of an op on several examples, one by one: what a batched call is compared with."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...spec.model import Example, OpSpec
+from ...spec.vocabulary import FACTORIZATIONS
+from ..calls.points import NoCall, arguments
+from ..calls.structures import structures
+from ..calls.unproved import is_unproved
+from ..identities.run import Call
+from ..inputs.draw import build, examples_of
+from ..numeric.evaluate import Point
+from ..symbolic.decisions import tracing
+
+EXAMPLES = 4
+"""Examples in a batch of numbers: an extent that few calls have otherwise."""
+
+SYMBOLIC_EXAMPLES = 2
+
+MOST_CALLS = 24
+_TRIED = 4
+"""Structures that are tried for each call, as many are no calls of the op."""
+
+_SMALL = 3
+"""Every third call is also made with small whole numbers, which have ties and zeros."""
+
+Values = dict[str, Any]
+
+
+@dataclass
+class Case:
+    """One op on the arguments of several examples."""
+
+    spec: OpSpec
+    rows: list[Values]
+    """The arguments of each example, arrays for tensors; those that are not batched are shared."""
+    batched: tuple[str, ...]
+    """The arguments that the examples do not share."""
+    point: Point | None = None
+    """The witness of the symbols, where the arguments are symbols."""
+    results: list[dict[str, Any]] = field(default_factory=list)
+    """The outputs of each example, as tensors."""
+
+    def stacked(self, name: str, wrap: Callable[[Any], Any]) -> Any:
+        """The arrays of all examples for one argument, passed through `wrap`."""
+        values = [row[name] for row in self.rows]
+        if isinstance(values[0], list):
+            columns = map(list, zip(*values, strict=True))
+            return [None if c[0] is None else wrap(stack(c)) for c in columns]
+        return wrap(stack(values))
+
+    def is_proved(self) -> bool:
+        """Return whether the op is defined for all examples, and its gradients are."""
+        return not any(is_unproved(self.spec, row) for row in self.rows)
+
+    def run(self) -> bool:
+        """Call the op for each example; answers whether that can be done, with like results."""
+        from gradspec.core.modes import no_grad
+
+        try:
+            with no_grad(), np.errstate(all="ignore"):
+                self.results = [Call(self.spec, row, [])() for row in self.rows]
+        except Exception:
+            return False
+        shapes = {
+            tuple((name, *_outline(tensor)) for name, tensor in result.items())
+            for result in self.results
+        }
+        return len(shapes) == 1
+
+
+def _outline(value: Any) -> tuple[Any, ...]:
+    return (value.array.shape, value.array.dtype) if hasattr(value, "array") else (value,)
+
+
+def stack(arrays: list[Any]) -> Any:
+    """The arrays along a new first dimension; those of symbols stay such."""
+    if arrays[0].dtype != object:
+        return np.stack(arrays)
+    out = np.empty((len(arrays), *arrays[0].shape), object).view(type(arrays[0]))
+    for number, array in enumerate(arrays):
+        out[number] = array
+    return out
+
+
+def cases_with_numbers(spec: OpSpec) -> Iterator[Case]:
+    """Calls like the examples of the spec and near them, each with every choice of batched ones."""
+    rng = np.random.default_rng(0)
+    found = 0
+    for number, args in enumerate(structures(spec, examples_of(spec), _TRIED * MOST_CALLS)):
+        try:
+            rows = [_arrays(arguments(spec, args, rng)) for _ in range(EXAMPLES)]
+        except (NoCall, ValueError, TypeError):
+            continue
+        made = list(_choices(spec, _shuffled(rows, rng)))
+        if number % _SMALL == 0:
+            small = [{k: _small(v, n, rng) for k, v in row.items()} for n, row in enumerate(rows)]
+            made += _choices(spec, small)
+        if any(_is_whole(value) for value in rows[0].values()):
+            made += _choices(spec, rows)  # other data may be none that the op takes
+        usable = [case for case in made if case.is_proved() and case.run()]
+        yield from usable
+        found += bool(usable)
+        if found == MOST_CALLS:
+            return
+
+
+def cases_with_symbols(spec: OpSpec) -> Iterator[Case]:
+    """The examples of the spec, on symbols."""
+    for example in examples_of(spec):
+        with suppress(Exception):  # no symbols stand for such a call: numbers do
+            yield from _with_symbols(spec, example)
+
+
+def _with_symbols(spec: OpSpec, example: Example) -> Iterator[Case]:
+    tensors = {param.name for param in spec.signature.tensor_params}
+    args = tuple(
+        (name, _prefixed(value) if name in tensors else value) for name, value in example.args
+    )
+    inputs = build(spec, Example(args, example.span))
+    point = inputs.draw(random.Random(spec.name))
+    rows = [
+        {k: _nth(v, n) if k in tensors else v for k, v in inputs.values.items()}
+        for n in range(SYMBOLIC_EXAMPLES)
+    ]
+    for case in _choices(spec, rows):
+        case.point = point
+        with tracing(point):
+            if case.run():
+                yield case
+
+
+def _prefixed(given: Any) -> Any:
+    """The shapes of all examples, from those of one."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        ((kind, data),) = given.items()
+        if kind == "complex" or kind in FACTORIZATIONS:
+            return {kind: [SYMBOLIC_EXAMPLES, *data]}
+        return {kind: [data] * SYMBOLIC_EXAMPLES}
+    if given and not isinstance(given[0], int):
+        return [_prefixed(item) for item in given]
+    return [SYMBOLIC_EXAMPLES, *given]
+
+
+def _nth(value: Any, number: int) -> Any:
+    if isinstance(value, list):
+        return [_nth(item, number) for item in value]
+    return None if value is None else np.asanyarray(value)[number, ...]
+
+
+def _choices(spec: OpSpec, rows: list[Values]) -> Iterator[Case]:
+    """All tensors are batched; then each alone, with the others shared."""
+    names = [p.name for p in spec.signature.tensor_params if rows[0][p.name] is not None]
+    for batched in (tuple(names), *((name,) for name in names if len(names) > 1)):
+        yield Case(spec, [rows[0] | {n: row[n] for n in batched} for row in rows], batched)
+
+
+def _arrays(values: Values) -> Values:
+    return {name: _array(value) for name, value in values.items()}
+
+
+def _array(value: Any) -> Any:
+    if isinstance(value, list) and any(isinstance(v, np.ndarray | np.generic) for v in value):
+        return [_array(item) for item in value]
+    return np.asarray(value) if isinstance(value, np.generic) else value
+
+
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_is_whole, value))
+    return isinstance(value, np.ndarray) and value.dtype.kind in "iub"
+
+
+def _shuffled(rows: list[Values], rng: np.random.Generator) -> list[Values]:
+    """The examples with other whole numbers and flags in each: the given ones, in other places."""
+    return [rows[0], *({k: _other(v, rng) for k, v in row.items()} for row in rows[1:])]
+
+
+def _other(value: Any, rng: np.random.Generator) -> Any:
+    if isinstance(value, list):
+        return [_other(item, rng) for item in value]
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iub":
+        return rng.choice(np.append(value, 0), value.shape).astype(value.dtype)
+    return value
+
+
+def _small(value: Any, largest: int, rng: np.random.Generator) -> Any:
+    """Whole numbers for floats: ties, zeros and kinks."""
+    if isinstance(value, list):
+        return [_small(item, largest, rng) for item in value]
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+        return rng.integers(0, largest, value.shape, endpoint=True).astype(value.dtype)
+    return value

@@ -1,0 +1,181 @@
+"""Find the batching rules of an op, and hold them against the examples one by one.
+
+A rule that holds at every call that it fits, with numbers, is kept; of several those that fit the
+most calls. What is kept must hold on symbols, and its gradients and tangents must be those of the
+examples one by one, at kinks and ties, too. Where no rule fits, the runtime loops.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from ...spec.model import OpSpec
+from ...spec.vocabulary import FORMULA
+from ..identities.identity import Mismatch
+from ..report.verdict import Batching
+from ..symbolic.decisions import tracing
+from ..symbolic.symbols import expressions
+from ..zero.is_zero import How, Region, compare
+from .candidates import SAME, candidates
+from .cases import Case, cases_with_numbers, cases_with_symbols, stack
+from .derivatives import compare_derivatives
+from .run import has_formula, run_batched
+
+_FEWEST = 0.05
+"""A rule that fits a smaller part of the calls is none."""
+
+_FEWEST_SAME = 20
+"""A result seems to be the same for all examples only after so many calls."""
+
+_TOLERANCE = 1e-9
+
+
+def find_batching(spec: OpSpec) -> Batching | None:
+    """The rules of an op; None if it only calls other ops, as these have theirs.
+
+    Raises Mismatch where a declared rule is wrong, or the derivatives by any rule are.
+    """
+    if spec.composite is not None:
+        return None
+    cases, symbolic = list(cases_with_numbers(spec)), list(cases_with_symbols(spec))
+    if spec.batch is not None:
+        _check_declared(spec, cases, symbolic)
+    chosen = _chosen(spec, cases, symbolic)
+    fitting = set().union(*chosen.values())
+    exact = sum(any(_holds_on_symbols(text, case) for text in chosen) for case in symbolic)
+    return Batching(tuple(chosen), len(fitting), len(cases), exact)
+
+
+def _check_declared(spec: OpSpec, cases: list[Case], symbolic: list[Case]) -> None:
+    from gradspec.batching.batched import NoFit
+
+    for case in cases:
+        if _holds(FORMULA, case) is False:
+            raise _wrong(case, "is not that of the examples one by one")
+        with suppress(NoFit):
+            compare_derivatives(FORMULA, case)
+    for case in symbolic:
+        _holds_on_symbols(FORMULA, case)
+
+
+def _chosen(spec: OpSpec, cases: list[Case], symbolic: list[Case]) -> dict[str, set[int]]:
+    """The rules that fit most calls, with the numbers of these."""
+    found: dict[str, set[int]] = {}
+    for text in candidates(spec):
+        if fits := _fitting(text, cases, symbolic):
+            found[text] = fits
+            if len(fits) == len(cases):
+                return {text: fits}
+    if has_formula(spec) and (fits := _fitting(FORMULA, cases, symbolic)):
+        return _best(found, set(range(len(cases))), 2) | {FORMULA: fits}
+    return _best(found, set(range(len(cases))), 3)
+
+
+def _best(found: dict[str, set[int]], left: set[int], most: int) -> dict[str, set[int]]:
+    """So many rules that together fit most calls."""
+    chosen: dict[str, set[int]] = {}
+    while found and len(chosen) < most:
+        text = max(found, key=lambda text: len(found[text] & left))
+        if not found[text] & left:
+            break
+        chosen[text] = found[text]
+        left = left - found[text]
+    return chosen
+
+
+def _fitting(text: str, cases: list[Case], symbolic: list[Case]) -> set[int]:
+    """The numbers of the calls that a rule fits; none if it is wrong at any."""
+    found = set()
+    for number, case in enumerate(cases):
+        holds = _holds(text, case)
+        if holds is False:
+            return set()
+        if holds:
+            found.add(number)
+    if len(found) < _FEWEST * len(cases) or (text == SAME and len(found) < _FEWEST_SAME):
+        return set()
+    try:
+        for number in sorted(found):
+            compare_derivatives(text, cases[number])
+        for case in symbolic:
+            _holds_on_symbols(text, case)
+    except Exception:
+        return set()  # as of ops that formulas call, which need not broadcast their gradients
+    return found
+
+
+def _holds(text: str, case: Case) -> bool | None:
+    """Return whether a rule gives the results one by one; None where it does not fit."""
+    from gradspec.batching.batched import NoFit
+    from gradspec.core.modes import no_grad
+
+    try:
+        with no_grad(), np.errstate(all="ignore"):
+            outputs = run_batched(text, case)
+    except NoFit:
+        return None
+    except Exception:
+        return False
+    return all(_equal(outputs[name], case, name) for name in case.results[0])
+
+
+def _equal(found: Any, case: Case, name: str) -> bool:
+    wanted = [row[name] for row in case.results]
+    if not hasattr(found, "array"):
+        return all(found == each for each in wanted)
+    array, stacked = found.array, stack([each.array for each in wanted])
+    if array.shape != stacked.shape or array.dtype != stacked.dtype:
+        return False
+    if array.dtype.kind not in "fc":
+        return bool((array == stacked).all())
+    exact = array.dtype.itemsize in (8, 16) and array.dtype != np.complex64
+    tolerance = _TOLERANCE if exact else 1e-5
+    size = np.abs(stacked[np.isfinite(stacked)]).max(initial=1.0)
+    return bool(np.allclose(array, stacked, rtol=tolerance, atol=tolerance * size, equal_nan=True))
+
+
+def _wrong(case: Case, message: str) -> Mismatch:
+    shapes = ", ".join(f"{name} {_shown(value)}" for name, value in case.rows[0].items())
+    which = ", ".join(case.batched)
+    return Mismatch("batched result", "batch", f"{message}: examples of {which} for {shapes}")
+
+
+def _shown(value: Any) -> str:
+    return str(list(value.shape)) if isinstance(value, np.ndarray) else repr(value)
+
+
+def _holds_on_symbols(text: str, case: Case) -> bool:
+    """Return whether the results are those one by one as expressions; False where that is open.
+
+    Raises Mismatch where they are not.
+    """
+    from gradspec.batching.batched import NoFit
+    from gradspec.core.modes import no_grad
+
+    assert case.point is not None
+    try:
+        with no_grad(), tracing(case.point):
+            outputs = run_batched(text, case)
+    except NoFit:
+        return False
+    except Exception:
+        return False  # no symbols stand for the call
+    for name, first in case.results[0].items():
+        if not hasattr(first, "array") or first.array.dtype != object:
+            continue
+        wanted = np.stack([expressions(row[name].array) for row in case.results])
+        found = expressions(outputs[name].array)
+        if found.shape != wanted.shape:
+            raise _wrong(case, f"{name} has shape {found.shape}, not {wanted.shape}")
+        for got, expected in zip(found.flat, wanted.flat, strict=True):
+            if got == expected:
+                continue
+            how = compare(got, expected, Region(case.point, ())).how
+            if how is How.REFUTED:
+                raise _wrong(case, f"{name} is {got}, and {expected} one by one")
+            if how is How.NUMBERS:
+                return False
+    return True

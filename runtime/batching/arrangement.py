@@ -1,0 +1,144 @@
+"""Arrangements: how an op, called once on the stacked examples, gives the stacked results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..core.tensor import Tensor
+from ..dispatch.registry import Op, ops
+from .batched import Level, NoFit, aligned, is_of, items, mapped, physical, same
+from .indexing import indexed
+
+
+def _shift(value: Any, ndim: int, size: int) -> Any:
+    """Dimensions of one example, as dimensions of all; none given stands for all."""
+    if isinstance(value, int):
+        return value + 1 if value >= 0 else value
+    if value is None:
+        return tuple(range(1, ndim + 1))
+    return tuple(_shift(each, ndim, size) for each in value or range(ndim))
+
+
+def _insert(value: Any, ndim: int, size: int) -> Any:
+    """A dimension of a result that has more dimensions than the argument."""
+    return value + 1 if value >= 0 else value
+
+
+def _flat(value: Any, ndim: int, size: int) -> Any:
+    """Dimensions, where none given stands for the elements in a row: no rule covers that."""
+    if value is None or value in ((), []):
+        raise NoFit
+    return _shift(value, ndim, size)
+
+
+def _each(value: Any, ndim: int, size: int) -> Any:
+    """Dimensions, where None stands for all, and an empty list for none."""
+    return _shift(value, ndim, size) if value or value is None else value
+
+
+def _prepend(value: Any, ndim: int, size: int) -> Any:
+    """A shape of one example, as one of all."""
+    return (size, *value)
+
+
+def _repeat(value: Any, ndim: int, size: int) -> Any:
+    """A number for each dimension, which is one for that of the examples."""
+    return (1, *value)
+
+
+def _permute(value: Any, ndim: int, size: int) -> Any:
+    """All dimensions in another order; that of the examples stays in front."""
+    return (0, *(each % ndim + 1 for each in value))
+
+
+def _unset(value: Any, ndim: int, size: int) -> Any:
+    """A flag without which the rule holds."""
+    if value:
+        raise NoFit
+    return value
+
+
+TREATMENTS: Final[dict[str, Callable[[Any, int, int], Any]]] = {
+    "shift": _shift,
+    "insert": _insert,
+    "flat": _flat,
+    "each": _each,
+    "prepend": _prepend,
+    "repeat": _repeat,
+    "permute": _permute,
+    "unset": _unset,
+}
+"""What becomes of an argument `value`, for examples of `ndim` dimensions, `size` of them."""
+
+_COUNTING: Final = ("shift", "flat", "each")
+"""Treatments of what counts dimensions of an argument."""
+
+_WIDENING: Final = ("prepend", "repeat")
+"""Treatments of lists that may be longer than the argument has dimensions."""
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """A rule by which the op itself is called, on stacked examples."""
+
+    kind: str
+    """`align`, `lead`, `fold`, `index` or `same`."""
+    tensors: tuple[str, ...] = ()
+    """The parameters that may be batched; none named stands for all."""
+    treatments: tuple[tuple[str, str], ...] = ()
+    """Further parameters, and what becomes of each."""
+    ndim: int = 0
+    """The dimensions that an example must have; of those of `fold` the first is joined."""
+
+    def apply(
+        self, run: Callable[[dict[str, Any]], Any], op: Op, values: dict[str, Any], level: Level
+    ) -> Any:
+        """Call the op by `run` on the stacked examples; NoFit where the rule does not hold."""
+        if self.kind == "same":
+            return same(run, values, level)
+        if self.kind == "index":
+            return indexed(run, op, values, level)
+        names = [p.name for p in op.params if p.type.startswith("Tensor")]
+        batched = [n for n in names if any(is_of(v, level) for v in items(values[n]))]
+        if self.tensors and not set(batched) <= set(self.tensors):
+            raise NoFit
+        ndims = [v.ndim for n in names for v in items(values[n]) if isinstance(v, Tensor)]
+        if self.kind == "lead" and self.ndim not in (0, max(ndims)):
+            raise NoFit
+        ndims += [len(values[n]) for n, word in self.treatments if word in _WIDENING]
+        ndim = next((v.ndim for n in batched for v in items(values[n]) if is_of(v, level)), 0)
+        # Where there is no dimension, ops take 0 and -1 for one of length one.
+        is_lifted = not ndim and any(word in _COUNTING for _, word in self.treatments)
+        arranged = dict(values)
+        for name in names:
+            if name in batched or (not self.tensors and self.kind != "align"):
+                stacked = mapped(lambda t: self._physical(t, max(ndims), level), values[name])
+                if is_lifted:
+                    stacked = mapped(lambda t: ops.unsqueeze(t, -1), stacked)
+                arranged[name] = stacked
+        for name, treatment in self.treatments:
+            arranged[name] = TREATMENTS[treatment](values[name], ndim or is_lifted, level.size)
+        return mapped(lambda t: self._separated(t, level, is_lifted), run(arranged))
+
+    def _physical(self, tensor: Tensor, ndim: int, level: Level) -> Tensor:
+        """All examples of one argument, as the rule wants them."""
+        if self.kind == "align":
+            return aligned(tensor, ndim, level) if is_of(tensor, level) else tensor
+        stacked = physical(tensor, level)
+        if self.kind == "fold":
+            if tensor.ndim != self.ndim:
+                raise NoFit
+            return ops.flatten(stacked, 0, 1)
+        return stacked
+
+    def _separated(self, result: Tensor, level: Level, is_lifted: bool) -> Tensor:
+        """A result with the examples along the first dimension."""
+        if is_lifted:
+            return ops.select(result, 1, 0) if result.ndim > 1 else result
+        if self.kind != "fold":
+            return result
+        if not result.ndim or result.shape[0] % max(level.size, 1):
+            raise NoFit
+        return ops.unflatten(result, 0, (level.size, result.shape[0] // max(level.size, 1)))
