@@ -63,32 +63,33 @@ class BatchingRules:
         """The known rules, and the formulas that may be rules."""
         declared = {op.name: (FORMULA,) for op in self._builder.table.ops if op.batch}
         rules = declared | self._known
-        return self._builder.batching_module(
-            self._functions, rules, [name for name in self._functions if name not in rules]
-        )
+        return self._builder.batching_module(self._functions, rules)
 
     def module(self, entries: Mapping[str, lock.Entry]) -> str:
-        """The rules of the lock, but for formulas that call ops which have none."""
+        """The rules of the lock, but for formulas that call ops which have none, or come back."""
         known = {name: entry.batching.rules for name, entry in entries.items() if entry.batching}
-        looping = self._looping(known)
-        rules = {
-            name: tuple(word for word in words if word != FORMULA or name not in looping)
-            for name, words in known.items()
-        }
-        return self._builder.batching_module(
-            self._functions, {name: words for name, words in rules.items() if words}
-        )
-
-    def _looping(self, known: Mapping[str, tuple[str, ...]]) -> set[str]:
-        """The ops without a rule: also those whose only one comes to such ops, or back to them."""
         calls = {name: function.calls for name, function in self._functions.items()}
         calls |= self._composites
-        only = {name for name in calls if set(known.get(name, ())) <= {FORMULA}}
-        looping = {name for name, words in known.items() if not words}
-        looping |= {name for name in only if name in _reached(name, calls, only)}
-        while more := {name for name in only if calls[name] & looping} - looping:
+        useless = {name for name in calls if name in _reached(name, calls)}
+        rules = {name: _without(words, name in useless) for name, words in known.items()}
+        looping = {name for name, words in rules.items() if not words}
+        while (
+            more := {n for n in calls if calls[n] & looping and not _arranged(n, rules)} - looping
+        ):
             looping |= more
-        return looping
+        kept = {n: _without(words, calls.get(n, looping) & looping) for n, words in rules.items()}
+        used = {n: self._functions[n] for n, words in kept.items() if FORMULA in words}
+        return self._builder.batching_module(used, {n: words for n, words in kept.items() if words})
+
+
+def _without(words: tuple[str, ...], is_useless: object) -> tuple[str, ...]:
+    """The rules without the formula, if that is of no use."""
+    return tuple(word for word in words if word != FORMULA or not is_useless)
+
+
+def _arranged(name: str, rules: Mapping[str, tuple[str, ...]]) -> bool:
+    """Return whether an op has a rule beside a formula."""
+    return bool(set(rules.get(name, ())) - {FORMULA})
 
 
 def _by_two_ops(call: Call) -> Call | None:
@@ -104,14 +105,14 @@ def _by_two_ops(call: Call) -> Call | None:
     return None
 
 
-def _reached(name: str, calls: Mapping[str, frozenset[str]], only: set[str]) -> set[str]:
-    """The ops that a rule comes to, through others that have no rule but a formula."""
+def _reached(name: str, calls: Mapping[str, frozenset[str]]) -> set[str]:
+    """The ops that the formula of an op comes to, by formulas."""
     found: set[str] = set()
     stack = [name]
     while stack:
         called = calls[stack.pop()] - found
         found |= called
-        stack += called & only
+        stack += called & calls.keys()
     return found
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..render.context import ModuleContext
-from ..spec.vocabulary import FORMULA
 from .environment import template
 from .imports import imports, siblings
 from .views import FunctionView, OpView
 
 BATCHING = "batching"
 """The name of the module."""
+
+_WIDTH = 90
+"""The letters of a line of names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +40,15 @@ def batching_module(
     context: ModuleContext,
     functions: Mapping[str, BatchFunction],
     rules: Mapping[str, Iterable[str]],
-    untried: Iterable[str],
     header: str,
 ) -> str:
-    """The text of the module, with those functions that the rules of ops name, and the untried."""
-    wanted = [*(op for op, words in rules.items() if FORMULA in words), *untried]
-    used = {op: functions[op] for op in wanted}
-    for function in used.values():
+    """The text of the module, with the formulas of some ops and the rules of all that have any."""
+    for function in functions.values():
         context.modules |= function.context.modules
         context.constants |= function.context.constants
         context.numpy |= function.context.numpy
         context.families |= function.context.families
-    blocks = [function.source for function in used.values()]
-    table = [
-        (op, [used[op].view.name if word == FORMULA else repr(word) for word in words])
-        for op, words in rules.items()
-    ]
+    blocks = [function.source for function in functions.values()]
     words = "TYPE_CHECKING LazyModule" if context.families else ""
     lines = list(imports(context, "\n".join([*blocks, words, "Any"])))
     return template("batching.py.j2").render(
@@ -60,7 +56,15 @@ def batching_module(
         siblings=siblings(context, context.families),
         constants=sorted(context.constants.items()),
         blocks=blocks,
-        rules=table,
-        untried=[(op, used[op].view.name) for op in untried],
+        rules=_by_rules(rules),
+        formulas=[(op, function.view.name) for op, function in functions.items()],
         header=header,
     )
+
+
+def _by_rules(rules: Mapping[str, Iterable[str]]) -> list[tuple[str, list[str]]]:
+    """The names of the ops that have the same rules, in lines."""
+    found: dict[str, list[str]] = {}
+    for op, words in rules.items():
+        found.setdefault("; ".join(words), []).append(op)
+    return [(words, textwrap.wrap(" ".join(names), _WIDTH)) for words, names in found.items()]

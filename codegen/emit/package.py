@@ -139,14 +139,10 @@ class PackageBuilder:
         self,
         functions: Mapping[str, BatchFunction],
         rules: Mapping[str, Iterable[str]],
-        untried: Iterable[str] = (),
     ) -> str:
-        """The module with the batching rules of ops; `formula` among them stands for a function.
-
-        Functions of `untried` ops are there too, and are no rules yet.
-        """
+        """The module with the batching rules of ops, and with formulas, to be tried or rules."""
         header = self._header("How each op acts on several examples at once: `gradspec.batching`.")
-        return batching_module(self._context(BATCHING), functions, rules, untried, header)
+        return batching_module(self._context(BATCHING), functions, rules, header)
 
     def batch_function(self, op: OpSpec) -> BatchFunction | None:
         """The batching rule that a composite stands for; None if it calls what is no op."""

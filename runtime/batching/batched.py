@@ -21,12 +21,11 @@ from ..dispatch.registry import ops
 class Level(levels.Level):
     """One call of `vmap` that is under way, and the number of its examples."""
 
-    __slots__ = ("randomness", "size")
+    __slots__ = ("size",)
 
     def __init__(self, size: int, randomness: str = "error") -> None:
-        super().__init__()
+        super().__init__(randomness)
         self.size = size
-        self.randomness = randomness
 
 
 class Shape(np.ndarray[Any, Any]):

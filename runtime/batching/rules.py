@@ -43,5 +43,6 @@ def rules_of(op: Op) -> tuple[Rule, ...]:
         module = importlib.import_module(f"{package}.batching")
     except ModuleNotFoundError:
         return ()  # a package that an older version generated
-    found = module.RULES.get(op.name, ())
-    return tuple(read(rule) if isinstance(rule, str) else rule for rule in found)
+    words = next((words for words, ops in module.RULES.items() if op.name in ops.split()), "")
+    texts = words.split("; ") if words else []
+    return tuple(module.FORMULAS[op.name] if text == "formula" else read(text) for text in texts)

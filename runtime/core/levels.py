@@ -14,11 +14,13 @@ from typing import Any, Final
 class Level:
     """One transform that is under way; its tensors mean nothing after it."""
 
-    __slots__ = ("depth", "open")
+    __slots__ = ("depth", "open", "randomness")
 
-    def __init__(self) -> None:
+    def __init__(self, randomness: str = "same") -> None:
         self.depth = -1
         self.open = False
+        self.randomness = randomness
+        """`same`, `different` or `error`: whether examples of `vmap` share random numbers."""
 
 
 class _Levels(threading.local):
@@ -34,6 +36,11 @@ _levels: Final = _Levels()
 def open_levels() -> tuple[Level, ...]:
     """The levels that are open in this thread, outermost first."""
     return tuple(_levels.stack)
+
+
+def has_open_levels() -> bool:
+    """Return whether a transform is under way in this thread."""
+    return bool(_levels.stack)
 
 
 def enter(level: Level) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..batching.batched import Batched
 from ..core.apply_modes import refuse_inference
 from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.number_conversion import converted
@@ -80,6 +81,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     if plan.gather and isinstance(value, Tensor) and value.dtype != tensor.dtype:
         _refuse_other_dtype(tensor, plan, value)
     by_ops = is_recorded(tensor, value) or type(tensor) is Dual or type(value) is Dual
+    by_ops = by_ops or type(tensor) is Batched or type(value) is Batched
     by_ops = by_ops or not tensor.array.flags.writeable
     if by_ops:
         _write_recorded(tensor, plan, value)

@@ -20,11 +20,13 @@ from heapq import heappop, heappush, heapreplace
 from typing import Any
 
 from ..core.accumulate_grad import AccumulateGrad
+from ..core.levels import has_open_levels
 from ..core.modes import enable_grad, no_grad
 from ..core.node import GraphRoot, Node, OutputNode, place_of
 from ..core.tensor import Tensor
 from ..fast.parallel_for import have_met_large
 from ..fast.tuning import DEFER_LEAF_MAX, PARALLEL_UFUNC_MIN
+from ..forward_ad.dual import current_level
 from .anomaly import explain, is_anomaly_enabled
 from .chains import apply_chain, apply_in_blocks
 from .graph_task import Gradient, GraphTask, running
@@ -48,7 +50,8 @@ def execute(
     the gradient that arrived at each of `captures`, None where none did.
     """
     root = roots[0] if len(roots) == 1 else GraphRoot(roots)
-    task = GraphTask(root, captures, create_graph, accumulates)
+    on_tensors = create_graph or (has_open_levels() and _are_transformed(inputs))
+    task = GraphTask(root, captures, on_tensors, accumulates)
     grads = inputs if task.on_tensors else [tensor.array for tensor in inputs]
     task.buffers[root] = grads[0] if len(roots) == 1 else grads
     start = run if len(running.tasks) < LEVELS_PER_THREAD else partial(run_in_fresh_thread, run)
@@ -61,6 +64,11 @@ def execute(
         return []
     found = [task.captures[node][output_nr] for node, output_nr in map(place_of, captures)]
     return [None if grad is None else as_tensor(grad) for grad in found]
+
+
+def _are_transformed(cotangents: Sequence[Tensor]) -> bool:
+    """Return whether gradients must be tensors: for forward mode, or as cotangents are batched."""
+    return current_level() is not None or any(type(each) is not Tensor for each in cotangents)
 
 
 def run(task: GraphTask, keep_graph: bool) -> None:

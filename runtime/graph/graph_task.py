@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ..core.node import Node, place_of, renumbered
-from ..forward_ad.dual import current_level
 
 Gradient: TypeAlias = Any
 """An array in an ordinary pass, a tensor where ops on it are recorded or carry tangents."""
@@ -66,12 +65,12 @@ class GraphTask:
     )
 
     def __init__(
-        self, root: Node, captures: Sequence[Node] | None, create_graph: bool, accumulates: bool
+        self, root: Node, captures: Sequence[Node] | None, on_tensors: bool, accumulates: bool
     ) -> None:
         self.root = root
         self.node: Node | None = None
         """The node whose gradient is being computed, once user code may look."""
-        self.on_tensors = create_graph or current_level() is not None
+        self.on_tensors = on_tensors
         """True if gradients are tensors, because ops on them are recorded or carry tangents."""
         self.callbacks: list[Callable[[], object]] = []
         """Functions to call when all gradients have been computed."""

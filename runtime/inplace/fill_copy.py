@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..batching.batched import Batched
 from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.node import Node, freed_graph, next_sequence_nr
 from ..core.number_conversion import converted
@@ -22,6 +23,7 @@ from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import WriteTangent, copy_or_zero, follow_source
 from ..graph.anomaly import remember_call
 from ..kernels.reductions.unbroadcast import ShapeDtype, reduce_to
+from .batched import write_examples
 from .ops import (
     is_recorded,
     rebase_history,
@@ -164,6 +166,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         raise TypeError(
             f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}"
         )
+    if type(self) is Batched or type(src) is Batched:
+        return write_examples(self, src)
     if src.array.dtype.kind == "c" and self.array.dtype.kind not in COMPLEX_KINDS:
         warn_of_imaginary_part()
     if len(src.array.shape) > len(self.array.shape):
@@ -187,6 +191,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     """Write one number, or the only element of a 0-dim tensor, everywhere."""
     if isinstance(value, str | bytes | list | tuple | None):
         raise TypeError(f"fill_() expects a number or a Tensor, but got {type(value).__name__}")
+    if type(self) is Batched or type(value) is Batched:
+        return write_examples(self, value)
     if not isinstance(value, Tensor):
         return _overwrite(self, "fill_", converted(value, self.dtype), [], FillBackward2)
     if value.array.ndim:
@@ -206,6 +212,8 @@ def fill_(self: Tensor, value: Any) -> Tensor:
 
 def zero_(self: Tensor) -> Tensor:
     """Write zeros."""
+    if type(self) is Batched:
+        return write_examples(self, 0)
     return _overwrite(self, "zero_", 0, [], ZeroBackward0)
 
 
@@ -225,6 +233,8 @@ def index_put_(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """Write (or add) `values` at `indices`, one array per dimension."""
+    if any(type(each) is Batched for each in (self, values, *indices)):
+        return write_examples(self, ops.index_put(self, indices, values, accumulate))
     if values.array.size != 1 or accumulate or not is_one_mask(indices):
         refuse_any_overlap(self, values)
     return put(self, indices, values, accumulate)
@@ -240,6 +250,8 @@ def put(
     self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """`index_put_` of values that do not lie on what is written, or of a single one."""
+    if any(type(each) is Batched for each in (self, values, *indices)):
+        return write_examples(self, ops.index_put(self, indices, values, accumulate))
     from ..kernels.indexing.advanced import index_array  # kernels are imported when one is needed
 
     where: tuple[Any, ...] = tuple(

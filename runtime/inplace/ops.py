@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from ..batching.batched import Batched
 from ..core.apply_modes import refuse_inference
 from ..core.modes import is_grad_enabled
 from ..core.node import Node, OutputNode
@@ -24,6 +25,7 @@ from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import copy_as, copy_or_zero, follow_source
 from ..graph.saved_values import guard_saved_output, saved_output_slot
 from ..kernels.shape.strided_region import Region
+from .batched import refuse_examples, write_examples
 from .rebase_history import check_recordable, hand_over_retained, rebase, refresh_views
 
 _INDEXED_WRITES: Final = frozenset(
@@ -52,6 +54,9 @@ def in_place(function: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if type(self) is not Tensor and has_torch_function_unary(self):
             return handle_torch_function(method, (self,), self, *args, **kwargs)
+        if type(self) is Batched:
+            return write_examples(self, function(self, *args, **kwargs))
+        refuse_examples(self, *args, *kwargs.values())
         written = without_tangents(self)
         if is_indexed or is_fill or written.alias is not None:
             _refuse_overlap(written, name, [*args, *kwargs.values()])

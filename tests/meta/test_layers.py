@@ -51,6 +51,7 @@ RUNTIME_LAYERS = (
     "fast",
     "kernels",
     "dispatch",
+    "batching",
     "forward_ad",
     "graph",
     "inplace",

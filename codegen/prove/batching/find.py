@@ -27,6 +27,9 @@ from .run import has_formula, run_batched
 _FEWEST = 0.05
 """A rule that fits a smaller part of the calls is none."""
 
+_ENOUGH = 0.9
+"""Where arrangements fit this part of the calls, the formula is not needed."""
+
 _FEWEST_SAME = 20
 """A result seems to be the same for all examples only after so many calls."""
 
@@ -69,9 +72,12 @@ def _chosen(spec: OpSpec, cases: list[Case], symbolic: list[Case]) -> dict[str, 
             found[text] = fits
             if len(fits) == len(cases):
                 return {text: fits}
-    if has_formula(spec) and (fits := _fitting(FORMULA, cases, symbolic)):
-        return _best(found, set(range(len(cases))), 2) | {FORMULA: fits}
-    return _best(found, set(range(len(cases))), 3)
+    chosen = _best(found, set(range(len(cases))), 3)
+    fitting = set().union(*chosen.values())
+    if len(fitting) > _ENOUGH * len(cases) or not has_formula(spec):
+        return chosen
+    fits = _fitting(FORMULA, cases, symbolic)
+    return _best(chosen, set(range(len(cases))), 2) | ({FORMULA: fits} if fits else {})
 
 
 def _best(found: dict[str, set[int]], left: set[int], most: int) -> dict[str, set[int]]:

@@ -22,11 +22,10 @@ def _formulas(spec: OpSpec) -> dict[str, Any]:
     """The rules of the generated package that call other ops."""
     package = runtime_op(spec).function.__module__.rpartition(".")[0]
     try:
-        module = import_module(f"{package}.batching")
+        formulas: dict[str, Any] = import_module(f"{package}.batching").FORMULAS
     except ModuleNotFoundError:
         return {}  # a package that is made to try something out
-    known = {name: rule for name, rules in module.RULES.items() for rule in rules if callable(rule)}
-    return known | getattr(module, "UNTRIED", {})
+    return formulas
 
 
 def run_batched(text: str, case: Case, physical: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -1,0 +1,42 @@
+"""Function transforms, as in `torch.func`: derivatives and batches of functions of tensors.
+
+They compose: `vmap(grad(loss), in_dims=(None, 0))` gives the gradient of every example.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.missing import no_attribute as _no_attribute
+from .gradients import grad as grad
+from .gradients import grad_and_value as grad_and_value
+from .gradients import vjp as vjp
+from .jacobians import hessian as hessian
+from .jacobians import jacfwd as jacfwd
+from .jacobians import jacrev as jacrev
+from .modules import functional_call as functional_call
+from .modules import stack_module_state as stack_module_state
+from .tangents import jvp as jvp
+from .tangents import linearize as linearize
+from .vmap import vmap as vmap
+
+_NAME = __name__
+
+
+def __getattr__(name: str) -> Any:
+    raise _no_attribute(_NAME, name)
+
+
+__all__ = [
+    "functional_call",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]

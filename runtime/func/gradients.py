@@ -1,0 +1,250 @@
+"""Reverse mode as transforms: `grad`, `grad_and_value`, `vjp`.
+
+Each call makes leaves of its own, views of the arguments, and differentiates with respect to these.
+What an enclosing transform differentiates stays connected, so that they nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from typing import Any
+
+from ..autograd.backward import grad as grad_of
+from ..batching.batched import Level
+from ..batching.exposed import batches_of, expose, hide, open_batches
+from ..core.dtype_kinds import DIFFERENTIABLE_KINDS
+from ..core.modes import enable_grad, is_grad_enabled
+from ..core.node import Node, place_of
+from ..core.tensor import Tensor, wrap
+from ..dispatch.registry import ops
+from ..forward_ad.dual import tangents_of, with_tangents, without_tangents
+from .trees import leaves_of, map_leaves, with_leaves
+
+
+class Leaves:
+    """Copies of tensors, on the same memory, with respect to which a function is differentiated."""
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+        self.batches = open_batches()
+        """The calls of `vmap` around: the graph lies below them."""
+        self.physical = [self._leaf(tensor) for tensor in leaves_of(tree)]
+        self.given = with_leaves(tree, [hide(leaf, self.batches) for leaf in self.physical])
+        """What the function is called with."""
+
+    def _leaf(self, tensor: Any) -> Tensor:
+        if not isinstance(tensor, Tensor):
+            raise ValueError(f"expected tensors to differentiate by, got {type(tensor).__name__}")
+        if tensor.dtype.kind not in DIFFERENTIABLE_KINDS:
+            raise RuntimeError(
+                "only Tensors of floating point and complex dtype can require gradients, got "
+                f"{tensor.dtype}"
+            )
+        exposed = expose(tensor, self.batches)
+        if exposed.requires_grad:
+            with enable_grad():
+                return exposed.view_as(exposed)
+        plain = without_tangents(exposed).detach().requires_grad_()
+        return with_tangents(plain, tangents_of(exposed))
+
+    def outer(self, roots: Sequence[Tensor]) -> bool:
+        """Return whether results depend on what is differentiated elsewhere."""
+        own = {place_of(leaf.grad_node)[0] for leaf in self.physical if leaf.grad_node is not None}
+        if any(not node.is_leaf for node in own):
+            return True
+        return any(node.is_leaf for node in _nodes(roots) if node not in own)
+
+    def gradients(
+        self, roots: Sequence[Tensor], cotangents: Sequence[Tensor], *, keeps: bool, records: bool
+    ) -> Any:
+        """The gradients of physical roots, for what was given; zeros where there is no path."""
+        pairs = [(r, c) for r, c in zip(roots, cotangents, strict=True) if r.requires_grad]
+        found: Sequence[Tensor | None] = [None] * len(self.physical)
+        if pairs:
+            found = grad_of(
+                [root for root, _ in pairs],
+                self.physical,
+                [cotangent for _, cotangent in pairs],
+                retain_graph=keeps or records,
+                create_graph=records,
+                allow_unused=True,
+            )
+        grads = [
+            ops.zeros_like(leaf.detach()) if g is None else g
+            for leaf, g in zip(self.physical, found, strict=True)
+        ]
+        return with_leaves(self.tree, [hide(each, self.batches) for each in grads])
+
+
+def _nodes(roots: Sequence[Tensor]) -> Iterator[Node]:
+    """The nodes that a backward pass from these tensors may come to."""
+    stack = [place_of(root.grad_node)[0] for root in roots if root.grad_node is not None]
+    seen = set(stack)
+    while stack:
+        node = stack.pop()
+        yield node
+        for below in node.next_nodes:
+            if below is not None:
+                node_below = place_of(below)[0]
+                if node_below not in seen:
+                    seen.add(node_below)
+                    stack.append(node_below)
+
+
+def grad(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that computes the gradient of `func`, which returns one number.
+
+    By the arguments at `argnums`, which may be nested tuples, lists and dicts of tensors. With
+    `has_aux` `func` returns a pair, and the second is returned beside the gradient.
+
+    RuntimeError where `func` returns no tensor of one number.
+    """
+    with_value = grad_and_value(func, argnums, has_aux)
+
+    @wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        gradient, value = with_value(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return call
+
+
+def grad_and_value(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that computes the gradient of `func` and its value, in this order: see `grad`."""
+
+    @wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        numbers = _checked(argnums, args)
+        records = is_grad_enabled()
+        leaves = Leaves(tuple(args[number] for number in numbers))
+        given = list(args)
+        for number, tree in zip(numbers, leaves.given, strict=True):
+            given[number] = tree
+        with enable_grad():
+            result = func(*given, **kwargs)
+        value, aux = _pair(result, "grad_and_value") if has_aux else (result, None)
+        _check_number(value)
+        root = expose(value, leaves.batches)
+        is_outer = leaves.outer([root])
+        found = leaves.gradients(
+            [root], [ones_like(root)], keeps=is_outer, records=records and is_outer
+        )
+        gradient = found[0] if isinstance(argnums, int) else found
+        cut = _kept if records and is_outer else _cut
+        return (gradient, (cut(value), map_leaves(cut, aux)) if has_aux else cut(value))
+
+    return call
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """The results of `func`, and a function from their cotangents to those of `primals`.
+
+    That function takes a tree like the results, also inside `vmap`, and returns one cotangent for
+    each of `primals`, the only one if there is one. With `has_aux` `func` returns a pair, and the
+    second is returned as a third.
+    """
+    records = is_grad_enabled()
+    leaves = Leaves(primals)
+    with enable_grad():
+        result = func(*leaves.given)
+    result, aux = _pair(result, "vjp") if has_aux else (result, None)
+    outputs = leaves_of(result)
+    for output in outputs:
+        if not isinstance(output, Tensor):
+            raise RuntimeError(
+                f"vjp(f, *primals): Expected f(*primals) to return only tensors, got unsupported "
+                f"type {type(output)}"
+            )
+    batches = leaves.batches
+    roots = [expose(output, batches) for output in outputs]
+    is_outer = leaves.outer(roots)
+    cut = _kept if records and is_outer else _cut
+
+    def pull_back(
+        *cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
+    ) -> Any:
+        given = leaves_of(cotangents[0] if len(cotangents) == 1 else cotangents)
+        _check_cotangents(given, outputs)
+        tracked = any(cotangent.requires_grad for cotangent in given)
+        recorded = is_grad_enabled() and (is_outer or tracked)
+        found = leaves.gradients(
+            roots,
+            [expose(cotangent, batches) for cotangent in given],
+            keeps=True,
+            records=recorded if create_graph is None else create_graph,
+        )
+        return found[0] if len(primals) == 1 else found
+
+    results = map_leaves(cut, result)
+    return (results, pull_back, map_leaves(cut, aux)) if has_aux else (results, pull_back)
+
+
+def ones_like(tensor: Tensor) -> Tensor:
+    """A cotangent of ones: that of a value itself."""
+    return ops.ones_like(tensor.detach())
+
+
+def _checked(argnums: int | tuple[int, ...], args: tuple[Any, ...]) -> list[int]:
+    """The positions of the arguments to differentiate by, counted from the front."""
+    numbers = [argnums] if isinstance(argnums, int) else list(argnums)
+    if not numbers:
+        raise RuntimeError("argnums must be non-empty")
+    for number in numbers:
+        if not isinstance(number, int) or not -len(args) <= number < len(args):
+            raise RuntimeError(f"Got argnum={number}, but only {len(args)} positional inputs")
+    numbers = [number % len(args) for number in numbers]
+    if len(set(numbers)) < len(numbers):
+        raise RuntimeError(f"All elements in argnums must be unique, got {argnums}")
+    return numbers
+
+
+def _pair(result: Any, name: str) -> tuple[Any, Any]:
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(
+            f"{name}(f)(*args): output of function f should be a tuple: (output, aux) if has_aux "
+            "is True"
+        )
+    return result
+
+
+def _check_number(value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise RuntimeError(
+            "grad_and_value(f)(*args): Expected f(*args) to return a tensor, got unsupported type "
+            f"{type(value)}"
+        )
+    if value.ndim:
+        raise RuntimeError(
+            "grad_and_value(f)(*args): Expected f(*args) to return a scalar tensor, got tensor "
+            f"with {value.ndim} dims. Maybe you forgot to aggregate the output into a scalar?"
+        )
+
+
+def _check_cotangents(given: list[Any], outputs: list[Any]) -> None:
+    if len(given) != len(outputs):
+        raise RuntimeError(
+            f"Expected pytree structure of cotangents to be the same as pytree structure of "
+            f"outputs to the function: {len(given)} tensors for {len(outputs)}"
+        )
+    for cotangent, output in zip(given, outputs, strict=True):
+        if cotangent.shape != output.shape:
+            raise RuntimeError(
+                f"vjp: a cotangent of shape {list(cotangent.shape)} for a result of shape "
+                f"{list(output.shape)}"
+            )
+
+
+def _cut(value: Any) -> Any:
+    return value.detach() if isinstance(value, Tensor) and value.requires_grad else value
+
+
+def _kept(value: Any) -> Any:
+    return value
+
+
+__all__ = ["Leaves", "Level", "batches_of", "grad", "grad_and_value", "vjp", "wrap"]

@@ -1,0 +1,141 @@
+"""Jacobians and Hessians, a row or a column for each element, all of them in one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import Tensor, wrap
+from ..dispatch.registry import ops
+from .gradients import _checked, _pair, vjp
+from .tangents import jvp
+from .trees import leaves_of, map_leaves, with_leaves
+from .vmap import vmap
+
+ArgNums = int | tuple[int, ...]
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: ArgNums = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """A function that computes the Jacobian of `func` by reverse mode, `chunk_size` rows at a time.
+
+    For a result of shape `a` and an argument of shape `b` it has shape `a + b`. Of several results
+    or arguments there is a tree of Jacobians, that of the results outside.
+    """
+
+    @wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        numbers = _checked(argnums, args)
+        primals = tuple(args[number] for number in numbers)
+
+        def of_primals(*given: Any) -> Any:
+            return func(*_replaced(args, numbers, given), **kwargs)
+
+        result, pull_back, *aux = vjp(of_primals, *primals, has_aux=has_aux)
+        outputs = leaves_of(result)
+        blocks = []
+        for number, output in enumerate(outputs):
+            basis = _basis(output)
+
+            def row(cotangent: Tensor, number: int = number) -> Any:
+                cotangents = [
+                    cotangent if place == number else ops.zeros_like(other)
+                    for place, other in enumerate(outputs)
+                ]
+                return pull_back(with_leaves(result, cotangents))
+
+            rows = vmap(row, chunk_size=chunk_size)(basis) if len(basis) else _no_rows(primals)
+            rows = (rows,) if len(primals) == 1 else rows
+            blocks.append(
+                map_leaves(lambda t, o=output: ops.reshape(t, (*o.shape, *t.shape[1:])), rows)
+            )
+        found = [block[0] if isinstance(argnums, int) else block for block in blocks]
+        jacobian = _like(result, found)
+        return (jacobian, aux[0]) if has_aux else jacobian
+
+    return call
+
+
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: ArgNums = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+) -> Callable[..., Any]:
+    """A function that computes the Jacobian of `func` by forward mode: see `jacrev`."""
+
+    @wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        numbers = _checked(argnums, args)
+        primals = tuple(args[number] for number in numbers)
+        leaves = leaves_of(primals)
+
+        def of_primals(*given: Any) -> Any:
+            return func(*_replaced(args, numbers, given), **kwargs)
+
+        columns: list[list[Tensor]] = []
+        for number, leaf in enumerate(leaves):
+
+            def column(tangent: Tensor, number: int = number) -> Any:
+                tangents = [
+                    tangent if place == number else ops.zeros_like(other)
+                    for place, other in enumerate(leaves)
+                ]
+                found = jvp(of_primals, primals, with_leaves(primals, tangents), has_aux=has_aux)
+                return (found[1], found[0], *found[2:])
+
+            slopes, result, *aux = vmap(column, randomness=randomness, out_dims=-1)(_basis(leaf))
+            shaped = [
+                ops.reshape(slope, (*slope.shape[:-1], *leaf.shape)) for slope in leaves_of(slopes)
+            ]
+            columns.append(shaped)
+        result, *aux = map_leaves(lambda t: ops.select(t, -1, 0), [result, *aux])
+        blocks = []
+        for number in range(len(columns[0])):
+            block = with_leaves(primals, [column[number] for column in columns])
+            blocks.append(block[0] if isinstance(argnums, int) else block)
+        jacobian = _like(result, blocks)
+        return (jacobian, aux[0]) if has_aux else jacobian
+
+    return call
+
+
+def hessian(func: Callable[..., Any], argnums: ArgNums = 0) -> Callable[..., Any]:
+    """A function that computes the Hessian of `func`: forward mode of reverse mode."""
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+def _replaced(args: tuple[Any, ...], numbers: list[int], given: tuple[Any, ...]) -> list[Any]:
+    replaced = list(args)
+    for number, value in zip(numbers, given, strict=True):
+        replaced[number] = value
+    return replaced
+
+
+def _basis(like: Tensor) -> Tensor:
+    """All unit vectors in the space of a tensor, along the first dimension."""
+    size = like.numel()
+    return wrap(np.eye(size, dtype=like.dtype).reshape(size, *like.shape))
+
+
+def _no_rows(primals: tuple[Any, ...]) -> Any:
+    rows = map_leaves(lambda t: ops.zeros_like(t).new_zeros((0, *t.shape)), primals)
+    return rows[0] if len(primals) == 1 else rows
+
+
+def _like(result: Any, blocks: list[Any]) -> Any:
+    """One block for each result, in a tree like the results."""
+    left = iter(blocks)
+    return map_leaves(lambda _: next(left), result)
+
+
+__all__ = ["_pair", "hessian", "jacfwd", "jacrev"]

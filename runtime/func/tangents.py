@@ -1,0 +1,103 @@
+"""Forward mode as transforms: `jvp`, `linearize`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
+from ..batching.exposed import batches_of, expose, hide
+from ..core.tensor import Tensor
+from ..dispatch.registry import ops
+from .trees import leaves_of, map_leaves, with_leaves
+
+
+def jvp(
+    func: Callable[..., Any],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    strict: bool = False,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
+    """The results of `func(*primals)` and their tangents, the derivative along `tangents`.
+
+    `tangents` is a tree like `primals`. A result that does not depend on these has a tangent of
+    zeros, or is an error if `strict`. With `has_aux` `func` returns a pair, and the second is
+    returned as a third.
+
+    RuntimeError where primals and tangents do not fit each other.
+    """
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to be tuples")
+    given, directions = leaves_of(primals), leaves_of(tangents)
+    if len(given) != len(directions) or not given:
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals and tangents to have the same python "
+            f"structure: {len(given)} and {len(directions)} tensors"
+        )
+    with dual_level():
+        duals = [_dual(*pair) for pair in zip(given, directions, strict=True)]
+        result = func(*with_leaves(primals, duals))
+        aux = None
+        if has_aux:
+            if not (isinstance(result, tuple) and len(result) == 2):
+                raise RuntimeError(
+                    "jvp(f, primals, tangents): output of function f should be a tuple: "
+                    "(output, aux) if has_aux is True"
+                )
+            result, aux = result
+        outputs = [_unpacked(output, strict) for output in leaves_of(result)]
+        values = with_leaves(result, [primal for primal, _ in outputs])
+        slopes = with_leaves(result, [tangent for _, tangent in outputs])
+        if has_aux:
+            return values, slopes, map_leaves(lambda t: _unpacked(t, strict=False)[0], aux)
+    return values, slopes
+
+
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """The results of `func`, and a function from tangents of `primals` to those of the results.
+
+    That function calls `func` again.
+    """
+
+    def push_forward(*tangents: Any) -> Any:
+        return jvp(func, primals, tangents)[1]
+
+    return func(*primals), push_forward
+
+
+def _dual(primal: Any, tangent: Any) -> Tensor:
+    """A dual below all batches: primal and tangent have the examples of both."""
+    for role, value in (("primal", primal), ("tangent", tangent)):
+        if not isinstance(value, Tensor):
+            raise RuntimeError(
+                f"jvp(f, primals, tangents): Expected each {role} to be a tensor, got unsupported "
+                f"type {type(value)}"
+            )
+    if primal.shape != tangent.shape:
+        raise RuntimeError(
+            f"jvp(f, primals, tangents): a tangent of shape {list(tangent.shape)} for a primal of "
+            f"shape {list(primal.shape)}"
+        )
+    batches = sorted(batches_of(primal) | batches_of(tangent), key=lambda level: level.depth)
+    return hide(make_dual(expose(primal, batches), expose(tangent, batches)), batches)
+
+
+def _unpacked(output: Any, strict: bool) -> tuple[Any, Any]:
+    """The primal and the tangent of a result."""
+    if not isinstance(output, Tensor):
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected f(*primals) to return only tensors, got "
+            f"unsupported type {type(output)}"
+        )
+    batches = sorted(batches_of(output), key=lambda level: level.depth)
+    primal, tangent = unpack_dual(expose(output, batches))
+    if tangent is None:
+        if strict:
+            raise RuntimeError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the "
+                "inputs. This is not allowed with strict=True."
+            )
+        tangent = ops.zeros_like(primal.detach())
+    return hide(primal, batches), hide(tangent, batches)

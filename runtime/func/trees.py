@@ -1,0 +1,69 @@
+"""Nested tuples, lists and dicts of tensors: the arguments and results of transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..core.tensor import Tensor
+
+
+def leaves_of(tree: Any) -> list[Any]:
+    """What stands in tuples, lists and dicts, in order; None is no leaf."""
+    return list(_leaves(tree))
+
+
+def _leaves(tree: Any) -> Iterator[Any]:
+    if isinstance(tree, list | tuple):
+        for item in tree:
+            yield from _leaves(item)
+    elif isinstance(tree, dict):
+        for item in tree.values():
+            yield from _leaves(item)
+    elif tree is not None:
+        yield tree
+
+
+def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
+    """The same tuples, lists and dicts, with a function applied to what stands in them."""
+    if isinstance(tree, list | tuple):
+        return rebuilt(tree, [map_leaves(function, item) for item in tree])
+    if isinstance(tree, dict):
+        return type(tree)((key, map_leaves(function, item)) for key, item in tree.items())
+    return None if tree is None else function(tree)
+
+
+def with_leaves(tree: Any, leaves: list[Any]) -> Any:
+    """The same tuples, lists and dicts with other leaves."""
+    left = iter(leaves)
+    return map_leaves(lambda _: next(left), tree)
+
+
+def rebuilt(like: Any, items: list[Any]) -> Any:
+    """A list or tuple of the type of another one; a named tuple takes its fields one by one."""
+    return type(like)(*items) if hasattr(like, "_fields") else type(like)(items)
+
+
+def spread(prefix: Any, tree: Any) -> list[Any]:
+    """One value for each leaf of a tree: those of a prefix of it stand for all below them.
+
+    Raises ValueError where the one does not fit the other.
+    """
+    if isinstance(prefix, list | tuple) and isinstance(tree, list | tuple):
+        if len(prefix) != len(tree):
+            raise ValueError(f"{len(prefix)} values for {len(tree)} items")
+        return [value for pair in zip(prefix, tree, strict=True) for value in spread(*pair)]
+    if isinstance(prefix, dict) and isinstance(tree, dict):
+        if prefix.keys() != tree.keys():
+            raise ValueError(f"values for {list(prefix)}, not for {list(tree)}")
+        return [value for key, item in tree.items() for value in spread(prefix[key], item)]
+    if isinstance(prefix, list | tuple | dict):
+        raise ValueError(f"{type(prefix).__name__} for a {type(tree).__name__}")
+    return [prefix for _ in _leaves(tree)]
+
+
+def check_tensors(leaves: list[Any], where: str) -> None:
+    """Raise ValueError unless all are tensors."""
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise ValueError(f"{where} must be tensors, got {type(leaf).__name__}")

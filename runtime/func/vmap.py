@@ -1,0 +1,198 @@
+"""`vmap`: a function of one example as a function of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ..batching.batched import Batched, Level, batch, is_of
+from ..core import levels
+from ..core.tensor import Tensor, normalize_dim
+from ..dispatch.registry import ops
+from .trees import leaves_of, spread, with_leaves
+
+_RANDOMNESS = ("error", "different", "same")
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """A function that applies `func` to every example of its arguments at once.
+
+    `in_dims` says which dimension of each argument counts the examples, None for an argument that
+    they share; `out_dims` where results have them. Both are a number or a structure like that of
+    the arguments, or a prefix of it. Each op runs once, by its batching rule, or once an example
+    where it has none. `randomness`: whether random numbers differ between examples; drawing some
+    is an error unless this is said. `chunk_size`: as many examples at a time.
+
+    ValueError for arguments that `in_dims` does not fit, for sizes that differ, and for results
+    that are no tensors.
+    """
+    if randomness not in _RANDOMNESS:
+        raise RuntimeError(
+            "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
+            f"{randomness}"
+        )
+    if chunk_size is not None and chunk_size < 1:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @wraps(func)
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        dims = _dims_of(in_dims, args)
+        leaves = leaves_of(args)
+        named = leaves_of(kwargs)
+        dims += [0 if isinstance(leaf, Tensor) else None for leaf in named]
+        stacked = [_in_front(leaf, dim) for leaf, dim in zip([*leaves, *named], dims, strict=True)]
+        is_batched = [dim is not None for dim in dims]
+        size = _size(stacked, is_batched)
+        step = chunk_size or max(size, 1)
+        chunks = []
+        for start in range(0, max(size, 1), step):
+            part = [
+                ops.narrow(leaf, 0, start, min(step, size - start))
+                if flag and step < size
+                else leaf
+                for leaf, flag in zip(stacked, is_batched, strict=True)
+            ]
+            level = Level(min(step, size - start), randomness)
+            chunks.append(_run(func, (args, kwargs), part, is_batched, level, out_dims))
+        return chunks[0] if len(chunks) == 1 else _joined(chunks, out_dims)
+
+    return batched
+
+
+def _dims_of(in_dims: Any, args: tuple[Any, ...]) -> list[int | None]:
+    """The dimension of each tensor that counts the examples."""
+    if not args:
+        raise ValueError(
+            "vmap: got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a "
+            "function with no inputs. The latter is unsupported."
+        )
+    if not isinstance(in_dims, int | tuple | list):
+        raise ValueError(
+            f"vmap: expected `in_dims` to be int or a (potentially nested) tuple matching the "
+            f"structure of inputs, got: {type(in_dims)}."
+        )
+    try:
+        found = spread(list(in_dims) if isinstance(in_dims, tuple) else in_dims, list(args))
+    except ValueError as error:
+        raise ValueError(
+            "vmap: in_dims is not compatible with the structure of inputs: "
+            f"{error} (in_dims={in_dims})"
+        ) from None
+    for dim, leaf in zip(found, leaves_of(args), strict=True):
+        if dim is None:
+            continue
+        if not isinstance(dim, int):
+            raise ValueError(
+                f"vmap: got in_dim={dim} for an input, but in_dim must be either an integer "
+                "dimension or None."
+            )
+        if not isinstance(leaf, Tensor):
+            raise ValueError(
+                f"vmap: got in_dim={dim} for an input but the input is of type {type(leaf)}. We "
+                "cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
+            )
+        if not -leaf.ndim <= dim < leaf.ndim:
+            raise ValueError(
+                f"vmap: got in_dim={dim} for some input, but that input is a Tensor of "
+                f"dimensionality {leaf.ndim} so expected in_dim to satisfy "
+                f"-{leaf.ndim} <= in_dim < {leaf.ndim}."
+            )
+    if all(dim is None for dim in found):
+        raise ValueError("vmap: at least one input has to be batched: in_dims has no dimension")
+    return found
+
+
+def _in_front(leaf: Any, dim: int | None) -> Any:
+    """A tensor with the examples along its first dimension."""
+    return leaf if dim is None else move(leaf, normalize_dim(dim, leaf.ndim), 0)
+
+
+def move(tensor: Tensor, source: int, target: int) -> Tensor:
+    """Bring one dimension to another place."""
+    if source == target:
+        return tensor
+    order = [dim for dim in range(tensor.ndim) if dim != source]
+    order.insert(target, source)
+    return ops.permute(tensor, order)
+
+
+def _size(leaves: list[Any], is_batched: list[bool]) -> int:
+    sizes = [leaf.shape[0] for leaf, flag in zip(leaves, is_batched, strict=True) if flag]
+    if len(set(sizes)) != 1:
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
+        )
+    return int(sizes[0])
+
+
+def _run(
+    func: Callable[..., Any],
+    structure: tuple[Any, Any],
+    leaves: list[Any],
+    is_batched: list[bool],
+    level: Level,
+    out_dims: Any,
+) -> Any:
+    levels.enter(level)
+    try:
+        given = [batch(t, level) if flag else t for t, flag in zip(leaves, is_batched, strict=True)]
+        args, kwargs = with_leaves(structure, given)
+        result = func(*args, **kwargs)
+        return _unbatched(result, level, out_dims)
+    finally:
+        levels.leave(level)
+
+
+def _unbatched(result: Any, level: Level, out_dims: Any) -> Any:
+    """The results of all examples, along the dimension that is asked for."""
+    leaves = leaves_of(result)
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise ValueError(
+                f"vmap: `func` must only return Tensors, got type {type(leaf)}. Did you mean to "
+                "use .item()?"
+            )
+    try:
+        dims = spread(out_dims, result)
+    except ValueError as error:
+        raise ValueError(f"vmap: out_dims is not compatible with the outputs: {error}") from None
+    return with_leaves(
+        result, [_placed(leaf, dim, level) for leaf, dim in zip(leaves, dims, strict=True)]
+    )
+
+
+def _placed(leaf: Tensor, dim: int | None, level: Level) -> Tensor:
+    if dim is None:
+        if is_of(leaf, level):
+            raise ValueError("vmap: out_dim=None for an output that differs between examples")
+        return leaf
+    if is_of(leaf, level):
+        assert isinstance(leaf, Batched)
+        stacked = leaf.physical
+    else:
+        stacked = ops.expand(leaf, (level.size, *leaf.shape))
+    if not -stacked.ndim <= dim < stacked.ndim:
+        raise IndexError(
+            f"vmap: out_dim={dim} for an output of {stacked.ndim} dimensions, examples included"
+        )
+    return move(stacked, 0, normalize_dim(dim, stacked.ndim))
+
+
+def _joined(chunks: list[Any], out_dims: Any) -> Any:
+    """The results of chunks, one behind the other."""
+    dims = spread(out_dims, chunks[0])
+    columns = zip(*map(leaves_of, chunks), strict=True)
+    joined = [
+        column[0] if dim is None else ops.cat(list(column), dim)
+        for column, dim in zip(columns, dims, strict=True)
+    ]
+    return with_leaves(chunks[0], joined)

@@ -1,0 +1,36 @@
+"""Writing to batched tensors: to the examples of all, each with its own values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..batching.batched import Batched, aligned, is_of
+from ..batching.exposed import batches_of
+from ..core.tensor import Tensor
+
+
+def write_examples(written: Tensor, values: Any) -> Tensor:
+    """Write values, a number or a tensor that broadcasts, to a batched tensor; returns that.
+
+    RuntimeError where the values differ between examples and the tensor does not: they have no
+    room in its memory.
+    """
+    if isinstance(values, Tensor):
+        refuse_examples(written, values)
+    assert isinstance(written, Batched)
+    level = written.level
+    if isinstance(values, Tensor) and is_of(values, level):
+        values = aligned(values, written.ndim, level)
+    written.physical.copy_(values)
+    return written
+
+
+def refuse_examples(written: Tensor, *values: object) -> None:
+    """Raise RuntimeError if a value differs between examples for which `written` is one tensor."""
+    levels = batches_of(written)
+    for value in values:
+        if type(value) is Batched and not batches_of(value) <= levels:
+            raise RuntimeError(
+                "vmap: inplace arithmetic is not possible on a tensor that is the same for all "
+                "examples, with values that differ between them: use the out-of-place operation"
+            )
