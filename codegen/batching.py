@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
+from .diagnostics import SpecError
 from .differentiate.program import as_op
-from .emit.batching import BatchFunction
+from .emit.batching import BatchFunction, as_composite
 from .emit.package import GeneratedPackage, PackageBuilder
 from .ir.nodes import Attribute, Call, Const, Node
 from .ir.walk import with_parts
 from .prove.report import lock
-from .spec.model import Formula, OpSpec
+from .spec.model import Formula
 from .spec.vocabulary import FORMULA
 
 
@@ -44,10 +46,12 @@ class BatchingRules:
         for op in self._builder.table.ops:
             if op.composite is not None or FORMULA not in self._known.get(op.name, (FORMULA,)):
                 continue
-            formula = op.batch or (op.forward and self._with_ops(op.forward))
-            function = formula and self._builder.batch_function(_as_composite(op, formula))
-            if function:
-                yield op.name, function
+            if op.batch is not None:
+                yield op.name, self._builder.batch_function(as_composite(op, op.batch))
+            elif op.forward is not None:
+                with suppress(SpecError):  # some definitions call what is no op
+                    made = as_composite(op, self._with_ops(op.forward))
+                    yield op.name, self._builder.batch_function(made)
 
     def _with_ops(self, formula: Formula) -> Formula:
         """A definition with ops in the place of primitives that have a twin in the table."""
@@ -114,11 +118,3 @@ def _reached(name: str, calls: Mapping[str, frozenset[str]]) -> set[str]:
         found |= called
         stack += called & calls.keys()
     return found
-
-
-def _as_composite(op: OpSpec, formula: Formula) -> OpSpec:
-    """The op as if it only called others."""
-    doc = f"`{op.name}` of each of several examples."
-    return dataclasses.replace(
-        op, composite=formula, forward=None, kernel=None, batch=None, vjps=(), jvps=(), doc=doc
-    )

@@ -58,11 +58,6 @@ def any_default(input: Tensor) -> Tensor:
     return reduction_ops.amax(input != 0)
 
 
-def t(input: Tensor) -> Tensor:
-    """`t` of each of several examples."""
-    return shape_ops.t(input)
-
-
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """`index_select` of each of several examples."""
     if not input.ndim:
@@ -93,11 +88,6 @@ def _index_clear(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     return indexing_ops.index_put(
         input, indices, shape_ops.expand(sorting_ops._number_like(input, 0), ())
     )
-
-
-def take(input: Tensor, index: Tensor) -> Tensor:
-    """`take` of each of several examples."""
-    return indexing_ops.take(input, index)
 
 
 def _take_backward(input: Tensor, x: Tensor, index: Tensor) -> Tensor:
@@ -349,21 +339,6 @@ def _native_group_norm(
     return (scaled, shape_ops.reshape(centre, shape), shape_ops.reshape(scale, shape))
 
 
-def _embedding_padded(
-    input: Tensor, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool
-) -> Tensor:
-    """`_embedding_padded` of each of several examples."""
-    rows = arithmetic_ops.where_self(
-        shape_ops.unsqueeze(indices == padding_idx, -1),
-        0,
-        indexing_ops.index_select(input, 0, indices),
-    )
-    if scale_grad_by_freq:
-        count = indexing_ops.take(sorting_ops.bincount(shape_ops.flatten(indices)), indices)
-        rows = rows / arithmetic_ops._to_copy(shape_ops.unsqueeze(count, -1), dtype=input.dtype)
-    return rows
-
-
 def _reduced(input: Tensor, reduction: str) -> Tensor:
     """`_reduced` of each of several examples."""
     if reduction == "none":
@@ -523,18 +498,6 @@ def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Tensor:
     return shape_ops.transpose(scaled, 0, dim)
 
 
-def mm(input: Tensor, mat2: Tensor, *, strides: Sequence[int] | None = None) -> Tensor:
-    """`mm` of each of several examples."""
-    return indexing_ops.select(
-        linalg_ops.bmm(shape_ops.unsqueeze(input, 0), shape_ops.unsqueeze(mat2, 0)), 0, 0
-    )
-
-
-def mv(input: Tensor, vec: Tensor) -> Tensor:
-    """`mv` of each of several examples."""
-    return indexing_ops.select(linalg_ops.mm(input, shape_ops.unsqueeze(vec, -1)), -1, 0)
-
-
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """`dot` of each of several examples."""
     return reduction_ops.sum_dim_intlist(input * tensor, 0)
@@ -630,607 +593,190 @@ def prod_default(input: Tensor, *, dtype: DTypeLike | None = None) -> Tensor:
     return reduction_ops.prod_dim_int(shape_ops.flatten(input), 0, dtype=dtype)
 
 
-RULES: dict[str, tuple[Any, ...]] = {
-    "add.Tensor": ("align",),
-    "sub.Tensor": ("align",),
-    "rsub.Tensor": ("align",),
-    "rsub.Scalar": ("align",),
-    "mul.Tensor": ("align",),
-    "div.Tensor": ("align",),
-    "div.Tensor_mode": ("align",),
-    "floor_divide": ("align",),
-    "_rfloordiv": ("align",),
-    "remainder.Scalar": ("align",),
-    "remainder.Tensor": ("align",),
-    "fmod.Scalar": ("align",),
-    "fmod.Tensor": ("align",),
-    "neg": ("align",),
-    "abs": ("align",),
-    "sign": ("align",),
-    "_zero": ("align",),
-    "floor": ("align",),
-    "ceil": ("align",),
-    "round": ("align",),
-    "round.decimals": ("align",),
-    "trunc": ("align",),
-    "maximum": ("align",),
-    "minimum": ("align",),
-    "clamp.Tensor": ("align",),
-    "clamp": ("align",),
-    "_within.Tensor": ("align",),
-    "_within": ("align",),
-    "clamp_min": ("align",),
-    "clamp_min.Tensor": ("align",),
-    "clamp_max": ("align",),
-    "clamp_max.Tensor": ("align",),
-    "where.self": ("align",),
-    "_choice": ("align",),
-    "clone": ("align",),
-    "_to_copy": ("align",),
-    "exp": ("align",),
-    "exp2": ("align",),
-    "expm1": ("align",),
-    "log": ("align",),
-    "log1p": ("align",),
-    "log2": ("align",),
-    "log10": ("align",),
-    "logaddexp": ("align",),
-    "sqrt": ("align",),
-    "rsqrt": ("align",),
-    "reciprocal": ("align",),
-    "pow.Tensor_Scalar": ("align",),
-    "_itself": ("align",),
-    "pow.Tensor_Tensor": ("align",),
-    "_pow_backward": ("align",),
-    "_has_no_log": ("align",),
-    "_has_no_slope": ("align",),
-    "pow.Scalar": ("align",),
-    "_times_log": ("align",),
-    "xlogy.Tensor": ("align",),
-    "xlogy.Scalar_Self": ("align",),
-    "xlogy.Scalar_Other": ("align",),
-    "sin": ("align",),
-    "cos": ("align",),
-    "tan": ("align",),
-    "asin": ("align",),
-    "_one_minus_square": ("align",),
-    "acos": ("align",),
-    "atan": ("align",),
-    "atan2": ("align",),
-    "hypot": ("align",),
-    "sinh": ("align",),
-    "cosh": ("align",),
-    "tanh": ("align",),
-    "_tanh_backward": ("lead",),
-    "asinh": ("align",),
-    "acosh": ("align",),
-    "atanh": ("align",),
-    "eq.Tensor": ("align",),
-    "ne.Tensor": ("align",),
-    "lt.Tensor": ("align",),
-    "le.Tensor": ("align",),
-    "gt.Tensor": ("align",),
-    "ge.Tensor": ("align",),
-    "isnan": ("align",),
-    "isinf": ("align",),
-    "isfinite": ("align",),
-    "logical_not": ("align",),
-    "logical_and": ("align",),
-    "logical_or": ("align",),
-    "logical_xor": ("align",),
-    "bitwise_and.Tensor": ("align",),
-    "bitwise_or.Tensor": ("align",),
-    "bitwise_xor.Tensor": ("align",),
-    "bitwise_not": ("align",),
-    "all": (all_default,),
-    "all.dim": ("align dim:shift",),
-    "all.dims": ("align dim:each",),
-    "any": (any_default,),
-    "any.dim": ("align dim:shift",),
-    "any.dims": ("align dim:each",),
-    "alias": ("align",),
-    "view": ("align size:prepend",),
-    "_unsafe_view": ("align size:prepend",),
-    "expand": ("align size:prepend",),
-    "transpose.int": ("align dim0:shift dim1:shift",),
-    "t": (
-        "fold1",
-        t,
+RULES = {
+    "align": (
+        "add.Tensor sub.Tensor rsub.Tensor rsub.Scalar mul.Tensor div.Tensor div.Tensor_mode "
+        "floor_divide _rfloordiv remainder.Scalar remainder.Tensor fmod.Scalar fmod.Tensor neg abs "
+        "sign _zero floor ceil round round.decimals trunc maximum minimum clamp.Tensor clamp "
+        "_within.Tensor _within clamp_min clamp_min.Tensor clamp_max clamp_max.Tensor where.self "
+        "_choice clone _to_copy exp exp2 expm1 log log1p log2 log10 logaddexp sqrt rsqrt reciprocal "
+        "pow.Tensor_Scalar _itself pow.Tensor_Tensor _pow_backward _has_no_log _has_no_slope "
+        "pow.Scalar _times_log xlogy.Tensor xlogy.Scalar_Self xlogy.Scalar_Other sin cos tan asin "
+        "_one_minus_square acos atan atan2 hypot sinh cosh tanh asinh acosh atanh eq.Tensor "
+        "ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor isnan isinf isfinite logical_not "
+        "logical_and logical_or logical_xor bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor "
+        "bitwise_not alias squeeze tril triu _conj _conj_physical view_as_real view_as_complex "
+        "complex angle sgn masked_fill.Scalar erf erfc special_ndtr lgamma digamma polygamma erfinv "
+        "special_erfcx _erfcx_slope special_entr special_ndtri special_log_ndtr _log_ndtr_slope "
+        "special_xlog1py special_xlog1py.self_scalar special_xlog1py.other_scalar i0 special_i0e "
+        "special_i1 special_i1e _bessel _scaled_bessel pixel_shuffle pixel_unshuffle _positions "
+        "_drop_last linalg_inv_ex linalg_det _cofactors linalg_slogdet linalg_solve_triangular "
+        "linalg_cholesky_ex cholesky linalg_eigh _quotient linalg_svd linalg_qr _computed_q "
+        "linalg_pinv linalg_lu linalg_matrix_exp linalg_lu_factor_ex constant_pad_nd "
+        "_constant_unpad_nd _pad_by_index one_hot _leaky_relu _elu celu hardtanh hardsigmoid "
+        "hardswish mish _threshold hardshrink softshrink _prelu_kernel relu sigmoid log_sigmoid "
+        "silu gelu softplus _grid_places _grid_slopes _scaled _divided deg2rad rad2deg logit "
+        "nan_to_num sinc _sinc_slope copysign.Tensor copysign.Scalar fmax fmin frac ldexp.Tensor "
+        "logaddexp2 nextafter fill.Scalar polar isclose isposinf isneginf signbit gcd lcm "
+        "_cdist_forward _norm _broadcast_matmul addcmul addcdiv lerp.Scalar lerp.Tensor "
+        "_over_freedom"
     ),
-    "permute": ("align dims:permute",),
-    "_permute_backward": ("align dims:permute",),
-    "unsqueeze": ("align dim:shift",),
-    "squeeze": ("align",),
-    "squeeze.dim": ("align dim:shift",),
-    "squeeze.dims": ("align dim:shift",),
-    "flip": ("align dims:shift",),
-    "tril": ("align",),
-    "triu": ("align",),
-    "cat": ("align dim:shift",),
-    "_cat_backward": ("lead dim:shift",),
-    "stack": ("align dim:insert",),
-    "_stack_backward": ("lead dim:shift",),
-    "unbind.int": ("align dim:shift",),
-    "_conj": ("align",),
-    "_conj_physical": ("align",),
-    "view_as_real": ("align",),
-    "view_as_complex": ("align",),
-    "complex": ("align",),
-    "angle": ("align",),
-    "sgn": ("align",),
-    "_fft_c2c": ("align dim:shift",),
-    "_fft_r2c": ("align dim:shift",),
-    "_fft_c2r": ("align dim:shift",),
-    "_lengthened": ("lead dim:shift",),
-    "select.int": ("align dim:shift",),
-    "slice.Tensor": ("align dim:shift",),
-    "index.Tensor": (
-        "index",
-        "fold2",
+    "lead": (
+        "_tanh_backward _gelu_slope _slope_of_cofactors _row_order _avg_pool_backward "
+        "_max_pool_backward _max_pool_take _max_unpool2d _max_unpool3d _native_dropout "
+        "_leaky_relu_backward _same_ndim _anchor _variance _elu_backward _hardtanh_backward "
+        "_hardswish_backward _hardshrink_backward _softshrink_backward _threshold_backward "
+        "_sigmoid_backward _softplus_backward"
     ),
-    "index_select": (
-        "lead input dim:shift",
-        index_select,
+    "formula": (
+        "all any _index_clear _take_backward put index_add index_copy trace _trace_backward "
+        "bucketize.Scalar _channel_sum _convolution_bias _per_channel _native_batch_norm _mse_loss "
+        "_nll_loss _huber_loss _multi_margin_loss _along_channels _observation_weights _dist dot "
+        "addmv addr addbmm vdot sum mean max min prod"
     ),
-    "_index_select_backward": (
-        "lead input shape:prepend dim:shift",
-        _index_select_backward,
+    "align dim:shift": (
+        "all.dim any.dim unsqueeze squeeze.dim squeeze.dims cat unbind.int _fft_c2c _fft_r2c "
+        "_fft_c2r select.int slice.Tensor narrow_copy split.Tensor split_with_sizes sort "
+        "sort.stable topk kthvalue median.dim nanmedian.dim mode argsort argsort.stable glu "
+        "_softmax _log_softmax cummax cummin logcumsumexp nansum _count_numbers count_nonzero "
+        "aminmax var_mean.correction std_mean.correction linalg_vector_norm sum.dim_IntList "
+        "mean.dim var.correction std.correction amax amin max.dim min.dim logsumexp cumsum "
+        "prod.dim_int _other_products cumprod _delay"
     ),
-    "gather": ("lead dim:shift",),
-    "_gather_backward": ("lead dim:shift",),
-    "scatter_add": ("lead dim:shift",),
-    "scatter.src": ("lead dim:shift",),
-    "scatter.value": ("lead dim:shift",),
-    "_corner": ("align size:prepend",),
-    "masked_fill.Scalar": ("align",),
-    "masked_fill.Tensor": (
-        "lead2 mask",
-        masked_fill_tensor,
+    "align dim:each": ("all.dims any.dims"),
+    "align size:prepend": ("view _unsafe_view expand _corner _mean_to_size"),
+    "align dim0:shift dim1:shift": ("transpose.int"),
+    "fold1": ("t _quantile_points"),
+    "align dims:permute": ("permute _permute_backward"),
+    "align dims:shift": ("flip _unroll rot90"),
+    "lead dim:shift": (
+        "_cat_backward _stack_backward _lengthened gather _gather_backward scatter_add scatter.src "
+        "scatter.value slice_scatter scatter_reduce.two _scatter_count _softmax_backward_data "
+        "_log_softmax_backward_data linalg_cross _take_along_dim _recurrence"
     ),
-    "_index_clear": (_index_clear,),
-    "index_put": ("index",),
-    "take": (
-        "lead index",
-        take,
+    "align dim:insert": ("stack"),
+    "index; fold2": ("index.Tensor"),
+    "lead input dim:shift; formula": ("index_select index_fill.int_Scalar _index_keep"),
+    "lead input shape:prepend dim:shift; formula": ("_index_select_backward"),
+    "lead2 mask; formula": ("masked_fill.Tensor"),
+    "index": ("index_put"),
+    "lead index": ("take"),
+    "lead input dim:shift": ("index_fill.int_Tensor _index_along"),
+    "lead dim:insert": ("select_scatter"),
+    "lead dim1:shift dim2:shift": ("diagonal_scatter"),
+    "align dimension:shift": ("unfold"),
+    "align dim1:shift dim2:shift": ("diagonal diagonal_copy diag_embed"),
+    "align repeats:repeat": ("repeat"),
+    "align dims:flat": ("roll"),
+    "lead3": ("_block_diag_backward"),
+    "fold4; fold3; formula": ("channel_shuffle"),
+    "fold3; fold4; formula": ("_channel_unshuffle _reflection_pad2d _replication_pad2d _unreduced"),
+    "fold3; fold4": (
+        "_im2col avg_pool2d max_pool2d_with_indices _adaptive_avg_pool2d _adaptive_max_pool2d "
+        "_resample _resample_backward"
     ),
-    "_take_backward": (_take_backward,),
-    "put": (put,),
-    "index_add": (index_add,),
-    "index_copy": (index_copy,),
-    "index_fill.int_Scalar": (
-        "lead input dim:shift",
-        index_fill_int_scalar,
+    "fold3; fold2": ("_col2im"),
+    "same": ("_number_like searchsorted.Scalar _row_pairs"),
+    "lead1; lead input; formula": ("searchsorted.Tensor"),
+    "lead input; formula": ("bucketize.Tensor _native_layer_norm _is_extreme"),
+    "lead2": ("linalg_solve_ex"),
+    "lead2; fold3": ("_unit_lower"),
+    "lead2; fold3 pivots B": ("linalg_lu_solve"),
+    "fold4 input bias; fold3 input bias": ("_convolution"),
+    "fold3 grad_output": ("_convolution_input"),
+    "fold4; fold5": (
+        "avg_pool3d max_pool3d_with_indices _adaptive_avg_pool3d _adaptive_max_pool3d"
     ),
-    "index_fill.int_Tensor": ("lead input dim:shift",),
-    "_index_keep": (
-        "lead input dim:shift",
-        _index_keep,
+    "fold2; fold3": (
+        "avg_pool1d _avg_pool1d_backward max_pool1d_with_indices adaptive_avg_pool1d "
+        "_pad_by_index_backward"
     ),
-    "select_scatter": ("lead dim:insert",),
-    "slice_scatter": ("lead dim:shift",),
-    "diagonal_scatter": ("lead dim1:shift dim2:shift",),
-    "narrow_copy": ("align dim:shift",),
-    "unfold": ("align dimension:shift",),
-    "scatter_reduce.two": ("lead dim:shift",),
-    "_scatter_count": ("lead dim:shift",),
-    "_index_along": ("lead input dim:shift",),
-    "erf": ("align",),
-    "erfc": ("align",),
-    "special_ndtr": ("align",),
-    "_gelu_slope": ("lead",),
-    "lgamma": ("align",),
-    "digamma": ("align",),
-    "polygamma": ("align",),
-    "erfinv": ("align",),
-    "special_erfcx": ("align",),
-    "_erfcx_slope": ("align",),
-    "special_entr": ("align",),
-    "special_ndtri": ("align",),
-    "special_log_ndtr": ("align",),
-    "_log_ndtr_slope": ("align",),
-    "special_xlog1py": ("align",),
-    "special_xlog1py.self_scalar": ("align",),
-    "special_xlog1py.other_scalar": ("align",),
-    "i0": ("align",),
-    "special_i0e": ("align",),
-    "special_i1": ("align",),
-    "special_i1e": ("align",),
-    "_bessel": ("align",),
-    "_scaled_bessel": ("align",),
-    "split.Tensor": ("align dim:shift",),
-    "split_with_sizes": ("align dim:shift",),
-    "diagonal": ("align dim1:shift dim2:shift",),
-    "diagonal_copy": ("align dim1:shift dim2:shift",),
-    "diag_embed": ("align dim1:shift dim2:shift",),
-    "trace": (trace,),
-    "_trace_backward": (_trace_backward,),
-    "repeat": ("align repeats:repeat",),
-    "roll": ("align dims:flat",),
-    "_unroll": ("align dims:shift",),
-    "rot90": ("align dims:shift",),
-    "_block_diag_backward": ("lead3",),
-    "pixel_shuffle": ("align",),
-    "pixel_unshuffle": ("align",),
-    "channel_shuffle": (
-        "fold4",
-        "fold3",
-        channel_shuffle,
+    "fold4; fold3; fold2": ("_adaptive_avg_pool_backward"),
+    "fold2; fold3; formula": ("_reflection_pad1d _replication_pad1d"),
+    "fold4; fold5; formula": ("_reflection_pad3d _replication_pad3d"),
+    "lead shape:prepend": ("_over_count"),
+    "fold3 input weight; fold2 input weight; formula": ("_native_group_norm"),
+    "lead indices": ("embedding"),
+    "fold1 indices": ("_embedding_padded"),
+    "fold2; formula": ("_reduced renorm"),
+    "fold1; formula": ("_binary_cross_entropy_with_logits"),
+    "fold2 input; formula": ("_smooth_l1_loss _soft_margin_loss"),
+    "fold1 input; formula": ("_one_label_each"),
+    "fold3": ("_upsample_nearest1d _upsample_nearest_exact1d _upsample_linear1d bmm"),
+    "fold4": (
+        "_upsample_nearest2d _upsample_nearest_exact2d _upsample_bilinear2d _upsample_bicubic2d "
+        "_upsample_bilinear2d_aa _upsample_bicubic2d_aa _grid_neighbours grid_sampler_2d"
     ),
-    "_channel_unshuffle": (
-        "fold3",
-        "fold4",
-        _channel_unshuffle,
+    "fold5": (
+        "_upsample_nearest3d _upsample_nearest_exact3d _upsample_trilinear3d grid_sampler_3d"
     ),
-    "_im2col": (
-        "fold3",
-        "fold4",
-    ),
-    "_col2im": (
-        "fold3",
-        "fold2",
-    ),
-    "sort": ("align dim:shift",),
-    "sort.stable": ("align dim:shift",),
-    "topk": ("align dim:shift",),
-    "kthvalue": ("align dim:shift",),
-    "median.dim": ("align dim:shift",),
-    "nanmedian.dim": ("align dim:shift",),
-    "mode": ("align dim:shift",),
-    "_quantile_points": ("fold1",),
-    "_number_like": ("same",),
-    "_positions": ("align",),
-    "_drop_last": ("align",),
-    "argsort": ("align dim:shift",),
-    "argsort.stable": ("align dim:shift",),
-    "searchsorted.Tensor": (
-        "lead1",
-        "lead input",
-        searchsorted_tensor,
-    ),
-    "searchsorted.Scalar": ("same",),
-    "bucketize.Tensor": (
-        "lead input",
-        bucketize_tensor,
-    ),
-    "bucketize.Scalar": (bucketize_scalar,),
-    "linalg_inv_ex": ("align",),
-    "linalg_det": ("align",),
-    "_cofactors": ("align",),
-    "_slope_of_cofactors": ("lead",),
-    "linalg_slogdet": ("align",),
-    "linalg_solve_ex": ("lead2",),
-    "linalg_solve_triangular": ("align",),
-    "linalg_cholesky_ex": ("align",),
-    "cholesky": ("align",),
-    "linalg_eigh": ("align",),
-    "_quotient": ("align",),
-    "linalg_svd": ("align",),
-    "linalg_qr": ("align",),
-    "_computed_q": ("align",),
-    "linalg_pinv": ("align",),
-    "linalg_lu": ("align",),
-    "linalg_matrix_exp": ("align",),
-    "linalg_lu_factor_ex": ("align",),
-    "_unit_lower": (
-        "lead2",
-        "fold3",
-    ),
-    "_row_order": ("lead",),
-    "linalg_lu_solve": (
-        "lead2",
-        "fold3 pivots B",
-    ),
-    "_convolution": (
-        "fold4 input bias",
-        "fold3 input bias",
-    ),
-    "_convolution_input": ("fold3 grad_output",),
-    "_channel_sum": (_channel_sum,),
-    "_convolution_bias": (_convolution_bias,),
-    "_per_channel": (_per_channel,),
-    "avg_pool2d": (
-        "fold3",
-        "fold4",
-    ),
-    "avg_pool3d": (
-        "fold4",
-        "fold5",
-    ),
-    "_avg_pool_backward": ("lead",),
-    "avg_pool1d": (
-        "fold2",
-        "fold3",
-    ),
-    "_avg_pool1d_backward": (
-        "fold2",
-        "fold3",
-    ),
-    "max_pool1d_with_indices": (
-        "fold2",
-        "fold3",
-    ),
-    "max_pool2d_with_indices": (
-        "fold3",
-        "fold4",
-    ),
-    "max_pool3d_with_indices": (
-        "fold4",
-        "fold5",
-    ),
-    "_max_pool_backward": ("lead",),
-    "_max_pool_take": ("lead",),
-    "adaptive_avg_pool1d": (
-        "fold2",
-        "fold3",
-    ),
-    "_adaptive_avg_pool2d": (
-        "fold3",
-        "fold4",
-    ),
-    "_adaptive_avg_pool3d": (
-        "fold4",
-        "fold5",
-    ),
-    "_adaptive_avg_pool_backward": (
-        "fold4",
-        "fold3",
-        "fold2",
-    ),
-    "_adaptive_max_pool2d": (
-        "fold3",
-        "fold4",
-    ),
-    "_adaptive_max_pool3d": (
-        "fold4",
-        "fold5",
-    ),
-    "_max_unpool2d": ("lead",),
-    "_max_unpool3d": ("lead",),
-    "constant_pad_nd": ("align",),
-    "_constant_unpad_nd": ("align",),
-    "_reflection_pad1d": (
-        "fold2",
-        "fold3",
-        _reflection_pad1d,
-    ),
-    "_reflection_pad2d": (
-        "fold3",
-        "fold4",
-        _reflection_pad2d,
-    ),
-    "_reflection_pad3d": (
-        "fold4",
-        "fold5",
-        _reflection_pad3d,
-    ),
-    "_replication_pad1d": (
-        "fold2",
-        "fold3",
-        _replication_pad1d,
-    ),
-    "_replication_pad2d": (
-        "fold3",
-        "fold4",
-        _replication_pad2d,
-    ),
-    "_replication_pad3d": (
-        "fold4",
-        "fold5",
-        _replication_pad3d,
-    ),
-    "_pad_by_index": ("align",),
-    "_pad_by_index_backward": (
-        "fold2",
-        "fold3",
-    ),
-    "_mean_to_size": ("align size:prepend",),
-    "_over_count": ("lead shape:prepend",),
-    "_native_batch_norm": (_native_batch_norm,),
-    "_native_layer_norm": (
-        "lead input",
-        _native_layer_norm,
-    ),
-    "_native_group_norm": (
-        "fold3 input weight",
-        "fold2 input weight",
-        _native_group_norm,
-    ),
-    "embedding": ("lead indices",),
-    "_embedding_padded": (
-        "fold1 indices",
-        _embedding_padded,
-    ),
-    "one_hot": ("align",),
-    "_native_dropout": ("lead",),
-    "_leaky_relu": ("align",),
-    "_leaky_relu_backward": ("lead",),
-    "_reduced": (
-        "fold2",
-        _reduced,
-    ),
-    "_unreduced": (
-        "fold3",
-        "fold4",
-        _unreduced,
-    ),
-    "_mse_loss": (_mse_loss,),
-    "_binary_cross_entropy_with_logits": (
-        "fold1",
-        _binary_cross_entropy_with_logits,
-    ),
-    "_nll_loss": (_nll_loss,),
-    "_smooth_l1_loss": (
-        "fold2 input",
-        _smooth_l1_loss,
-    ),
-    "_huber_loss": (_huber_loss,),
-    "_soft_margin_loss": (
-        "fold2 input",
-        _soft_margin_loss,
-    ),
-    "_same_ndim": ("lead",),
-    "_one_label_each": (
-        "fold1 input",
-        _one_label_each,
-    ),
-    "_anchor": ("lead",),
-    "_variance": ("lead",),
-    "_multi_margin_loss": (_multi_margin_loss,),
-    "_elu": ("align",),
-    "_elu_backward": ("lead",),
-    "celu": ("align",),
-    "hardtanh": ("align",),
-    "_hardtanh_backward": ("lead",),
-    "hardsigmoid": ("align",),
-    "hardswish": ("align",),
-    "_hardswish_backward": ("lead",),
-    "mish": ("align",),
-    "_threshold": ("align",),
-    "hardshrink": ("align",),
-    "_hardshrink_backward": ("lead",),
-    "softshrink": ("align",),
-    "_softshrink_backward": ("lead",),
-    "_along_channels": (_along_channels,),
-    "_prelu_kernel": ("align",),
-    "glu": ("align dim:shift",),
-    "relu": ("align",),
-    "_threshold_backward": ("lead",),
-    "sigmoid": ("align",),
-    "_sigmoid_backward": ("lead",),
-    "log_sigmoid": ("align",),
-    "silu": ("align",),
-    "gelu": ("align",),
-    "softplus": ("align",),
-    "_softplus_backward": ("lead",),
-    "_softmax": ("align dim:shift",),
-    "_softmax_backward_data": ("lead dim:shift",),
-    "_log_softmax": ("align dim:shift",),
-    "_log_softmax_backward_data": ("lead dim:shift",),
-    "_resample": (
-        "fold3",
-        "fold4",
-    ),
-    "_resample_backward": (
-        "fold3",
-        "fold4",
-    ),
-    "_upsample_nearest1d": ("fold3",),
-    "_upsample_nearest2d": ("fold4",),
-    "_upsample_nearest3d": ("fold5",),
-    "_upsample_nearest_exact1d": ("fold3",),
-    "_upsample_nearest_exact2d": ("fold4",),
-    "_upsample_nearest_exact3d": ("fold5",),
-    "_upsample_linear1d": ("fold3",),
-    "_upsample_bilinear2d": ("fold4",),
-    "_upsample_trilinear3d": ("fold5",),
-    "_upsample_bicubic2d": ("fold4",),
-    "_upsample_bilinear2d_aa": ("fold4",),
-    "_upsample_bicubic2d_aa": ("fold4",),
-    "_grid_places": ("align",),
-    "_grid_slopes": ("align",),
-    "_grid_neighbours": ("fold4",),
-    "grid_sampler_2d": ("fold4",),
-    "grid_sampler_3d": ("fold5",),
-    "cummax": ("align dim:shift",),
-    "cummin": ("align dim:shift",),
-    "logcumsumexp": ("align dim:shift",),
-    "nansum": ("align dim:shift",),
-    "_count_numbers": ("align dim:shift",),
-    "count_nonzero": ("align dim:shift",),
-    "aminmax": ("align dim:shift",),
-    "var_mean.correction": ("align dim:shift",),
-    "std_mean.correction": ("align dim:shift",),
-    "_observation_weights": (_observation_weights,),
-    "_scaled": ("align",),
-    "_divided": ("align",),
-    "_dist": (_dist,),
-    "renorm": (
-        "fold2",
-        renorm,
-    ),
-    "linalg_vector_norm": ("align dim:shift",),
-    "deg2rad": ("align",),
-    "rad2deg": ("align",),
-    "logit": ("align",),
-    "nan_to_num": ("align",),
-    "sinc": ("align",),
-    "_sinc_slope": ("align",),
-    "copysign.Tensor": ("align",),
-    "copysign.Scalar": ("align",),
-    "fmax": ("align",),
-    "fmin": ("align",),
-    "frac": ("align",),
-    "ldexp.Tensor": ("align",),
-    "logaddexp2": ("align",),
-    "nextafter": ("align",),
-    "fill.Scalar": ("align",),
-    "fill.Tensor": ("lead input",),
-    "polar": ("align",),
-    "isclose": ("align",),
-    "isposinf": ("align",),
-    "isneginf": ("align",),
-    "signbit": ("align",),
-    "gcd": ("align",),
-    "lcm": ("align",),
-    "_cdist_forward": ("align",),
-    "_row_pairs": ("same",),
-    "_norm": ("align",),
-    "mm": (
-        "fold2 input",
-        mm,
-    ),
-    "bmm": ("fold3",),
-    "mv": (
-        "fold2 input",
-        mv,
-    ),
-    "dot": (dot,),
-    "addmm": (
-        "fold2 mat1",
-        addmm,
-    ),
-    "_broadcast_matmul": ("align",),
-    "addcmul": ("align",),
-    "addcdiv": ("align",),
-    "lerp.Scalar": ("align",),
-    "lerp.Tensor": ("align",),
-    "addmv": (addmv,),
-    "addr": (addr,),
-    "baddbmm": (
-        "fold3",
-        baddbmm,
-    ),
-    "addbmm": (addbmm,),
-    "linalg_cross": ("lead dim:shift",),
-    "vdot": (vdot,),
-    "sum": (sum_default,),
-    "sum.dim_IntList": ("align dim:shift",),
-    "mean": (mean_default,),
-    "mean.dim": ("align dim:shift",),
-    "var.correction": ("align dim:shift",),
-    "_over_freedom": ("align",),
-    "std.correction": ("align dim:shift",),
-    "amax": ("align dim:shift",),
-    "amin": ("align dim:shift",),
-    "max.dim": ("align dim:shift",),
-    "max": (max_default,),
-    "_is_extreme": (
-        "lead input",
-        _is_extreme,
-    ),
-    "min.dim": ("align dim:shift",),
-    "min": (min_default,),
-    "_put_along_dim": ("lead shape:prepend dim:shift",),
-    "_take_along_dim": ("lead dim:shift",),
-    "argmax": ("align dim:flat",),
-    "argmin": ("align dim:flat",),
-    "logsumexp": ("align dim:shift",),
-    "cumsum": ("align dim:shift",),
-    "prod": (prod_default,),
-    "prod.dim_int": ("align dim:shift",),
-    "_other_products": ("align dim:shift",),
-    "cumprod": ("align dim:shift",),
-    "_recurrence": ("lead dim:shift",),
-    "_delay": ("align dim:shift",),
+    "lead input": ("fill.Tensor"),
+    "fold2 input": ("mm mv"),
+    "fold2 mat1; formula": ("addmm"),
+    "fold3; formula": ("baddbmm"),
+    "lead shape:prepend dim:shift": ("_put_along_dim"),
+    "align dim:flat": ("argmax argmin"),
 }
-"""The rules of each op, in the order in which they are tried; those without any are not here."""
+"""The ops by their rules, in the order in which these are tried; those without any are not here."""
+
+FORMULAS: dict[str, Any] = {
+    "all": all_default,
+    "any": any_default,
+    "index_select": index_select,
+    "_index_select_backward": _index_select_backward,
+    "masked_fill.Tensor": masked_fill_tensor,
+    "_index_clear": _index_clear,
+    "_take_backward": _take_backward,
+    "put": put,
+    "index_add": index_add,
+    "index_copy": index_copy,
+    "index_fill.int_Scalar": index_fill_int_scalar,
+    "_index_keep": _index_keep,
+    "trace": trace,
+    "_trace_backward": _trace_backward,
+    "channel_shuffle": channel_shuffle,
+    "_channel_unshuffle": _channel_unshuffle,
+    "searchsorted.Tensor": searchsorted_tensor,
+    "bucketize.Tensor": bucketize_tensor,
+    "bucketize.Scalar": bucketize_scalar,
+    "_channel_sum": _channel_sum,
+    "_convolution_bias": _convolution_bias,
+    "_per_channel": _per_channel,
+    "_reflection_pad1d": _reflection_pad1d,
+    "_reflection_pad2d": _reflection_pad2d,
+    "_reflection_pad3d": _reflection_pad3d,
+    "_replication_pad1d": _replication_pad1d,
+    "_replication_pad2d": _replication_pad2d,
+    "_replication_pad3d": _replication_pad3d,
+    "_native_batch_norm": _native_batch_norm,
+    "_native_layer_norm": _native_layer_norm,
+    "_native_group_norm": _native_group_norm,
+    "_reduced": _reduced,
+    "_unreduced": _unreduced,
+    "_mse_loss": _mse_loss,
+    "_binary_cross_entropy_with_logits": _binary_cross_entropy_with_logits,
+    "_nll_loss": _nll_loss,
+    "_smooth_l1_loss": _smooth_l1_loss,
+    "_huber_loss": _huber_loss,
+    "_soft_margin_loss": _soft_margin_loss,
+    "_one_label_each": _one_label_each,
+    "_multi_margin_loss": _multi_margin_loss,
+    "_along_channels": _along_channels,
+    "_observation_weights": _observation_weights,
+    "_dist": _dist,
+    "renorm": renorm,
+    "dot": dot,
+    "addmm": addmm,
+    "addmv": addmv,
+    "addr": addr,
+    "baddbmm": baddbmm,
+    "addbmm": addbmm,
+    "vdot": vdot,
+    "sum": sum_default,
+    "mean": mean_default,
+    "max": max_default,
+    "_is_extreme": _is_extreme,
+    "min": min_default,
+    "prod": prod_default,
+}
+"""The rules that call other ops."""

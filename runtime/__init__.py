@@ -137,6 +137,7 @@ from .tensor_methods import install_all as _install_methods
 
 if _TYPE_CHECKING:
     from . import fft as fft
+    from . import func as func
     from . import linalg as linalg
     from . import nn as nn
     from . import optim as optim
@@ -158,7 +159,9 @@ _copyreg.pickle(Tensor, _leaf_parts)
 # Not every program trains, prints or draws: that is imported when it is first asked for.
 _LAZY = {
     **{name: (".generated", name) for name in _OPS},
-    **{name: (f".{name}", "") for name in ("fft", "linalg", "nn", "optim", "special", "viz")},
+    **{name: (f".{name}", "") for name in ("fft", "func", "linalg", "nn", "optim", "special")},
+    "viz": (".viz", ""),
+    "vmap": (".func", "vmap"),
     **{name: (".functions.einsum", name) for name in ("einsum", "tensordot")},
     "native_batch_norm": (".nn.composed", "native_batch_norm"),
     "native_dropout": (".nn.composed", "native_dropout"),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..render.context import ModuleContext
+from ..spec.model import Formula, OpSpec
 from .environment import template
 from .imports import imports, siblings
 from .views import FunctionView, OpView
@@ -34,6 +35,14 @@ class BatchFunction:
     def calls(self) -> frozenset[str]:
         """The ops that it calls, by full name."""
         return frozenset(self.context.calls)
+
+
+def as_composite(op: OpSpec, formula: Formula) -> OpSpec:
+    """The op as if it only called others."""
+    doc = f"`{op.name}` of each of several examples."
+    return replace(
+        op, composite=formula, forward=None, kernel=None, batch=None, vjps=(), jvps=(), doc=doc
+    )
 
 
 def batching_module(

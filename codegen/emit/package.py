@@ -12,7 +12,8 @@ from ..render.resolve import Resolver
 from ..spec.model import OpSpec, Table
 from ..spec.own_kernels import OwnKernels
 from ..spec.runtime_files import runtime_abi
-from .batching import BATCHING, BatchFunction, batching_module
+from ..spec.vocabulary import FORMULA
+from .batching import BATCHING, BatchFunction, as_composite, batching_module
 from .environment import template
 from .functions import array_function, composite_function, recorded_function, result_type
 from .gradients import node_view
@@ -120,6 +121,14 @@ class PackageBuilder:
         result = GeneratedPackage()
         for family in self.families:
             result.files[f"{family}.py"] = self._module(family, result.ops)
+        declared = {
+            op.name: self.batch_function(as_composite(op, op.batch))
+            for op in self.table.ops
+            if op.batch
+        }
+        result.files[f"{BATCHING}.py"] = self.batching_module(
+            declared, dict.fromkeys(declared, (FORMULA,))
+        )
         if self.base is None:
             names = methods(self.table, self.base, self.resolver)
             result.files["methods.py"] = template("methods.py.j2").render(
@@ -144,14 +153,11 @@ class PackageBuilder:
         header = self._header("How each op acts on several examples at once: `gradspec.batching`.")
         return batching_module(self._context(BATCHING), functions, rules, header)
 
-    def batch_function(self, op: OpSpec) -> BatchFunction | None:
-        """The batching rule that a composite stands for; None if it calls what is no op."""
+    def batch_function(self, op: OpSpec) -> BatchFunction:
+        """The batching rule that a composite stands for; SpecError if it calls what is no op."""
         context = self._context(BATCHING)
-        try:
-            in_function, _ = scoped(op, self._batch_code)
-            return BatchFunction(composite_function(in_function, context), context)
-        except SpecError:
-            return None
+        in_function, _ = scoped(op, self._batch_code)
+        return BatchFunction(composite_function(in_function, context), context)
 
     def _batch_code(self, op: OpSpec) -> str:
         function = composite_function(op, self._context(BATCHING))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..batching.exposed import batches_of, expose, hide
 from ..core.dtype_kinds import DIFFERENTIABLE_KINDS
 from ..core.missing import no_attribute as _no_attribute
 from ..core.mode_decorator import ModeDecorator
@@ -93,6 +94,9 @@ def make_dual(tensor: Tensor, tangent: Tensor) -> Tensor:
             "Trying to set a forward gradient that has a different size than that of the "
             f"original Tensor: {list(tangent.shape)} for {list(tensor.shape)}"
         )
+    batches = batches_of(tensor, tangent)
+    if batches:
+        return hide(make_dual(expose(tensor, batches), expose(tangent, batches)), batches)
     tangent = without_closed_levels(tangent)
     if split(tangent, level)[1] is not None:
         raise RuntimeError(
@@ -114,6 +118,10 @@ def unpack_dual(tensor: Tensor) -> UnpackedDualTensor:
     Inside of one the primal is a new view, so that writing to it leaves the tangent as it is.
     """
     level = current_level()
+    if batches := batches_of(tensor):
+        primal, tangent = unpack_dual(expose(tensor, batches))
+        slope = None if tangent is None else hide(tangent, batches)
+        return UnpackedDualTensor(hide(primal, batches), slope)
     tensor = without_closed_levels(tensor)
     if level is None:
         return UnpackedDualTensor(tensor, None)

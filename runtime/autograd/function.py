@@ -9,6 +9,7 @@ from weakref import ref
 
 import numpy as np
 
+from ..batching.batched import Batched
 from ..core.apply_modes import apply_modes
 from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.modes import is_grad_enabled, mode, no_grad
@@ -23,6 +24,7 @@ from ..inplace.rebase_history import check_recordable
 from ..kernels.reductions.unbroadcast import ShapeDtype, reduce_to
 from .context import ContextNode, FunctionCtx
 from .function_jvp import attach_tangents, innermost_level, is_differentiable
+from .function_vmap import apply_batched
 from .once_differentiable import once_differentiable as once_differentiable
 from .returned import (
     alias_of,
@@ -168,7 +170,7 @@ class Function:
     """True if `backward` may read `ctx.saved_tensors` only once, which frees them early."""
 
     generate_vmap_rule: ClassVar[bool] = False
-    """Whether `forward` and `backward` may be called on batches; there is no `vmap` yet."""
+    """True if `vmap` may apply the function to one example after the other."""
 
     _backward_cls: ClassVar[type[FunctionNode]]
 
@@ -217,7 +219,10 @@ class Function:
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
-        """Compute the outputs for a batch of arguments."""
+        """Compute the outputs for a batch of arguments, and the dimension of the batch in each.
+
+        `info` has `batch_size` and `randomness`; `in_dims` says where each argument has the batch.
+        """
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or "
             "set generate_vmap_rule=True."
@@ -251,6 +256,8 @@ class Function:
             args = bound.args
         elif kwargs:
             args = _in_order(cls.forward, args, kwargs)
+        if any(type(arg) is Batched for arg in args):
+            return apply_batched(cls, args, cls.vmap is not Function.vmap)
         level = innermost_level(args)
         primals = args if level is None else tuple(split(arg, level)[0] for arg in args)
         ctx = FunctionCtx(tuple(isinstance(arg, Tensor) and arg.requires_grad for arg in primals))

@@ -113,6 +113,7 @@ class Arrangement:
         is_lifted = not ndim and any(word in _COUNTING for _, word in self.treatments)
         arranged = dict(values)
         for name in names:
+            # Where operands are broadcast, what the examples share stays as it is.
             if name in batched or (not self.tensors and self.kind != "align"):
                 stacked = mapped(lambda t: self._physical(t, max(ndims), level), values[name])
                 if is_lifted:
@@ -124,8 +125,8 @@ class Arrangement:
 
     def _physical(self, tensor: Tensor, ndim: int, level: Level) -> Tensor:
         """All examples of one argument, as the rule wants them."""
-        if self.kind == "align":
-            return aligned(tensor, ndim, level) if is_of(tensor, level) else tensor
+        if self.kind == "align" and is_of(tensor, level):
+            return aligned(tensor, ndim, level)
         stacked = physical(tensor, level)
         if self.kind == "fold":
             if tensor.ndim != self.ndim:

@@ -9,6 +9,7 @@ the batches of outer levels are its own, which is how `vmap` composes with every
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -22,6 +23,8 @@ class Level(levels.Level):
     """One call of `vmap` that is under way, and the number of its examples."""
 
     __slots__ = ("size",)
+
+    is_outside = True
 
     def __init__(self, size: int, randomness: str = "error") -> None:
         super().__init__(randomness)
@@ -136,6 +139,18 @@ def batch(physical: Tensor, level: Level) -> Batched:
     batched = Tensor.__new__(Batched)
     batched._physical, batched._level = physical, level
     return batched
+
+
+def of_each_example(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A function that makes a tensor like its argument, for a batched one: one for each example."""
+
+    @wraps(make)
+    def call(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if type(input) is Batched:
+            return batch(call(input.physical, *args, **kwargs), input.level)
+        return make(input, *args, **kwargs)
+
+    return call
 
 
 def is_of(value: object, level: Level) -> bool:

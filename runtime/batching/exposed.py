@@ -21,13 +21,14 @@ def open_batches() -> tuple[Level, ...]:
     return tuple(level for level in levels.open_levels() if isinstance(level, Level))
 
 
-def batches_of(tensor: Tensor) -> set[Level]:
-    """The levels at which a tensor is batched."""
+def batches_of(*tensors: Tensor) -> tuple[Level, ...]:
+    """The levels at which any of some tensors is batched, outermost first."""
     found = set()
-    while type(tensor) is Batched:
-        found.add(tensor.level)
-        tensor = tensor.physical
-    return found
+    for tensor in tensors:
+        while type(tensor) is Batched:
+            found.add(tensor.level)
+            tensor = tensor.physical
+    return tuple(sorted(found, key=lambda level: level.depth))
 
 
 def expose(tensor: Tensor, batches: Sequence[Level]) -> Tensor:

@@ -1,7 +1,8 @@
 """The open transforms of a thread: levels of forward mode and of `vmap`, outermost first.
 
 A tensor of a transform (a dual, a batched one) belongs to a level. An op on several of them is for
-the innermost to handle, which leaves the others to the ops that it calls.
+the innermost to handle, which leaves the others to the ops that it calls. Duals lie below batches,
+whichever began first: the physical tensor of a batched one may be a dual, and not the other way.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ class Level:
     """One transform that is under way; its tensors mean nothing after it."""
 
     __slots__ = ("depth", "open", "randomness")
+
+    is_outside = False
+    """True of levels whose tensors are taken apart before those of others."""
 
     def __init__(self, randomness: str = "same") -> None:
         self.depth = -1
@@ -59,8 +63,7 @@ def leave(level: Level) -> None:
 
 def of_innermost_level(values: Iterable[Any]) -> Any:
     """The tensor, among `values`, whose transform handles an op; None if there is none."""
-    found, depth = None, -2
-    for value in values:
-        if getattr(type(value), "_call_op", None) is not None and value.level.depth > depth:
-            found, depth = value, value.level.depth
-    return found
+    special = [value for value in values if getattr(type(value), "_call_op", None) is not None]
+    if len(special) < 2:
+        return special[0] if special else None
+    return max(special, key=lambda value: (value.level.is_outside, value.level.depth))

@@ -29,7 +29,8 @@ def manual_seed(seed: int) -> None:
 def generator() -> np.random.Generator:
     """The generator that random tensors are drawn from.
 
-    RuntimeError inside `vmap`, unless all examples are to have the same numbers. Made at first use: importing `numpy.random` takes as long as much of gradspec.
+    RuntimeError inside `vmap`, unless all examples are to have the same numbers. Made at first
+    use: importing `numpy.random` takes as long as much of gradspec.
     """
     for level in open_levels() if has_open_levels() else ():
         if level.randomness == "error":

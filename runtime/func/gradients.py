@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, Final
+from weakref import WeakSet
 
 from ..autograd.backward import grad as grad_of
-from ..batching.batched import Level
-from ..batching.exposed import batches_of, expose, hide, open_batches
+from ..batching.exposed import expose, hide, open_batches
 from ..core.dtype_kinds import DIFFERENTIABLE_KINDS
 from ..core.modes import enable_grad, is_grad_enabled
 from ..core.node import Node, place_of
-from ..core.tensor import Tensor, wrap
-from ..dispatch.registry import ops
+from ..core.tensor import Tensor
 from ..forward_ad.dual import tangents_of, with_tangents, without_tangents
+from ..functions.creation import ones_like, zeros_like
 from .trees import leaves_of, map_leaves, with_leaves
 
 
@@ -50,10 +50,20 @@ class Leaves:
 
     def outer(self, roots: Sequence[Tensor]) -> bool:
         """Return whether results depend on what is differentiated elsewhere."""
-        own = {place_of(leaf.grad_node)[0] for leaf in self.physical if leaf.grad_node is not None}
+        own = self._nodes()
         if any(not node.is_leaf for node in own):
             return True
-        return any(node.is_leaf for node in _nodes(roots) if node not in own)
+        others = (node for node in _nodes(roots) if node.is_leaf and node not in own)
+        return any(node not in _finished for node in others)
+
+    def finish(self) -> None:
+        """No gradient is asked of these leaves any more, though graphs may lead to them."""
+        for node in self._nodes():
+            if node.is_leaf:
+                _finished.add(node)
+
+    def _nodes(self) -> set[Node]:
+        return {place_of(leaf.grad_node)[0] for leaf in self.physical if leaf.grad_node is not None}
 
     def gradients(
         self, roots: Sequence[Tensor], cotangents: Sequence[Tensor], *, keeps: bool, records: bool
@@ -71,10 +81,14 @@ class Leaves:
                 allow_unused=True,
             )
         grads = [
-            ops.zeros_like(leaf.detach()) if g is None else g
+            zeros_like(leaf.detach()) if g is None else g
             for leaf, g in zip(self.physical, found, strict=True)
         ]
         return with_leaves(self.tree, [hide(each, self.batches) for each in grads])
+
+
+_finished: Final[WeakSet[Node]] = WeakSet()
+"""The leaves of transforms that have returned."""
 
 
 def _nodes(roots: Sequence[Tensor]) -> Iterator[Node]:
@@ -119,7 +133,7 @@ def grad_and_value(
 
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
-        numbers = _checked(argnums, args)
+        numbers = checked(argnums, args)
         records = is_grad_enabled()
         leaves = Leaves(tuple(args[number] for number in numbers))
         given = list(args)
@@ -132,8 +146,9 @@ def grad_and_value(
         root = expose(value, leaves.batches)
         is_outer = leaves.outer([root])
         found = leaves.gradients(
-            [root], [ones_like(root)], keeps=is_outer, records=records and is_outer
+            [root], [ones_like(root.detach())], keeps=is_outer, records=records and is_outer
         )
+        leaves.finish()
         gradient = found[0] if isinstance(argnums, int) else found
         cut = _kept if records and is_outer else _cut
         return (gradient, (cut(value), map_leaves(cut, aux)) if has_aux else cut(value))
@@ -144,8 +159,8 @@ def grad_and_value(
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The results of `func`, and a function from their cotangents to those of `primals`.
 
-    That function takes a tree like the results, also inside `vmap`, and returns one cotangent for
-    each of `primals`, the only one if there is one. With `has_aux` `func` returns a pair, and the
+    That function takes a tree like the results, also inside `vmap`, and returns a tuple, one
+    cotangent for each of `primals`. With `has_aux` `func` returns a pair, and the
     second is returned as a third.
     """
     records = is_grad_enabled()
@@ -168,28 +183,23 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     def pull_back(
         *cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
     ) -> Any:
-        given = leaves_of(cotangents[0] if len(cotangents) == 1 else cotangents)
+        given = leaves_of(cotangents)
         _check_cotangents(given, outputs)
         tracked = any(cotangent.requires_grad for cotangent in given)
         recorded = is_grad_enabled() and (is_outer or tracked)
-        found = leaves.gradients(
+        return leaves.gradients(
             roots,
             [expose(cotangent, batches) for cotangent in given],
             keeps=True,
             records=recorded if create_graph is None else create_graph,
         )
-        return found[0] if len(primals) == 1 else found
 
+    leaves.finish()
     results = map_leaves(cut, result)
     return (results, pull_back, map_leaves(cut, aux)) if has_aux else (results, pull_back)
 
 
-def ones_like(tensor: Tensor) -> Tensor:
-    """A cotangent of ones: that of a value itself."""
-    return ops.ones_like(tensor.detach())
-
-
-def _checked(argnums: int | tuple[int, ...], args: tuple[Any, ...]) -> list[int]:
+def checked(argnums: int | tuple[int, ...], args: tuple[Any, ...]) -> list[int]:
     """The positions of the arguments to differentiate by, counted from the front."""
     numbers = [argnums] if isinstance(argnums, int) else list(argnums)
     if not numbers:
@@ -245,6 +255,3 @@ def _cut(value: Any) -> Any:
 
 def _kept(value: Any) -> Any:
     return value
-
-
-__all__ = ["Leaves", "Level", "batches_of", "grad", "grad_and_value", "vjp", "wrap"]

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
-from .gradients import _checked, _pair, vjp
+from ..functions.creation import zeros_like
+from .gradients import checked, vjp
 from .tangents import jvp
 from .trees import leaves_of, map_leaves, with_leaves
 from .vmap import vmap
@@ -33,7 +34,7 @@ def jacrev(
 
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
-        numbers = _checked(argnums, args)
+        numbers = checked(argnums, args)
         primals = tuple(args[number] for number in numbers)
 
         def of_primals(*given: Any) -> Any:
@@ -47,13 +48,12 @@ def jacrev(
 
             def row(cotangent: Tensor, number: int = number) -> Any:
                 cotangents = [
-                    cotangent if place == number else ops.zeros_like(other)
+                    cotangent if place == number else zeros_like(other)
                     for place, other in enumerate(outputs)
                 ]
                 return pull_back(with_leaves(result, cotangents))
 
             rows = vmap(row, chunk_size=chunk_size)(basis) if len(basis) else _no_rows(primals)
-            rows = (rows,) if len(primals) == 1 else rows
             blocks.append(
                 map_leaves(lambda t, o=output: ops.reshape(t, (*o.shape, *t.shape[1:])), rows)
             )
@@ -75,7 +75,7 @@ def jacfwd(
 
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
-        numbers = _checked(argnums, args)
+        numbers = checked(argnums, args)
         primals = tuple(args[number] for number in numbers)
         leaves = leaves_of(primals)
 
@@ -87,7 +87,7 @@ def jacfwd(
 
             def column(tangent: Tensor, number: int = number) -> Any:
                 tangents = [
-                    tangent if place == number else ops.zeros_like(other)
+                    tangent if place == number else zeros_like(other)
                     for place, other in enumerate(leaves)
                 ]
                 found = jvp(of_primals, primals, with_leaves(primals, tangents), has_aux=has_aux)
@@ -128,14 +128,10 @@ def _basis(like: Tensor) -> Tensor:
 
 
 def _no_rows(primals: tuple[Any, ...]) -> Any:
-    rows = map_leaves(lambda t: ops.zeros_like(t).new_zeros((0, *t.shape)), primals)
-    return rows[0] if len(primals) == 1 else rows
+    return map_leaves(lambda t: zeros_like(t).new_zeros((0, *t.shape)), primals)
 
 
 def _like(result: Any, blocks: list[Any]) -> Any:
     """One block for each result, in a tree like the results."""
     left = iter(blocks)
     return map_leaves(lambda _: next(left), result)
-
-
-__all__ = ["_pair", "hessian", "jacfwd", "jacrev"]

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
-from ..batching.exposed import batches_of, expose, hide
 from ..core.tensor import Tensor
-from ..dispatch.registry import ops
+from ..functions.creation import zeros_like
 from .trees import leaves_of, map_leaves, with_leaves
 
 
@@ -68,7 +67,6 @@ def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..
 
 
 def _dual(primal: Any, tangent: Any) -> Tensor:
-    """A dual below all batches: primal and tangent have the examples of both."""
     for role, value in (("primal", primal), ("tangent", tangent)):
         if not isinstance(value, Tensor):
             raise RuntimeError(
@@ -80,8 +78,7 @@ def _dual(primal: Any, tangent: Any) -> Tensor:
             f"jvp(f, primals, tangents): a tangent of shape {list(tangent.shape)} for a primal of "
             f"shape {list(primal.shape)}"
         )
-    batches = sorted(batches_of(primal) | batches_of(tangent), key=lambda level: level.depth)
-    return hide(make_dual(expose(primal, batches), expose(tangent, batches)), batches)
+    return make_dual(primal, tangent)
 
 
 def _unpacked(output: Any, strict: bool) -> tuple[Any, Any]:
@@ -91,13 +88,12 @@ def _unpacked(output: Any, strict: bool) -> tuple[Any, Any]:
             "jvp(f, primals, tangents): Expected f(*primals) to return only tensors, got "
             f"unsupported type {type(output)}"
         )
-    batches = sorted(batches_of(output), key=lambda level: level.depth)
-    primal, tangent = unpack_dual(expose(output, batches))
+    primal, tangent = unpack_dual(output)
     if tangent is None:
         if strict:
             raise RuntimeError(
                 "jvp(f, primals, tangents, strict=True): The output of f is independent of the "
                 "inputs. This is not allowed with strict=True."
             )
-        tangent = ops.zeros_like(primal.detach())
-    return hide(primal, batches), hide(tangent, batches)
+        tangent = zeros_like(primal.detach())
+    return primal, tangent

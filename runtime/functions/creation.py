@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..batching.batched import of_each_example
 from ..core.apply_modes import apply_modes_to_leaf
 from ..core.entrance import admitted, check_dtype, native_copy
 from ..core.modes import mode
@@ -104,24 +105,28 @@ def full(
     return leaf(np.full(size_of("full", (size,), {}), value, chosen), requires_grad)
 
 
+@of_each_example
 def zeros_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros of the shape and dtype of `input`."""
     like = array_like("zeros_like", input)
     return leaf(in_order_of(like, np.zeros_like(like, dtype=dtype)), requires_grad)
 
 
+@of_each_example
 def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones of the shape and dtype of `input`."""
     like = array_like("ones_like", input)
     return leaf(in_order_of(like, np.ones_like(like, dtype=dtype)), requires_grad)
 
 
+@of_each_example
 def empty_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Elements that are not set, of the shape and dtype of `input`."""
     like = array_like("empty_like", input)
     return leaf(in_order_of(like, np.empty_like(like, dtype=dtype)), requires_grad)
 
 
+@of_each_example
 @np.errstate(all="ignore")
 def full_like(
     input: Tensor, fill_value: Number | Tensor, *, dtype: Any = None, requires_grad: bool = False

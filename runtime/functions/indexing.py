@@ -67,7 +67,7 @@ def getitem(tensor: Tensor, index: Any) -> Tensor:
     for step in plan.steps:
         result = table_op(step.op)(result, *step.args)
     if plan.gather:
-        indices = [None if array is None else wrap(array) for array in plan.gather]
+        indices = list(map(_as_index, plan.gather))
         return ops.index(result, indices)
     return result if plan.steps else ops.alias(tensor)
 
@@ -81,7 +81,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     if plan.gather and isinstance(value, Tensor) and value.dtype != tensor.dtype:
         _refuse_other_dtype(tensor, plan, value)
     by_ops = is_recorded(tensor, value) or type(tensor) is Dual or type(value) is Dual
-    by_ops = by_ops or type(tensor) is Batched or type(value) is Batched
+    by_ops = by_ops or any(type(each) is Batched for each in (tensor, value, *plan.gather))
     by_ops = by_ops or not tensor.array.flags.writeable
     if by_ops:
         _write_recorded(tensor, plan, value)
@@ -136,7 +136,7 @@ def _write_recorded(tensor: Tensor, plan: Plan, value: Any) -> None:
         view = table_op(step.op)(view, *step.args)
     source = value if isinstance(value, Tensor) else wrap(_source(tensor, value))
     if plan.gather:
-        indices = [None if array is None else wrap(array) for array in plan.gather]
+        indices = list(map(_as_index, plan.gather))
         _refuse_overlap(plan, view, source)
         put(view, indices, source)
         return
@@ -300,6 +300,8 @@ def _normalize(item: Any) -> Any:
         return item
     if isinstance(item, int | np.integer) and not isinstance(item, bool):
         return int(item)
+    if type(item) is Batched:
+        return _batched_index(item)
     if isinstance(item, Tensor):
         array = item.array
     elif isinstance(item, np.ndarray | bool | np.bool_ | list | tuple | range):
@@ -323,6 +325,20 @@ def _normalize(item: Any) -> Any:
     if array.dtype.kind == "b":
         return array
     return int(array) if array.ndim == 0 else array.astype(np.int64, copy=False)
+
+
+def _batched_index(index: Batched) -> Batched:
+    """An index that differs between the examples of `vmap`; RuntimeError for a mask."""
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(
+            "vmap: It looks like you're attempting to index by a boolean mask, which gives as many "
+            "elements as it is true of, another number for each example: use where()"
+        )
+    return index
+
+
+def _as_index(array: Any) -> Any:
+    return array if array is None or isinstance(array, Tensor) else wrap(array)
 
 
 def _without_tensors(item: Any) -> Any:

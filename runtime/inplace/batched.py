@@ -27,9 +27,8 @@ def write_examples(written: Tensor, values: Any) -> Tensor:
 
 def refuse_examples(written: Tensor, *values: object) -> None:
     """Raise RuntimeError if a value differs between examples for which `written` is one tensor."""
-    levels = batches_of(written)
     for value in values:
-        if type(value) is Batched and not batches_of(value) <= levels:
+        if type(value) is Batched and batches_of(written, value) != batches_of(written):
             raise RuntimeError(
                 "vmap: inplace arithmetic is not possible on a tensor that is the same for all "
                 "examples, with values that differ between them: use the out-of-place operation"

@@ -60,7 +60,7 @@ RUNTIME_LAYERS = (
     "random linalg fft special",
     "nn",
     "autograd",
-    "optim viz",
+    "func optim viz",
     "overrides extension",
     "tensor_methods",
 )

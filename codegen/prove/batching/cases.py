@@ -104,6 +104,7 @@ def cases_with_numbers(spec: OpSpec) -> Iterator[Case]:
         if number % _SMALL == 0:
             small = [{k: _small(v, n, rng) for k, v in row.items()} for n, row in enumerate(rows)]
             made += _choices(spec, small)
+            made += _choices(spec, rows[:1])  # a batch of one example has a dimension of one
         if any(_is_whole(value) for value in rows[0].values()):
             made += _choices(spec, rows)  # other data may be none that the op takes
         usable = [case for case in made if case.is_proved() and case.run()]
