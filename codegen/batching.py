@@ -51,7 +51,9 @@ class BatchingRules:
             elif op.forward is not None:
                 with suppress(SpecError):  # some definitions call what is no op
                     made = as_composite(op, self._with_ops(op.forward))
-                    yield op.name, self._builder.batch_function(made)
+                    function = self._builder.batch_function(made)
+                    if op.name not in function.calls:
+                        yield op.name, function
 
     def _with_ops(self, formula: Formula) -> Formula:
         """A definition with ops in the place of primitives that have a twin in the table."""
@@ -70,10 +72,18 @@ class BatchingRules:
         return self._builder.batching_module(self._functions, rules)
 
     def module(self, entries: Mapping[str, lock.Entry]) -> str:
+        """The rules that are written."""
+        kept = self.kept(entries)
+        used = {n: self._functions[n] for n, words in kept.items() if FORMULA in words}
+        return self._builder.batching_module(used, {n: words for n, words in kept.items() if words})
+
+    def kept(self, entries: Mapping[str, lock.Entry]) -> dict[str, tuple[str, ...]]:
         """The rules of the lock, but for formulas that call ops which have none, or come back."""
         known = {name: entry.batching.rules for name, entry in entries.items() if entry.batching}
-        calls = {name: function.calls for name, function in self._functions.items()}
-        calls |= self._composites
+        with_formula = [
+            n for n, words in known.items() if FORMULA in words and n in self._functions
+        ]
+        calls = {name: self._functions[name].calls for name in with_formula} | self._composites
         useless = {name for name in calls if name in _reached(name, calls)}
         rules = {name: _without(words, name in useless) for name, words in known.items()}
         looping = {name for name, words in rules.items() if not words}
@@ -81,9 +91,9 @@ class BatchingRules:
             more := {n for n in calls if calls[n] & looping and not _arranged(n, rules)} - looping
         ):
             looping |= more
-        kept = {n: _without(words, calls.get(n, looping) & looping) for n, words in rules.items()}
-        used = {n: self._functions[n] for n, words in kept.items() if FORMULA in words}
-        return self._builder.batching_module(used, {n: words for n, words in kept.items() if words})
+        return {
+            n: _without(words, calls.get(n, frozenset()) & looping) for n, words in rules.items()
+        }
 
 
 def _without(words: tuple[str, ...], is_useless: object) -> tuple[str, ...]:

@@ -67,13 +67,12 @@ class Plan:
     """The rules of each op that the spec leaves to the generator."""
     bases: dict[str, str]
     """The digest of what these were derived from, for the ops that have some."""
+    batching: BatchingRules
     base: Table | None = None
     """The ops that an extension builds on."""
     kernels: OwnKernels | None = None
     verbatim: dict[str, str] = field(default_factory=dict)
     """Files of the package that are not rendered."""
-    batching: Callable[[Mapping[str, lock.Entry]], str] = lambda entries: ""
-    """Renders the module of batching rules, as the entries of the lock have them."""
 
     @property
     def everything(self) -> Table:
@@ -149,9 +148,7 @@ def plan(target: Target) -> Plan:
         verbatim[f"{MODULE}.py"] = head + kernels.text
     rules = BatchingRules(builder, built, recorded, digests)
     built.files[f"{BATCHING}.py"] = rules.staged()
-    return Plan(
-        table, built, digests, recorded, derived, bases, base, kernels, verbatim, rules.module
-    )
+    return Plan(table, built, digests, recorded, derived, bases, rules, base, kernels, verbatim)
 
 
 def _remembered(ops: Known, recorded: Mapping[str, lock.Entry]) -> auto.Derivations:
@@ -223,7 +220,7 @@ def _signed(
     """The files of the package, ready to be written."""
     if entries:
         module = staging / f"{BATCHING}.py"
-        module.write_text(planned.batching(entries), encoding="utf-8")
+        module.write_text(planned.batching.module(entries), encoding="utf-8")
         format_tree(module)
     files = contents(staging)
     if target.is_extension:

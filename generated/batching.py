@@ -498,6 +498,18 @@ def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Tensor:
     return shape_ops.transpose(scaled, 0, dim)
 
 
+def mm(input: Tensor, mat2: Tensor, *, strides: Sequence[int] | None = None) -> Tensor:
+    """`mm` of each of several examples."""
+    return indexing_ops.select(
+        linalg_ops.bmm(shape_ops.unsqueeze(input, 0), shape_ops.unsqueeze(mat2, 0)), 0, 0
+    )
+
+
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """`mv` of each of several examples."""
+    return indexing_ops.select(linalg_ops.mm(input, shape_ops.unsqueeze(vec, -1)), -1, 0)
+
+
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """`dot` of each of several examples."""
     return reduction_ops.sum_dim_intlist(input * tensor, 0)
@@ -700,7 +712,7 @@ RULES = {
     "fold1 indices": ("_embedding_padded"),
     "fold2; formula": ("_reduced renorm"),
     "fold1; formula": ("_binary_cross_entropy_with_logits"),
-    "fold2 input; formula": ("_smooth_l1_loss _soft_margin_loss"),
+    "fold2 input; formula": ("_smooth_l1_loss _soft_margin_loss mm mv"),
     "fold1 input; formula": ("_one_label_each"),
     "fold3": ("_upsample_nearest1d _upsample_nearest_exact1d _upsample_linear1d bmm"),
     "fold4": (
@@ -711,7 +723,6 @@ RULES = {
         "_upsample_nearest3d _upsample_nearest_exact3d _upsample_trilinear3d grid_sampler_3d"
     ),
     "lead input": ("fill.Tensor"),
-    "fold2 input": ("mm mv"),
     "fold2 mat1; formula": ("addmm"),
     "fold3; formula": ("baddbmm"),
     "lead shape:prepend dim:shift": ("_put_along_dim"),
@@ -765,6 +776,8 @@ FORMULAS: dict[str, Any] = {
     "_observation_weights": _observation_weights,
     "_dist": _dist,
     "renorm": renorm,
+    "mm": mm,
+    "mv": mv,
     "dot": dot,
     "addmm": addmm,
     "addmv": addmv,

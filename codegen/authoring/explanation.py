@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -67,6 +68,7 @@ class Explanation:
     examples: tuple[str, ...]
     unproved: tuple[str, ...]
     verdict: tuple[str, ...]
+    batching: tuple[str, ...]
     module: str
     """The generated file."""
     source: str
@@ -129,6 +131,7 @@ def explanation(op: OpSpec, planned: Plan, target: Target) -> Explanation:
             if target.lock
             else ("not known: say where the package is with --out",)
         ),
+        batching=tuple(_batching(op, proof, planned)) if fresh else (),
         module=_module(op, target),
         source=format_source(planned.built.ops[op.name].source),
     )
@@ -226,3 +229,34 @@ def _verdict(op: OpSpec, proof: Entry) -> tuple[str, ...]:
     if conditions:
         lines.append(f"each of these came out both ways: {', '.join(conditions)}")
     return tuple(lines)
+
+
+_ARRANGEMENTS = {
+    "align": "once for all examples, broadcast against each other",
+    "lead": "once, with the examples as one more dimension in front",
+    "fold": "once, with the examples joined to the first dimension",
+    "index": "once, with the number of the example as one more index",
+    "same": "once: the result is the same for all examples",
+}
+
+
+def _batching(op: OpSpec, proof: Entry | None, planned: Plan) -> Iterator[str]:
+    """The batching rules of an op, as `vmap` tries them."""
+    if op.composite is not None:
+        yield "as the ops that it calls are"
+    elif proof is not None and proof.batching is not None:
+        found = proof.batching
+        rules = planned.batching.kept(planned.recorded)[op.name]
+        for rule in rules:
+            kind = rule.split()[0].rstrip("0123456789")
+            where = "`batch`" if op.batch else "the definition"
+            yield f"{rule}: {_ARRANGEMENTS.get(kind, f'by the ops that {where} calls')}"
+        if not rules:
+            yield "a loop over the examples"
+            return
+        if found.fitting < found.calls:
+            yield "a loop over the examples, where no rule fits"
+        yield (
+            f"compared with the examples one by one at {found.fitting} of {found.calls} calls, "
+            f"with gradients and tangents; equal on symbols at {found.exact}"
+        )

@@ -128,6 +128,7 @@ def _show_lists(found: Explanation, console: Console) -> None:
         ("Aliases", [", ".join(found.aliases)] if found.aliases else ()),
         ("Examples", found.examples),
         ("Proof", found.verdict),
+        ("Batches", found.batching),
         ("Node", [found.node] if found.node else ()),
         ("Entry", [f"{shown_path(Path(found.place.rpartition(':')[0]))}:{_line(found.place)}"]),
     )
