@@ -250,13 +250,17 @@ def sums_at(array: Any, where: Any, values: Any) -> Any:
         total = array.copy()
         add_at_key(total, where, values)
         return total[where]
-    owner = array
-    while isinstance(owner.base, np.ndarray):  # in which elements that are one in memory are one
-        owner = owner.base
-    positions = Region(owner, array).positions[where]
-    flat = owner.reshape(-1).copy()
-    add_at_key(flat, positions, values)
-    return flat[positions]
+    # Elements that are one in memory are one sum.
+    steps = (
+        step * np.arange(length) for step, length in zip(array.strides, array.shape, strict=True)
+    )
+    addresses: Any = functools.reduce(np.add.outer, steps, np.zeros((), np.intp))
+    distinct, places = np.unique(addresses, return_inverse=True)
+    places = places.reshape(array.shape)
+    total = np.empty(distinct.shape, array.dtype)
+    total[places] = array
+    add_at_key(total, places[where], values)
+    return total[places[where]]
 
 
 def _differing(before: Any, after: Any) -> Any:
