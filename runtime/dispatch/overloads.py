@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from enum import IntEnum
 from functools import cache, partial, wraps
 from numbers import Number
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -20,9 +20,18 @@ from ..core.torch_function import flattened, handle_torch_function, has_torch_fu
 from ..core.type_promotion import without_numpy
 from .registry import OPS, Op, Param
 
+if TYPE_CHECKING:
+    from .overload_types import ThreeOverloads, TwoOverloads
+
 Function: TypeAlias = Callable[..., Any]
 
 _Answer = TypeVar("_Answer")
+_Answer1 = TypeVar("_Answer1")
+_Answer2 = TypeVar("_Answer2")
+_Answer3 = TypeVar("_Answer3")
+_P1 = ParamSpec("_P1")
+_P2 = ParamSpec("_P2")
+_P3 = ParamSpec("_P3")
 
 
 class _Leniency(IntEnum):
@@ -33,7 +42,21 @@ class _Leniency(IntEnum):
     TENSOR_AS_NUMBER = 2
 
 
-def overloaded(name: str, *functions: Function) -> Function:
+@overload
+def overloaded(
+    name: str, first: Callable[_P1, _Answer1], second: Callable[_P2, _Answer2], /
+) -> TwoOverloads[_P1, _Answer1, _P2, _Answer2]: ...
+@overload
+def overloaded(
+    name: str,
+    first: Callable[_P1, _Answer1],
+    second: Callable[_P2, _Answer2],
+    third: Callable[_P3, _Answer3],
+    /,
+) -> ThreeOverloads[_P1, _Answer1, _P2, _Answer2, _P3, _Answer3]: ...
+@overload
+def overloaded(name: str, *functions: Function) -> Function: ...
+def overloaded(name: str, *functions: Function) -> Any:
     """A function `name(*args, **kwargs)` that calls the op that fits, of several registered ones.
 
     Raises TypeError, with the signatures that exist, if none of them accepts the arguments.

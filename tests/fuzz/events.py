@@ -208,7 +208,8 @@ _PASSES = (
     "g{number} = {x}.sum().backward(inputs=[{y}])",
     "g{number} = total([{x}, {y}]).backward(inputs=[{y}, {z}], retain_graph={flag})",
     "g{number} = T.autograd.backward([{x}, {y}], [weights({x}), weights({y})])",
-    "g{number} = T.autograd.backward([root({x})], [weights({x})], inputs=[{z}], create_graph={flag})",
+    "g{number} = T.autograd.backward([root({x})], [weights({x})], inputs=[{z}],"
+    " create_graph={flag})",
     "g{number} = total({x}).backward(inputs={y})",
     "g{number} = grads(grads({x}, [{y}], create_graph=True), [{y}, {z}])",
     "g{number} = grads(T.autograd.grad(total({x}), {y}, create_graph=True), [{z}])",
