@@ -18,7 +18,8 @@ from ..core.entrance import is_supported
 from ..core.tensor import Tensor
 from ..core.torch_function import flattened, handle_torch_function, has_torch_function
 from ..core.type_promotion import without_numpy
-from .registry import OPS, Op, Param
+from .registry import OPS, PUBLIC, Op, Param
+from .registry import public_function as public_function
 
 if TYPE_CHECKING:
     from .overload_types import ThreeOverloads, TwoOverloads
@@ -78,18 +79,9 @@ def overloaded(name: str, *functions: Function) -> Any:
 
     call.__name__ = call.__qualname__ = name
     for function in functions:
-        _public[function] = call
+        PUBLIC[function] = call
     call.__doc__ = "\n\n".join(filter(None, (function.__doc__ for function in functions)))
     return call
-
-
-_public: Final[dict[Function, Function]] = {}
-"""The function of the base name, by the function of each overload."""
-
-
-def public_function(function: Function) -> Function:
-    """The function that users know: `add` for the op `add.Tensor`."""
-    return _public.get(function, function)
 
 
 def variadic(function: Callable[..., _Answer]) -> Callable[..., _Answer]:
@@ -126,7 +118,7 @@ def _choose_and_remember(
         return function
     relevant = flattened((*args, *kwargs.values()))
     if has_torch_function(relevant):
-        return partial(handle_torch_function, _public[functions[0]], relevant)
+        return partial(handle_torch_function, PUBLIC[functions[0]], relevant)
     for leniency in _Leniency:
         for function in functions:
             if _fits(OPS[function], args, kwargs, leniency):
