@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec.core.tensor import wrap
 from gradspec.dispatch.overloads import overloaded, variadic
 from gradspec.dispatch.registry import BY_NAME, OPS, Op, Param, ops, register, table_op
