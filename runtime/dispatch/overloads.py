@@ -91,7 +91,7 @@ def variadic(function: Callable[..., _Answer]) -> Callable[..., _Answer]:
     def call(self: Tensor, *args: Any, **kwargs: Any) -> _Answer:
         if args and type(args[0]) is tuple:
             return function(self, *args, **kwargs)
-        if (not args and not kwargs) or (args and _is_integer(args[0])):
+        if args and _is_integer(args[0]):
             return function(self, args, **kwargs)
         return function(self, *args, **kwargs)
 

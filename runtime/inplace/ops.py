@@ -234,12 +234,20 @@ def _write_through(view: Any, values: Any, where: Any) -> None:
 def _owner_of(view: Any) -> Any:
     """The array that can be written to of those that an array is a view of, in its dtype."""
     owner = view
-    while not owner.flags.writeable and isinstance(owner.base, np.ndarray):
-        owner = owner.base
+    while not owner.flags.writeable and (base := _array_below(owner)) is not None:
+        owner = base
     if owner.dtype != view.dtype:  # complex numbers and their parts
         is_part = owner.itemsize > view.itemsize
         owner = (owner[..., np.newaxis] if is_part else owner).view(view.dtype)
     return owner
+
+
+def _array_below(view: Any) -> Any:
+    """The array that a view is made of, past the objects with which NumPy changes strides."""
+    base = view.base
+    while base is not None and not isinstance(base, np.ndarray):
+        base = getattr(base, "base", None)
+    return base
 
 
 def sums_at(array: Any, where: Any, values: Any) -> Any:

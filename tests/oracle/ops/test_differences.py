@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytestmark = pytest.mark.oracle
@@ -243,3 +244,59 @@ def test_one_number_for_a_list_of_dimensions(torch: Any, gs: Any) -> None:
 
     assert flipped(torch) is TypeError
     assert flipped(gs) == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        *((name, [True, False]) for name in ("abs", "ceil", "floor", "trunc")),
+        *(("relu", [1, 0]), ("hardshrink", [1.0, 0.0])),
+    ],
+)
+def test_functions_of_bools(name: str, ours: list[Any], torch: Any, gs: Any) -> None:
+    def computed(library: Any) -> Any:
+        found = outcome(lambda: getattr(library, name)(library.tensor([True, False])))
+        return found if isinstance(found, type) else found.tolist()
+
+    assert issubclass(computed(torch), RuntimeError)
+    assert computed(gs) == ours
+
+
+def test_saved_on_the_cpu(torch: Any, gs: Any) -> None:
+    def gradient(library: Any) -> Any:
+        x = library.tensor([2.0], requires_grad=True)
+        with library.autograd.graph.save_on_cpu():
+            y = x * x
+        with library.no_grad():
+            x.zero_()
+        y.sum().backward()
+        return x.grad.tolist()
+
+    assert gradient(torch) == [0.0]
+    assert gradient(gs) == [4.0]
+
+
+def test_names_in_profiles(torch: Any, gs: Any) -> None:
+    def names(library: Any) -> set[str]:
+        with library.autograd.profiler.profile() as profile:
+            (ones(library, 1) * 2).sum().backward()
+        return {each.key for each in profile.key_averages()}
+
+    assert {"aten::mul", "aten::sum"} <= names(torch)
+    assert {"mul", "sum", "MulBackward0", "SumBackward0"} <= names(gs)
+
+
+def test_attributes_of_ones_own(torch: Any, gs: Any) -> None:
+    def noted(library: Any) -> Any:
+        return outcome(lambda: setattr(library.ones(1), "note", 1))
+
+    assert noted(torch) is None
+    assert noted(gs) is AttributeError
+
+
+@pytest.mark.parametrize(
+    "call", [lambda x: np.sin(x), lambda x: np.add(np.ones(2), x), lambda x: np.sum(x)]
+)
+def test_functions_of_numpy(call: Callable[..., Any], torch: Any, gs: Any) -> None:
+    assert not isinstance(outcome(lambda: call(torch.ones(2))), type)
+    assert outcome(lambda: call(gs.ones(2))) is TypeError

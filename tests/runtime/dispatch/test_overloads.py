@@ -173,7 +173,8 @@ def test_variadic():
     assert view("x", (2, 3)) == ("x", (2, 3), False)
     assert view("x", 2, 3, implicit=True) == ("x", (2, 3), True)
     assert view("x", size=[2]) == ("x", [2], False)
-    assert view("x") == ("x", (), False)
+    with pytest.raises(TypeError, match="size"):
+        view("x")
     assert view("x", np.int64(2)) == ("x", (2,), False)
     assert view.__name__ == "view"
 
