@@ -1,6 +1,6 @@
 """The sympy reading: a definition as one exact expression, the ops it calls written out.
 
-Unlike the exact twins of a proof, which decide every comparison, this keeps the pieces: `abs` stays
+Unlike the exact models of a proof, which decide every comparison, this keeps the pieces: `abs` stays
 `Abs`, `where` becomes `Piecewise`.
 """
 

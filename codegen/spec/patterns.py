@@ -75,7 +75,7 @@ def _several(item: str) -> str:
 
 
 def near(words: Iterable[str]) -> str:
-    """What differs from one of the words in one letter or two that stand beside each other."""
+    """Spell the words with a mistake: one letter changed, or two that stand beside each other."""
     return "|".join(
         rf"{word[:place]}\w{{1,3}}{word[place + 2 :]}"
         for word in words

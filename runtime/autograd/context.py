@@ -71,7 +71,7 @@ class FunctionCtx:
         self._dirty: frozenset[int] = frozenset()
         """The ids of the inputs that were modified in place."""
         self._marked: tuple[Tensor, ...] = ()
-        """What has been marked: as long as it lives, no other tensor has its id."""
+        """The tensors that were marked: as long as they live, no others have their ids."""
         self._materialize = True
         self._materialize_non_diff_grads = True
         """True if zeros replace the gradient of an output that has none."""

@@ -168,7 +168,7 @@ class Function:
     """True if `backward` may read `ctx.saved_tensors` only once, which frees them early."""
 
     generate_vmap_rule: ClassVar[bool] = False
-    """Whether `forward` and `backward` may be called on batches; there is no `vmap` yet."""
+    """True if `forward` and `backward` may be called on batches; there is no `vmap` yet."""
 
     _backward_cls: ClassVar[type[FunctionNode]]
 
