@@ -85,6 +85,7 @@ class BatchingRules:
         ]
         calls = {name: self._functions[name].calls for name in with_formula} | self._composites
         useless = {name for name in calls if name in _reached(name, calls)}
+        useless |= known.keys() - self._functions.keys()
         rules = {name: _without(words, name in useless) for name, words in known.items()}
         looping = {name for name, words in rules.items() if not words}
         while (

@@ -172,7 +172,7 @@ def verify(
 
 @contextmanager
 def _located(path: Path) -> Iterator[None]:
-    """What is wrong with a file as a mistake in it."""
+    """Report what is wrong with a file as a mistake in it."""
     try:
         yield
     except BadCertificate as bad:

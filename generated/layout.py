@@ -517,12 +517,12 @@ class UnrollBackward0(Node):
 
 
 def adjoint(input: Tensor) -> Tensor:
-    """Matrices transposed and conjugated."""
+    """Matrices transposed and conjugated; of a tensor of no dimensions, its conjugate."""
     if not (input.ndim != 1):
         raise unmet_requirement(
             "adjoint", "only supported on matrices or batches of matrices", input=input
         )
-    return complex_numbers_ops.conj(shape_ops.transpose(input, -2, -1))
+    return complex_numbers_ops.conj(shape_ops.transpose(input, -2, -1) if input.ndim else input)
 
 
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:

@@ -151,6 +151,7 @@ if _TYPE_CHECKING:
     from .nn.composed import native_dropout as native_dropout
     from .nn.composed import native_layer_norm as native_layer_norm
     from .nn.normalization_functions import rms_norm as rms_norm
+    from .version import __version__ as __version__
 
 _install_methods()
 _name_missing_methods(Tensor)
@@ -168,6 +169,7 @@ _LAZY = {
     "native_layer_norm": (".nn.composed", "native_layer_norm"),
     "rms_norm": (".nn.normalization_functions", "rms_norm"),
     "set_printoptions": (".functions.printing", "set_printoptions"),
+    "__version__": (".version", "__version__"),
 }
 __getattr__, __dir__ = _lazy_attributes(globals(), _LAZY)
 __all__ = [

@@ -7,6 +7,14 @@ import importlib.util
 from types import ModuleType
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long hypothesis takes says what else the machine does: at its first number it reads the
+# source of every module of ours.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session")

@@ -268,7 +268,7 @@ class _Kinks:
     def _places_by_numbers(
         self, border: sympy.Expr, tensor: sympy.Symbol
     ) -> list[tuple[str, dict[sympy.Symbol, sympy.Expr]]]:
-        """Where a tensor meets a border that numbers among the arguments set; they are positive."""
+        """The points where a tensor meets a border that positive numbers among arguments set."""
         numbers = {s: sympy.Dummy(s.name, positive=True) for s in border.free_symbols - {tensor}}
         names = {dummy: symbol for symbol, dummy in numbers.items()}
         try:

@@ -77,6 +77,16 @@ def python_signature(op: OpSpec, *, public: bool = False) -> str:
     return ", ".join(words)
 
 
+def untyped_signature(op: OpSpec, *, public: bool = False) -> str:
+    """The same parameters of a function that is always given all of them, of any type."""
+    words: list[str] = []
+    for param in op.signature.params:
+        if param.keyword_only and "*" not in words:
+            words.append("*")
+        words.append(f"{param.public if public else spelled(param.name)}: Any")
+    return ", ".join(words)
+
+
 def _python_param(op: OpSpec, param: Param, name: str) -> str:
     lifts = param.name in op.promotes
     text = f"{name}: {annotation(param.type, accepts_numbers=lifts)}"

@@ -19,7 +19,7 @@ from .functions import array_function, composite_function, recorded_function, re
 from .gradients import node_view
 from .imports import imports, siblings
 from .methods import methods, name_view
-from .names import aten_signature, node_names
+from .names import aten_signature, node_names, untyped_signature
 from .saves import plan_saves
 from .scopes import renamed_params, scoped
 from .tangents import jvp_view, linear_in
@@ -157,7 +157,10 @@ class PackageBuilder:
         """The batching rule that a composite stands for; SpecError if it calls what is no op."""
         context = self._context(BATCHING)
         in_function, _ = scoped(op, self._batch_code)
-        return BatchFunction(composite_function(in_function, context), context)
+        view = composite_function(in_function, context)
+        body = view.body and replace(view.body, signature=untyped_signature(in_function))
+        signature = untyped_signature(in_function, public=True)
+        return BatchFunction(replace(view, signature=signature, body=body, returns="Any"), context)
 
     def _batch_code(self, op: OpSpec) -> str:
         function = composite_function(op, self._context(BATCHING))

@@ -1,7 +1,7 @@
 """The sympy reading: a definition as one exact expression, the ops it calls written out.
 
-Unlike the exact twins of a proof, which decide every comparison, this keeps the pieces: `abs` stays
-`Abs`, `where` becomes `Piecewise`.
+Unlike the exact models of a proof, which decide every comparison, this keeps the pieces: `abs`
+stays `Abs`, `where` becomes `Piecewise`.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from .patterns import INEQUALITY, NAME, PYTHON_NAME
 from .vocabulary import (
     DOMAINS,
     OPERATORS,
@@ -62,13 +63,11 @@ def _words(known: Iterable[str], *, are_patterns: bool = False) -> JsonSchema:
     }
 
 
-NAME = r"[A-Za-z_]\w*"
-"""A name, as a pattern."""
-
-REASON: JsonSchema = {"type": "string", "minLength": 1}
+REASON: JsonSchema = {"type": "string", "pattern": r"\S"}
 FORMULA: JsonSchema = {"$ref": "#/$defs/formula"}
 _FLAG: JsonSchema = {"type": "boolean"}
 _NAMES = _words([NAME], are_patterns=True)
+_PYTHON_NAMES = _words([PYTHON_NAME], are_patterns=True)
 _CONDITION: list[JsonSchema] = [REASON, {"type": "object", "additionalProperties": REASON}]
 """A condition, or conditions with the texts of their errors."""
 
@@ -77,9 +76,9 @@ KEYS = (
         "name",
         "the [signature](#the-signature): "
         "`base.overload(Type name=default, *, Type keyword) -> Type`",
-        {"type": "string", "pattern": rf"^{NAME}(\.{NAME})?\s*\([\s\S]*\)\s*->"},
+        {"$ref": "#/$defs/signature"},
     ),
-    Key("doc", "what the op does, in one line for its users", {"type": "string"}),
+    Key("doc", "what the op does, in one line for its users", REASON),
     Key(
         "forward",
         "the definition on arrays; may call ops of the table, `kernels.*` (also "
@@ -147,14 +146,22 @@ KEYS = (
         f"{', '.join(f'`{word}`' for word in DOMAINS)}, or an inequality such as `-1 < self < 1`",
         {
             "type": "object",
-            "additionalProperties": {"type": "string", "examples": list(DOMAINS)},
+            "additionalProperties": {
+                "type": "string",
+                "pattern": rf"^\s*(?:{'|'.join(DOMAINS)}|{INEQUALITY})\s*$",
+                "examples": list(DOMAINS),
+            },
         },
     ),
     Key(
         "kinks",
         'what stands for the derivative at breakpoints: `{"self == 0": 0}` maps a condition to '
         "the factor of `grad` there",
-        {"type": "object", "additionalProperties": {"type": ["number", "string"]}},
+        {
+            "type": "object",
+            "propertyNames": {"pattern": "[<>!=]=|[<>]"},
+            "additionalProperties": {"type": ["number", "string"], "pattern": r"\S"},
+        },
     ),
     Key(
         "unproved",
@@ -166,7 +173,7 @@ KEYS = (
         "output_differentiability",
         "`[true, false]`: which outputs have a gradient at all; instead of `false`, why one that "
         "changes with the arguments has none",
-        {"type": "array", "items": {"type": ["boolean", "string"]}},
+        {"type": "array", "items": {"type": ["boolean", "string"], "pattern": r"\S\s+\S"}},
     ),
     Key(
         "examples",
@@ -196,11 +203,11 @@ KEYS = (
         "the Python operators the op answers on `Tensor`: `__mul__`, `__rmul__`",
         _words(OPERATORS),
     ),
-    Key("aliases", "other names of the function", _NAMES),
+    Key("aliases", "other names of the function", _PYTHON_NAMES),
     Key(
         "node",
         "the name of the node, where PyTorch's does not follow from the op's",
-        {"type": "string", "pattern": f"^{NAME}$"},
+        {"type": "string", "pattern": f"^{PYTHON_NAME}$"},
     ),
     Key(
         "python_module",
@@ -214,7 +221,10 @@ KEYS = (
         "which symbols do not decide every identity",
         {
             "anyOf": [
-                {"type": "string", "pattern": r"^(symbolic|(certified|numeric):.+)$"},
+                {
+                    "type": "string",
+                    "pattern": r"^\s*(symbolic|(certified|numeric)\s*:[\s\S]*\S[\s\S]*)\s*$",
+                },
                 *(mapping({word: REASON}) for word in REASONED_PROOFS),
             ]
         },

@@ -6,6 +6,7 @@ import keyword
 from pathlib import Path
 
 from ..diagnostics import Report, Span, did_you_mean
+from .aliases import with_base_names
 from .choices import with_choices
 from .entry import Entry, RawEntry, declared_name, read_entry
 from .lint import lint
@@ -41,7 +42,7 @@ def load_table(
             unreadable.append(name)
     lint(entries, unreadable, base, report, kernels)
     report.raise_if_any()
-    return with_choices(Table(tuple(entry.op for entry in entries)))
+    return with_choices(with_base_names(Table(tuple(entry.op for entry in entries)), base))
 
 
 class _Files:

@@ -12,12 +12,11 @@ from ..ir.parse import FormulaError, parse
 from ..ir.walk import free_names
 from .entry import Entry
 from .model import REQUIRED, Auto, AutoElementwise, Param
+from .patterns import INEQUALITY
 from .source import Mapping, Scalar
 from .vocabulary import CONSTANTS, DOMAINS, OPERATORS, PYTHON_MODULES, REFUSALS, ROWS, VARIANTS
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-_TERM = r"\s*(?:-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|[A-Za-z_]\w*)\s*"
-_INEQUALITY = re.compile(rf"{_TERM}(?:(?:<=|>=|!=|<|>){_TERM}){{1,2}}")
 
 
 def check_metadata(entry: Entry, report: Report) -> None:
@@ -99,7 +98,7 @@ def _check_domain(entry: Entry, report: Report) -> None:
 def _is_condition(text: str, name: str, params: Container[str]) -> bool:
     if text.strip() in DOMAINS:
         return True
-    if len(text) > 200 or not _INEQUALITY.fullmatch(text):
+    if len(text) > 200 or not re.fullmatch(INEQUALITY, text):
         return False
     names = set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text))
     return name in names and all(word in params or word in CONSTANTS for word in names)

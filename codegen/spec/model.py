@@ -236,7 +236,7 @@ class OpSpec:
     no_bools: bool = False
     """Bools are refused."""
     inplace: bool = False
-    """The op has an in-place twin, `mul_` to `mul`, which is made from it."""
+    """The op has an in-place variant, `mul_` to `mul`, which is made from it."""
     int_to_float: bool = False
     """Integer and bool arguments are computed in the default float dtype."""
     complex: bool = False

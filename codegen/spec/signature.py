@@ -17,7 +17,7 @@ from .keys import ENTRY_KEYS
 from .model import REQUIRED, Output, Param, Signature, Type
 from .vocabulary import BASE_TYPES, CONSTANTS, HELPERS
 
-__all__ = ["SignatureError", "parse_signature"]
+__all__ = ["RESERVED", "SignatureError", "parse_signature"]
 
 _MAX_LENGTH = 4_000
 _FORM = "a signature is `name.overload(Type name=default, *, Type name=default) -> Type`"
@@ -29,7 +29,7 @@ _SUFFIX = re.compile(
     r"(?:\((?P<alias>[a-z]!?)\))?(?P<mark>\?)?(?:\[(?P<size>\d*)\](?P<list_mark>\?)?)?"
 )
 
-_RESERVED = frozenset({"grad", "grads", *CONSTANTS, *PRIMITIVE_ROOTS, *ENTRY_KEYS})
+RESERVED = frozenset({"grad", "grads", *CONSTANTS, *PRIMITIVE_ROOTS, *ENTRY_KEYS})
 """An argument of this name would hide a word of the formula language or a key of the entry."""
 
 _GRAMMAR = r"""
@@ -166,7 +166,7 @@ def _param(tree: Tree[Token], *, keyword_only: bool) -> Param:
     assert isinstance(name, Token)
     type_ = _type(type_tree)
     _check_name(name)
-    if name in _RESERVED or name == "result":
+    if name in RESERVED or name == "result":
         raise SignatureError(
             _span(name), "GS024", f"`{name}` is a word of the spec language", "rename the argument"
         )
@@ -200,7 +200,7 @@ def _outputs(tree: Tree[Token], text: str) -> tuple[Output, ...]:
 
 def _check_outputs(signature: Signature, tree: Tree[Token]) -> None:
     """Outputs share the names of formulas with the arguments, so none may repeat."""
-    taken = {param.name for param in signature.params} | _RESERVED
+    taken = {param.name for param in signature.params} | RESERVED
     taken |= {f"{p.name}_{of}" for p in signature.tensor_params for of in "pt"}
     trees = [child for child in tree.children if isinstance(child, Tree)]
     for output, place in zip(signature.outputs, trees, strict=True):

@@ -40,7 +40,7 @@ PYTHON_MODULES = ("torch", "nn", "linalg", "fft", "special")
 """The namespaces of functions; `torch` is the top level, and an op may be in several."""
 
 REASONED_PROOFS = ("certified", "numeric")
-"""What `proof` says, with a reason, of an op of which not everything is proved with symbols."""
+"""The words of `proof`, each with a reason, for an op that symbols do not prove entirely."""
 
 DTYPES = (
     "bool",

@@ -21,7 +21,7 @@ from ..graph.raw_saved import (
     without_history,
 )
 from ..graph.saved_tensor_hooks import Pack, PackedValue, Unpack, current_hooks, pack_tensor
-from ..graph.saved_values import modified_in_place
+from ..graph.saved_values import check_writes
 
 _NODE_ATTRIBUTES = frozenset(
     ["name", "next_functions", "metadata", "register_hook", "register_prehook", "_sequence_nr"]
@@ -71,7 +71,7 @@ class FunctionCtx:
         self._dirty: frozenset[int] = frozenset()
         """The ids of the inputs that were modified in place."""
         self._marked: tuple[Tensor, ...] = ()
-        """What has been marked: as long as it lives, no other tensor has its id."""
+        """The tensors that were marked: as long as they live, no others have their ids."""
         self._materialize = True
         self._materialize_non_diff_grads = True
         """True if zeros replace the gradient of an output that has none."""
@@ -178,11 +178,10 @@ class FunctionCtx:
         found = 0 if saved.alias is None else saved.alias.version
         if saved.tensor is not None:
             found = changes_of(saved.tensor)
-        if found != saved.version and node is not None:
+        if node is not None:
             grad_node = node if saved.tensor is None else saved.tensor.grad_node
-            raise modified_in_place(
-                saved.array, grad_node, found, saved.version, f"saved_tensors[{index}]", node
-            )
+            name = f"saved_tensors[{index}]"
+            check_writes(node, name, saved.array, grad_node, found, saved.version)
         if saved.tensor is not None:
             return saved.tensor
         tensor = wrap(saved.array)

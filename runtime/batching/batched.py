@@ -31,16 +31,21 @@ class Level(levels.Level):
         self.size = size
 
 
+def unreadable() -> RuntimeError:
+    """The error of a function that reads values."""
+    return RuntimeError(
+        "vmap: the values of a batched tensor are those of many examples and cannot be read "
+        "inside the function: use operations on tensors, or return them"
+    )
+
+
 class Shape(np.ndarray[Any, Any]):
     """An array of which only shape and dtype can be read: it holds no values."""
 
     __slots__ = ()
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
-        raise RuntimeError(
-            "vmap: the values of a batched tensor are those of many examples and cannot be read "
-            "inside the function: use operations on tensors, or return them"
-        )
+        raise unreadable()
 
     __array_ufunc__ = __array_function__ = _refuse
     __getitem__ = __setitem__ = __bool__ = __float__ = __int__ = __index__ = _refuse
@@ -123,7 +128,7 @@ class Batched(Tensor):
 
     def numpy(self, *_: object, **__: object) -> NoReturn:
         """Raise RuntimeError: there are no values of one example."""
-        self.array._refuse()
+        raise unreadable()
 
     tolist = item = __bool__ = __float__ = __int__ = __index__ = __complex__ = numpy
     __array__ = numpy
@@ -173,7 +178,7 @@ class NoFit(Exception):
 def physical(tensor: Tensor, level: Level) -> Tensor:
     """All examples of a tensor; one that is not batched is the same in all of them."""
     if is_of(tensor, level):
-        return tensor.physical  # type: ignore[attr-defined, no-any-return]
+        return tensor.physical  # type: ignore[attr-defined]
     return ops.expand(tensor, (level.size, *tensor.shape))
 
 
@@ -181,7 +186,7 @@ def aligned(tensor: Any, ndim: int, level: Level) -> Tensor:
     """All examples of a batched tensor, with dimensions of one in front to be broadcast."""
     stacked, shape = tensor.physical, tuple(tensor.shape)
     if len(shape) == ndim:
-        return stacked  # type: ignore[no-any-return]
+        return stacked
     return ops.reshape(stacked, (level.size, *(1,) * (ndim - len(shape)), *shape))
 
 

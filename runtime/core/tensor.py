@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast, overload
 from weakref import ref
 
 import numpy as np
@@ -112,6 +112,10 @@ class Tensor(TensorMethods):
         """The number of dimensions."""
         return self.array.ndim
 
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+    @overload
+    def size(self, dim: int) -> int: ...
     def size(self, dim: int | None = None) -> Size | int:
         """The shape, or the length of one dimension."""
         if dim is None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike as DTypeLike  # slow to import
+    import numpy as np
+
+    DTypeLike: TypeAlias = np.dtype[Any] | type[Any] | str
 else:
     DTypeLike: TypeAlias = Any
 

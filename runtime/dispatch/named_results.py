@@ -5,8 +5,10 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any, ClassVar, Self
 
+from ..core.tensor import Tensor
 
-class Result(tuple[Any, ...]):
+
+class Result(tuple[Tensor, ...]):
     """A tuple whose items are also attributes: those that the subclass annotates, in order.
 
     `typing.NamedTuple` does the same, but takes ten times as long to make a class, and there are

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from enum import IntEnum
 from functools import cache, partial, wraps
 from numbers import Number
-from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -18,11 +18,21 @@ from ..core.entrance import is_supported
 from ..core.tensor import Tensor
 from ..core.torch_function import flattened, handle_torch_function, has_torch_function
 from ..core.type_promotion import without_numpy
-from .registry import OPS, Op, Param
+from .registry import OPS, PUBLIC, Op, Param
+from .registry import public_function as public_function
+
+if TYPE_CHECKING:
+    from .overload_types import ThreeOverloads, TwoOverloads
 
 Function: TypeAlias = Callable[..., Any]
 
 _Answer = TypeVar("_Answer")
+_Answer1 = TypeVar("_Answer1")
+_Answer2 = TypeVar("_Answer2")
+_Answer3 = TypeVar("_Answer3")
+_P1 = ParamSpec("_P1")
+_P2 = ParamSpec("_P2")
+_P3 = ParamSpec("_P3")
 
 
 class _Leniency(IntEnum):
@@ -33,7 +43,21 @@ class _Leniency(IntEnum):
     TENSOR_AS_NUMBER = 2
 
 
-def overloaded(name: str, *functions: Function) -> Function:
+@overload
+def overloaded(
+    name: str, first: Callable[_P1, _Answer1], second: Callable[_P2, _Answer2], /
+) -> TwoOverloads[_P1, _Answer1, _P2, _Answer2]: ...
+@overload
+def overloaded(
+    name: str,
+    first: Callable[_P1, _Answer1],
+    second: Callable[_P2, _Answer2],
+    third: Callable[_P3, _Answer3],
+    /,
+) -> ThreeOverloads[_P1, _Answer1, _P2, _Answer2, _P3, _Answer3]: ...
+@overload
+def overloaded(name: str, *functions: Function) -> Function: ...
+def overloaded(name: str, *functions: Function) -> Any:
     """A function `name(*args, **kwargs)` that calls the op that fits, of several registered ones.
 
     Raises TypeError, with the signatures that exist, if none of them accepts the arguments.
@@ -55,18 +79,9 @@ def overloaded(name: str, *functions: Function) -> Function:
 
     call.__name__ = call.__qualname__ = name
     for function in functions:
-        _public[function] = call
+        PUBLIC[function] = call
     call.__doc__ = "\n\n".join(filter(None, (function.__doc__ for function in functions)))
     return call
-
-
-_public: Final[dict[Function, Function]] = {}
-"""The function of the base name, by the function of each overload."""
-
-
-def public_function(function: Function) -> Function:
-    """The function that users know: `add` for the op `add.Tensor`."""
-    return _public.get(function, function)
 
 
 def variadic(function: Callable[..., _Answer]) -> Callable[..., _Answer]:
@@ -76,7 +91,7 @@ def variadic(function: Callable[..., _Answer]) -> Callable[..., _Answer]:
     def call(self: Tensor, *args: Any, **kwargs: Any) -> _Answer:
         if args and type(args[0]) is tuple:
             return function(self, *args, **kwargs)
-        if (not args and not kwargs) or (args and _is_integer(args[0])):
+        if args and _is_integer(args[0]):
             return function(self, args, **kwargs)
         return function(self, *args, **kwargs)
 
@@ -103,7 +118,7 @@ def _choose_and_remember(
         return function
     relevant = flattened((*args, *kwargs.values()))
     if has_torch_function(relevant):
-        return partial(handle_torch_function, _public[functions[0]], relevant)
+        return partial(handle_torch_function, PUBLIC[functions[0]], relevant)
     for leniency in _Leniency:
         for function in functions:
             if _fits(OPS[function], args, kwargs, leniency):

@@ -66,6 +66,15 @@ BY_NAME: Final[dict[str, Op]] = {}
 """The ops by full name; those of a family are here once its module has been imported."""
 
 
+PUBLIC: Final[dict[Callable[..., Any], Callable[..., Any]]] = {}
+"""The function of the base name, by the function of each of its overloads."""
+
+
+def public_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that users know: `add` for the op `add.Tensor`."""
+    return PUBLIC.get(function, function)
+
+
 _lazy_families: Final[dict[str, tuple[str, ...]]] = {}
 """Modules that are imported when one of their ops is first used, and the base names of these."""
 
@@ -125,12 +134,13 @@ def table_op(name: str) -> Callable[..., Any]:
 class TableOps:
     """The ops of the table as attributes, by base name: `ops.cat(tensors, 1)`.
 
-    Each is looked up, and its family imported, when it is first used.
+    Each is looked up, and its family imported, when it is first used. Where several ops share the
+    name, it is the function that chooses among them.
     """
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         try:
-            function = table_op(name)
+            function = public_function(table_op(name))
         except LookupError as error:
             raise AttributeError(str(error)) from None
         setattr(self, name, function)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -54,9 +54,7 @@ def jacrev(
                 return pull_back(with_leaves(result, cotangents))
 
             rows = vmap(row, chunk_size=chunk_size)(basis) if len(basis) else _no_rows(primals)
-            blocks.append(
-                map_leaves(lambda t, o=output: ops.reshape(t, (*o.shape, *t.shape[1:])), rows)
-            )
+            blocks.append(map_leaves(partial(_unflattened, output), rows))
         found = [block[0] if isinstance(argnums, int) else block for block in blocks]
         jacobian = _like(result, found)
         return (jacobian, aux[0]) if has_aux else jacobian
@@ -125,6 +123,11 @@ def _basis(like: Tensor) -> Tensor:
     """All unit vectors in the space of a tensor, along the first dimension."""
     size = like.numel()
     return wrap(np.eye(size, dtype=like.dtype).reshape(size, *like.shape))
+
+
+def _unflattened(output: Tensor, rows: Tensor) -> Tensor:
+    """The Jacobian whose rows, one for each element of an output, lie along the first dimension."""
+    return ops.reshape(rows, (*output.shape, *rows.shape[1:]))
 
 
 def _no_rows(primals: tuple[Any, ...]) -> Any:

@@ -20,12 +20,11 @@ from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.number_conversion import converted
 from ..core.tensor import Tensor, wrap
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
-from ..core.type_promotion import type_name
 from ..core.user_warnings import warn, warn_of_imaginary_part
 from ..dispatch.op_errors import failure
 from ..dispatch.registry import ops, table_op
 from ..forward_ad.dual import Dual
-from ..inplace.fill_copy import copy_, fill_, put
+from ..inplace.fill_copy import copy_, fill_, other_dtype, put
 from ..inplace.ops import is_recorded, mark_written, refuse_any_overlap, refuse_part, values_first
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -109,11 +108,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
 def _refuse_other_dtype(tensor: Tensor, plan: Plan, value: Tensor) -> None:
     # One element is filled in by a mask, whatever its dtype.
     if not (plan.is_one_mask and value.numel() == 1):
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{type_name(tensor.dtype)} for the destination and {type_name(value.dtype)} for the "
-            "source."
-        )
+        raise other_dtype(tensor, value)
 
 
 def _refuse_overlap(plan: Plan, written: Tensor, read: Tensor) -> None:

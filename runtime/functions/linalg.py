@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import inf, prod
 from typing import Any
@@ -32,8 +32,9 @@ def matrix_norm(
         return vector_norm(A, 2, (rows, columns), keepdim, dtype=dtype)
     if ord in ("nuc", 2, -2):
         values = _singular_values(A if dtype is None else A.to(dtype), rows, columns)
-        reduction = {"nuc": values.sum, 2: values.amax, -2: values.amin}[ord]
-        found = reduction(-1)
+        reductions: dict[float | str, Callable[[Tensor, int], Tensor]]
+        reductions = {"nuc": ops.sum, 2: ops.amax, -2: ops.amin}
+        found = reductions[ord](values, -1)
         return _with_ones(found, rows, columns) if keepdim else found
     if ord not in (1, -1, inf, -inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")

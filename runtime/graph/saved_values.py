@@ -27,26 +27,30 @@ def shape_dtype(tensor: Tensor | None) -> ShapeDtype | None:
 def check_version(node: Node, name: str, saved: Tensor, version: int | None) -> None:
     """Raise RuntimeError if `saved` was modified in place since `node` kept it."""
     expected, found = version or 0, changes_of(saved)
-    if found == expected:
-        return
-    if found - expected == getattr(saved.alias, "detached", 0):
+    if found != expected and found - expected == getattr(saved.alias, "detached", 0):
         raise RuntimeError(
             f"Trying to use a saved tensor that has been detached in-place: {node.name()} saved it "
             f"as '{name}', and does not know any more where it came from. Use detach(), or clone() "
             "it first."
         )
-    raise modified_in_place(saved.array, saved.grad_node, found, expected, name, node)
+    check_writes(node, name, saved.array, saved.grad_node, found, expected)
 
 
-def modified_in_place(
-    array: Any, grad_node: Node | None, found: int, expected: int, name: str, node: Node
-) -> RuntimeError:
-    """The error of a saved value that an in-place op has changed since `node` kept it as `name`."""
+def check_writes(
+    node: Node, name: str, array: Any, grad_node: Node | None, found: int, expected: int
+) -> None:
+    """Raise RuntimeError if a value was written to since `node` saved it as `name`.
+
+    `found` counts the writes to it and `expected` those before it was saved. Every kind of saved
+    value is judged here: arguments, results, lists, and those of custom functions.
+    """
+    if found == expected:
+        return
     origin = ""
     if grad_node is not None and type(grad_node) is not AccumulateGrad:
         maker, nr = place_of(grad_node)
         origin = f", which is output {nr} of {maker.name()},"
-    return RuntimeError(
+    raise RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
         f"operation: [{type_name(array.dtype)}Tensor {list(array.shape)}]{origin} is at version "
         f"{found}; expected version {expected} instead. Hint: {node.name()} saved it as "
@@ -70,7 +74,7 @@ def _refuse(node: Node, *, slot: str, alias: Alias, expected: int) -> None:
     if array is FREED:
         raise freed_graph()
     name = slot.removeprefix("saved_")
-    raise modified_in_place(array, node, alias.count_writes(), expected, name, node)
+    check_writes(node, name, array, node, alias.count_writes(), expected)
 
 
 def versions(tensors: Sequence[Tensor | None]) -> list[int | None]:

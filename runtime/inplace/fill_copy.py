@@ -16,6 +16,7 @@ from ..core.node import Node, freed_graph, next_sequence_nr
 from ..core.number_conversion import converted
 from ..core.random_generator import generator
 from ..core.tensor import Tensor, wrap
+from ..core.type_promotion import type_name
 from ..core.user_warnings import warn_of_imaginary_part
 from ..dispatch.registry import ops
 from ..dispatch.unbroadcast import reduce_to_differentiable
@@ -219,14 +220,21 @@ def zero_(self: Tensor) -> Tensor:
 
 def normal_(self: Tensor, mean: float = 0, std: float = 1) -> Tensor:
     """Write random numbers of a normal distribution."""
+    _refuse_integers(self, "normal_")
     values = generator().normal(mean, std, self.array.shape)
     return _overwrite(self, "normal_", values, [], NormalBackward0)
 
 
 def uniform_(self: Tensor, from_: float = 0, to: float = 1) -> Tensor:
     """Write random numbers that are uniform in `[from_, to)`."""
+    _refuse_integers(self, "uniform_")
     values = generator().uniform(from_, to, self.array.shape)
     return _overwrite(self, "uniform_", values, [], UniformBackward0)
+
+
+def _refuse_integers(tensor: Tensor, name: str) -> None:
+    if tensor.array.dtype.kind in "iub":
+        raise NotImplementedError(f"{name} writes floats, but got {type_name(tensor.dtype)}")
 
 
 def index_put_(
@@ -236,8 +244,19 @@ def index_put_(
     if any(type(each) is Batched for each in (self, values, *indices)):
         return write_examples(self, ops.index_put(self, indices, values, accumulate))
     if values.array.size != 1 or accumulate or not is_one_mask(indices):
+        if values.array.dtype != self.array.dtype:
+            raise other_dtype(self, values)
         refuse_any_overlap(self, values)
     return put(self, indices, values, accumulate)
+
+
+def other_dtype(written: Tensor, values: Tensor) -> RuntimeError:
+    """The error of values that are written to indices of a tensor of another dtype."""
+    return RuntimeError(
+        "Index put requires the source and destination dtypes match, got "
+        f"{type_name(written.dtype)} for the destination and {type_name(values.dtype)} for the "
+        "source."
+    )
 
 
 def is_one_mask(indices: Sequence[Tensor | None]) -> bool:

@@ -24,9 +24,9 @@ from .rebase_history import check_recordable
 
 
 def in_place_view(op: str, views: int) -> Callable[..., Tensor]:
-    """The in-place twin of a method that takes a view, of which there are `views` overloads.
+    """The in-place variant of a method that takes a view, of which there are `views` overloads.
 
-    The nodes of the twins are numbered after those of the overloads, as in PyTorch. Raises
+    The nodes of the variants are numbered after those of the overloads, as in PyTorch. Raises
     RuntimeError as other in-place ops do, and NotImplementedError for a dual tensor.
     """
     name = f"{op}_"

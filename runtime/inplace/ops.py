@@ -239,12 +239,20 @@ def _write_through(view: Any, values: Any, where: Any) -> None:
 def _owner_of(view: Any) -> Any:
     """The array that can be written to of those that an array is a view of, in its dtype."""
     owner = view
-    while not owner.flags.writeable and isinstance(owner.base, np.ndarray):
-        owner = owner.base
+    while not owner.flags.writeable and (base := _array_below(owner)) is not None:
+        owner = base
     if owner.dtype != view.dtype:  # complex numbers and their parts
         is_part = owner.itemsize > view.itemsize
         owner = (owner[..., np.newaxis] if is_part else owner).view(view.dtype)
     return owner
+
+
+def _array_below(view: Any) -> Any:
+    """The array that a view is made of, past the objects with which NumPy changes strides."""
+    base = view.base
+    while base is not None and not isinstance(base, np.ndarray):
+        base = getattr(base, "base", None)
+    return base
 
 
 def sums_at(array: Any, where: Any, values: Any) -> Any:
@@ -255,13 +263,17 @@ def sums_at(array: Any, where: Any, values: Any) -> Any:
         total = array.copy()
         add_at_key(total, where, values)
         return total[where]
-    owner = array
-    while isinstance(owner.base, np.ndarray):  # in which elements that are one in memory are one
-        owner = owner.base
-    positions = Region(owner, array).positions[where]
-    flat = owner.reshape(-1).copy()
-    add_at_key(flat, positions, values)
-    return flat[positions]
+    # Elements that are one in memory are one sum.
+    steps = (
+        step * np.arange(length) for step, length in zip(array.strides, array.shape, strict=True)
+    )
+    addresses: Any = functools.reduce(np.add.outer, steps, np.zeros((), np.intp))
+    distinct, places = np.unique(addresses, return_inverse=True)
+    places = places.reshape(array.shape)
+    total = np.empty(distinct.shape, array.dtype)
+    total[places] = array
+    add_at_key(total, places[where], values)
+    return total[places[where]]
 
 
 def _differing(before: Any, after: Any) -> Any:

@@ -22,8 +22,20 @@ def flat(result):
 def roots(result):
     return [x for x in flat(result) if x is not None and x.requires_grad]
 
+waited_for = []
+
+def wait_for(tensors, then):
+    handles.append(graph.register_multi_grad_hook(tensors, then))
+    waited_for.extend((x, x.grad_fn) for x in tensors)
+
+def root(x):
+    # PyTorch does not count the only root of a pass among the tensors that such a hook waits for.
+    if any(x is y or (x.grad_fn is not None and x.grad_fn is node) for y, node in waited_for):
+        return x * 1
+    return x
+
 def grads(result, inputs, **options):
-    found = roots(result)
+    found = [root(x) for x in roots(result)]
     if not found:
         return None
     options.setdefault("retain_graph", True)
@@ -179,8 +191,7 @@ _BLOCKS = (
     " lambda t: t * 2):\n"
     "    {new} = {x}.exp()",
     "handles.append({x}.grad_fn.register_prehook(lambda o: log.append([k is None for k in o])))",
-    "handles.append(graph.register_multi_grad_hook([{x}, {y}],"
-    " lambda g: log.append([k is None for k in g])))",
+    "wait_for([{x}, {y}], lambda g: log.append([k is None for k in g]))",
     "handles.append(graph.register_multi_grad_hook([{x}, {y}],"
     " lambda g: log.append(tuple(g.shape)), mode='any'))",
     "handles.append({x}.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(2)))",
@@ -197,16 +208,17 @@ _PASSES = (
     "g{number} = {x}.sum().backward(inputs=[{y}])",
     "g{number} = total([{x}, {y}]).backward(inputs=[{y}, {z}], retain_graph={flag})",
     "g{number} = T.autograd.backward([{x}, {y}], [weights({x}), weights({y})])",
-    "g{number} = T.autograd.backward([{x}], [weights({x})], inputs=[{z}], create_graph={flag})",
+    "g{number} = T.autograd.backward([root({x})], [weights({x})], inputs=[{z}],"
+    " create_graph={flag})",
     "g{number} = total({x}).backward(inputs={y})",
     "g{number} = grads(grads({x}, [{y}], create_graph=True), [{y}, {z}])",
     "g{number} = grads(T.autograd.grad(total({x}), {y}, create_graph=True), [{z}])",
-    "g{number} = T.autograd.grad([{x}], [{y}], [weights({x})], is_grads_batched=False)",
-    "g{number} = T.autograd.grad({x}, {y}, weights({y}), allow_unused={flag})",
+    "g{number} = T.autograd.grad([root({x})], [{y}], [weights({x})], is_grads_batched=False)",
+    "g{number} = T.autograd.grad(root({x}), {y}, weights({y}), allow_unused={flag})",
     "g{number} = {x}.sum().backward(retain_graph={flag})",
     "g{number} = {x}.sum().backward(create_graph=True)",
-    "g{number} = {x}.backward()",
-    "g{number} = {x}.backward(weights({x}))",
+    "g{number} = root({x}).backward()",
+    "g{number} = root({x}).backward(weights({x}))",
     "g{number} = grads([{x}, {y}], [{z}], create_graph={flag})",
     "g{number} = grads({x}, [{y}, {z}], retain_graph=False)",
     "g{number} = T.autograd.grad({x}.sum(), [{y}, {z}], retain_graph={flag}, create_graph=True)",

@@ -185,10 +185,10 @@ def _is_float(tensor: Any) -> bool:
 
 
 def _random(array: Array, rng: np.random.Generator) -> Array:
-    made = rng.standard_normal(array.shape)
-    if array.dtype.kind == "c":
-        made = made + 1j * rng.standard_normal(array.shape)
-    return np.asarray(made, array.dtype)
+    real = rng.standard_normal(array.shape)
+    if array.dtype.kind != "c":
+        return np.asarray(real, array.dtype)
+    return np.asarray(real + 1j * rng.standard_normal(array.shape), array.dtype)
 
 
 def _compare(found: dict[Any, Array], wanted: dict[Any, Array], role: str) -> None:

@@ -119,3 +119,26 @@ def test_what_is_written_to_itself_without_its_first_dimensions(torch, shape):
         return attempt(lambda: x.__setitem__(first, x)), x
 
     assert_same(behaviour, torch)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda lib, x: x.imag,
+        lambda lib, x: x.real[:, 1:],
+        lambda lib, x: x.t().imag[:2, :1],
+        lambda lib, x: lib.view_as_real(x[:, 1]),
+        lambda lib, x: lib.view_as_real(x)[:, 1].t(),
+        lambda lib, x: x.imag[:1].expand(2, 3),
+    ],
+)
+def test_sums_in_parts_of_complex_numbers(torch, view):
+    def behaviour(lib):
+        steps = lib.arange(6, dtype=lib.float64).reshape(2, 3)
+        x = lib.complex(steps, steps * 10)
+        written = view(lib, x)
+        index = lib.tensor([-1, 0, -1])
+        written.index_put_((index,), lib.tensor(3, dtype=written.dtype), accumulate=True)
+        return written, x
+
+    assert_same(behaviour, torch)

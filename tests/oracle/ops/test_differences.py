@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
-pytestmark = [
-    pytest.mark.oracle,
-    pytest.mark.filterwarnings("ignore:.*adjoint"),
-]
+pytestmark = pytest.mark.oracle
 
 
 @pytest.fixture(scope="module")
@@ -210,14 +208,6 @@ def test_second_pass(call: Callable[..., Any], torch: Any, gs: Any) -> None:
     assert second_pass(gs) is None
 
 
-def test_adjoint_of_a_number(torch: Any, gs: Any) -> None:
-    def adjoint(library: Any) -> Any:
-        return outcome(lambda: library.adjoint(library.tensor(1.0)).item())
-
-    assert adjoint(torch) == 1.0
-    assert adjoint(gs) is IndexError
-
-
 def test_addcdiv_of_integers(torch: Any, gs: Any) -> None:
     def divided(library: Any) -> Any:
         return outcome(
@@ -230,15 +220,82 @@ def test_addcdiv_of_integers(torch: Any, gs: Any) -> None:
     assert divided(gs) == [1.5, 1.5]
 
 
-def test_dimensions_of_flip(torch: Any, gs: Any) -> None:
-    def outcomes(library: Any) -> list[Any]:
-        x = library.arange(4).reshape(2, 2)
-        return [
-            x.flip((0, 1)).tolist(),
-            outcome(lambda: x.flip(0, 1).tolist()),
-            outcome(lambda: library.flip(x, 0).tolist()),
-        ]
+@pytest.mark.parametrize("is_leaf", [True, False])
+def test_hook_on_several_gradients_of_which_one_is_the_root(
+    is_leaf: bool, torch: Any, gs: Any
+) -> None:
+    def seen(library: Any) -> list[list[bool]]:
+        found: list[list[bool]] = []
+        x, other = ones(library, 2), ones(library, 2)
+        root = x if is_leaf else x * 2
+        library.autograd.graph.register_multi_grad_hook(
+            [root, other], lambda grads: found.append([g is not None for g in grads])
+        )
+        root.backward(library.ones(2))
+        return found
 
-    both = [[3, 2], [1, 0]]
-    assert outcomes(torch) == [both, both, TypeError]
-    assert outcomes(gs) == [both, TypeError, [[2, 3], [0, 1]]]
+    assert seen(torch) == []
+    assert seen(gs) == [[True, False]]
+
+
+def test_one_number_for_a_list_of_dimensions(torch: Any, gs: Any) -> None:
+    def flipped(library: Any) -> Any:
+        return outcome(lambda: library.flip(library.arange(2), 0).tolist())
+
+    assert flipped(torch) is TypeError
+    assert flipped(gs) == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        *((name, [True, False]) for name in ("abs", "ceil", "floor", "trunc")),
+        *(("relu", [1, 0]), ("hardshrink", [1.0, 0.0])),
+    ],
+)
+def test_functions_of_bools(name: str, ours: list[Any], torch: Any, gs: Any) -> None:
+    def computed(library: Any) -> Any:
+        found = outcome(lambda: getattr(library, name)(library.tensor([True, False])))
+        return found if isinstance(found, type) else found.tolist()
+
+    assert issubclass(computed(torch), RuntimeError)
+    assert computed(gs) == ours
+
+
+def test_saved_on_the_cpu(torch: Any, gs: Any) -> None:
+    def gradient(library: Any) -> Any:
+        x = library.tensor([2.0], requires_grad=True)
+        with library.autograd.graph.save_on_cpu():
+            y = x * x
+        with library.no_grad():
+            x.zero_()
+        y.sum().backward()
+        return x.grad.tolist()
+
+    assert gradient(torch) == [0.0]
+    assert gradient(gs) == [4.0]
+
+
+def test_names_in_profiles(torch: Any, gs: Any) -> None:
+    def names(library: Any) -> set[str]:
+        with library.autograd.profiler.profile() as profile:
+            (ones(library, 1) * 2).sum().backward()
+        return {each.key for each in profile.key_averages()}
+
+    assert {"aten::mul", "aten::sum"} <= names(torch)
+    assert {"mul", "sum", "MulBackward0", "SumBackward0"} <= names(gs)
+
+
+def test_attributes_of_ones_own(torch: Any, gs: Any) -> None:
+    def noted(library: Any) -> Any:
+        return outcome(lambda: setattr(library.ones(1), "note", 1))
+
+    assert noted(torch) is None
+    assert noted(gs) is AttributeError
+
+
+@pytest.mark.filterwarnings("ignore:__array_wrap__:DeprecationWarning")
+@pytest.mark.parametrize("call", [lambda x: np.sin(x), lambda x: np.add(np.ones(2), x)])
+def test_functions_of_numpy(call: Callable[..., Any], torch: Any, gs: Any) -> None:
+    assert not isinstance(outcome(lambda: call(torch.ones(2))), type)
+    assert outcome(lambda: call(gs.ones(2))) is TypeError

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+import gradspec as gs
 from gradspec.core.tensor import wrap
 from gradspec.dispatch.overloads import overloaded, variadic
-from gradspec.dispatch.registry import BY_NAME, OPS, Op, Param, register, table_op
+from gradspec.dispatch.registry import BY_NAME, OPS, Op, Param, ops, register, table_op
 
 
 def op(name: str, signature: str, promotes=()):
@@ -172,7 +173,8 @@ def test_variadic():
     assert view("x", (2, 3)) == ("x", (2, 3), False)
     assert view("x", 2, 3, implicit=True) == ("x", (2, 3), True)
     assert view("x", size=[2]) == ("x", [2], False)
-    assert view("x") == ("x", (), False)
+    with pytest.raises(TypeError, match="size"):
+        view("x")
     assert view("x", np.int64(2)) == ("x", (2,), False)
     assert view.__name__ == "view"
 
@@ -194,3 +196,11 @@ def test_a_name_is_taken_once():
         op("taken.once", "Tensor other")
     assert BY_NAME["taken.once"].function is first
     assert table_op("taken") is first
+
+
+def test_attributes_of_ops_choose_among_overloads() -> None:
+    matrix = gs.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert ops.sum(matrix).item() == 10.0
+    assert ops.sum(matrix, 0).tolist() == [4.0, 6.0]
+    assert ops.max(matrix, matrix.t()).tolist() == [[1.0, 3.0], [3.0, 4.0]]
+    assert [part.tolist() for part in ops.split(gs.tensor([1, 2, 3]), [1, 2])] == [[1], [2, 3]]
