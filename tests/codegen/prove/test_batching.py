@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from gradspec_codegen.prove.report.verdict import OpVerdict
 
+from gradspec_codegen.prove.report.verdict import OpVerdict
 from tests.codegen.proving import prove_text
 
 OPS = """
