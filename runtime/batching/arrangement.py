@@ -79,6 +79,10 @@ _WIDENING: Final = ("prepend", "repeat")
 """Treatments of lists that may be longer than the argument has dimensions."""
 
 
+SEVERAL: Final = "several"
+"""The word of a rule that needs more than one example."""
+
+
 @dataclass(frozen=True)
 class Arrangement:
     """A rule by which the op itself is called, on stacked examples."""
@@ -91,11 +95,15 @@ class Arrangement:
     """Further parameters, and what becomes of each."""
     ndim: int = 0
     """The dimensions that an example must have; of those of `fold` the first is joined."""
+    is_of_several: bool = False
+    """True where a dimension of one, for a single example, would mean something to the op."""
 
     def apply(
         self, run: Callable[[dict[str, Any]], Any], op: Op, values: dict[str, Any], level: Level
     ) -> Any:
         """Call the op by `run` on the stacked examples; NoFit where the rule does not hold."""
+        if self.is_of_several and level.size < 2:
+            raise NoFit
         if self.kind == "same":
             return same(run, values, level)
         if self.kind == "index":

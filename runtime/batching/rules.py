@@ -6,6 +6,7 @@ The module `batching` of a package says for each op which rules to try. An arran
     "lead dim:shift"              one more dimension in front; `dim` counts it
     "lead2"                       the same, of arguments that have at most two dimensions
     "lead self size:prepend"      only `self` is batched; `size` gets the number of examples
+    "align several"               the same, of at least two examples
     "fold4 self"                  the examples join the first of four dimensions
     "index"                       the examples are the first dimension that is indexed
     "same"                        the result depends on nothing that differs between examples
@@ -19,7 +20,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from ..dispatch.registry import Op
-from .arrangement import Arrangement
+from .arrangement import SEVERAL, Arrangement
 
 Rule: TypeAlias = Arrangement | Callable[..., Any]
 """An arrangement, or a function of the op's arguments that calls other ops."""
@@ -30,9 +31,10 @@ def read(text: str) -> Arrangement:
     """Read an arrangement as the generator writes it."""
     kind, *words = text.split()
     treatments = [tuple(word.split(":")) for word in words if ":" in word]
-    tensors = tuple(word for word in words if ":" not in word)
+    tensors = tuple(word for word in words if ":" not in word and word != SEVERAL)
     letters = kind.rstrip("0123456789")
-    return Arrangement(letters, tensors, tuple(treatments), int(kind[len(letters) :] or 0))  # type: ignore[arg-type]
+    ndim = int(kind[len(letters) :] or 0)
+    return Arrangement(letters, tensors, tuple(treatments), ndim, SEVERAL in words)  # type: ignore[arg-type]
 
 
 @cache

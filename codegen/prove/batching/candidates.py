@@ -55,6 +55,7 @@ def candidates(spec: OpSpec) -> Iterator[str]:
     for flag in (param.public for param in spec.signature.params if param.type.base == "bool"):
         for names in ((), *some):
             yield " ".join(("lead", *names, f"{flag}:unset"))
+    yield "align several"
     yield SAME
 
 
