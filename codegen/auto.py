@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from .diagnostics import Diagnostic, Span, SpecError
@@ -78,7 +78,7 @@ def _word(rule: Rule | TangentRule) -> str:
 def derivation_digest(op: OpSpec, everything: Table, derived: Derived) -> str:
     """Digest rules and all that they were derived from: what the op and those it calls say."""
     read: dict[str, str] = {}
-    stack = [op]
+    stack = [op, *(o for name in _called_by_rules(op) for o in everything.overloads(name))]
     while stack:
         each = stack.pop()
         definition = each.definition
@@ -89,6 +89,13 @@ def derivation_digest(op: OpSpec, everything: Table, derived: Derived) -> str:
             stack += (other for name in called for other in everything.overloads(name))
     digest = hashlib.sha256(repr((sorted(read.values()), derived)).encode())
     return f"sha256:{digest.hexdigest()[:32]}"
+
+
+def _called_by_rules(op: OpSpec) -> Iterator[str]:
+    """The ops that the rules of an entry call: others may be derived by differentiating these."""
+    for _, rule in (*op.vjps, *op.jvps):
+        if isinstance(rule, Formula):
+            yield from (call.function for call in calls(rule.block))
 
 
 class _Filling:
@@ -106,8 +113,9 @@ class _Filling:
         if op.name not in self._filled:
             self._filled[op.name] = op  # ops do not call themselves; overloads may look so
             definition = op.definition
-            for call in () if definition is None else calls(definition.block):
-                for other in self._everything.overloads(call.function):
+            called = () if definition is None else calls(definition.block)
+            for name in (*(call.function for call in called), *_called_by_rules(op)):
+                for other in self._everything.overloads(name):
                     self.filled(other)
             self._filled[op.name] = self._derived(self._completed(op))
         return self._filled[op.name]

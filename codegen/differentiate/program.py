@@ -141,7 +141,9 @@ class Flattener:
         active: set[str],
         assumed: Mapping[str, bool],
         op: OpSpec,
+        alike: Mapping[str, str] | None = None,
     ) -> None:
+        """`alike` are names of the same shape, beside those that the requirements tell."""
         self._resolver = resolver
         self._kinds = dict(kinds)
         self._assumed = assumed
@@ -151,7 +153,7 @@ class Flattener:
         self._arguments = set(tensors)
         self.bound: dict[str, Expr] = {}
         """The values that rules gave a name to."""
-        self.program = Program(active=set(active), shapes=Shapes(tensors, _alike(op)))
+        self.program = Program(active=set(active), shapes=Shapes(tensors, _alike(op) | dict(alike or {})))
 
     def run(self, block: Block, values: Mapping[str, Expr]) -> tuple[Expr, ...]:
         """Take the steps of a block, with the values of its names; return what it returns."""

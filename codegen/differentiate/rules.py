@@ -132,8 +132,8 @@ class Rules:
         outputs = [o.name for o in op.signature.outputs]
         places = {f"grad_{name}": step.targets[k] for k, name in enumerate(outputs)}
         first = op.differentiable_outputs[0].name
-        if "grad" in gradient_names(op):
-            places["grad"] = step.targets[outputs.index(first)]
+        for name in {"grad", "grads"} & {*gradient_names(op)}:
+            places[name] = step.targets[outputs.index(first)]
         return places
 
     def _to_names(

@@ -113,4 +113,5 @@ class Shapes:
             return Call("sum", (gradient,))
         if shape[:-1] == ("kept", *result):
             return Call("sum", (gradient, self._dims[shape], Const(True)))
-        return Call("_sum_to_size", (gradient, Attribute(of, "shape")))
+        as_large = Name(shape[0]) if len(shape) == 1 else of
+        return Call("_sum_to_size", (gradient, Attribute(as_large, "shape")))
