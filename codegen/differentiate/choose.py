@@ -50,9 +50,7 @@ def derive(op: OpSpec, table: Table) -> dict[str, str]:
     return found
 
 
-def _by_sympy(
-    op: OpSpec, table: Table, param: str, rule: Auto, *, can_transpose: bool
-) -> str:
+def _by_sympy(op: OpSpec, table: Table, param: str, rule: Auto, *, can_transpose: bool) -> str:
     """The VJP of an elementwise definition; that which the JVP belongs to, if it has no slope."""
     tensors = {p.name for p in op.signature.tensor_params}
     try:
@@ -87,7 +85,9 @@ def _by_steps(
                 blocks[param] = block
             except NoDerivative as error:
                 if can_transpose:
-                    return {name: _transposed(op, table, name, asked[name], error) for name in asked}
+                    return {
+                        name: _transposed(op, table, name, asked[name], error) for name in asked
+                    }
                 raise refused(op, param, rule, str(error)) from None
         if not again:
             made = [block for block in blocks.values() if block is not None]

@@ -153,7 +153,9 @@ class Flattener:
         self._arguments = set(tensors)
         self.bound: dict[str, Expr] = {}
         """The values that rules gave a name to."""
-        self.program = Program(active=set(active), shapes=Shapes(tensors, _alike(op) | dict(alike or {})))
+        self.program = Program(
+            active=set(active), shapes=Shapes(tensors, _alike(op) | dict(alike or {}))
+        )
 
     def run(self, block: Block, values: Mapping[str, Expr]) -> tuple[Expr, ...]:
         """Take the steps of a block, with the values of its names; return what it returns."""

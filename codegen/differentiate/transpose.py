@@ -193,7 +193,9 @@ def _tangent_formula(op: OpSpec, output: str) -> Block:
         case Formula(block=block):
             return block
         case AutoLinear():
-            raise NoDerivative(f"the JVP of `{output}` is the op itself, which has no definition by ops")
+            raise NoDerivative(
+                f"the JVP of `{output}` is the op itself, which has no definition by ops"
+            )
         case AutoElementwise():
             raise NoDerivative(f"the JVP of `{output}` is taken from the VJP")
         case NotImplementedYet():

@@ -22,7 +22,7 @@ GATHERED = (
 INVERSE = (
     "- name: inverse_of(Tensor self) -> Tensor\n"
     "  requires: [self.ndim == 2, 'self.shape[0] == self.shape[1]']\n"
-    "  forward: kernels.linalg_inv(self)\n"
+    "  forward: kernels.inv_ex(self, False)[0]\n"
     "  {rule}\n"
     "  examples: [{{self: [2, 2]}}]\n"
 )
@@ -54,15 +54,15 @@ ONE_HALF = {
     "two VJPs from a JVP": (
         PUT,
         "result: masked_scatter(self_t, mask, source_t)",
-        {
-            "self": "masked_fill(grad, mask, 0)",
-            "source": "_masked_take(grad, mask, source.shape)",
-        },
+        {"self": "_sum_to_size(masked_fill(grad, mask, 0), self.shape)"},
     ),
     "a JVP from two VJPs": (
         PUT,
         "self: masked_fill(grad, mask, 0)\n  source: _masked_take(grad, mask, source.shape)",
-        {"result": "_masked_put(source_t, result.shape, mask) + masked_fill(self_t, mask, 0)"},
+        {
+            "result": "_masked_put(source_t, result.shape, mask) + "
+            "_sum_to_size(masked_fill(self_t, mask, 0), result.shape)"
+        },
     ),
     "a JVP of matrices": (
         INVERSE,
@@ -101,7 +101,7 @@ def test_a_wrong_half_is_refuted(tmp_path: Path) -> None:
 def test_what_is_absent_stays_absent(tmp_path: Path) -> None:
     op = filled(
         "- name: filtered(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor\n"
-        "  forward: kernels.convolution(self, weight, bias, [1], [0], [1], False, [0], 1, 1)\n"
+        "  forward: kernels.convolution(self, weight, bias, (1,), (0,), (1,), False, (0,), 1, 1, '')\n"
         "  result: |\n"
         "    change = conv1d(self_t, weight_p) + conv1d(self_p, weight_t)\n"
         "    return change if bias is None else change + unsqueeze(bias_t, -1)\n"
