@@ -7,9 +7,8 @@ from collections.abc import Mapping
 
 from ..auto import ELEMENTWISE, KERNEL, NO_GRADIENT, refused
 from ..diagnostics import SpecError
-from ..ir.nodes import Attribute, Binary, Block, Call, Node, Subscript
 from ..ir.guard import FormulaError, check_size
-from ..ir.parse import parse
+from ..ir.nodes import Attribute, Binary, Block, Call, Node, Subscript
 from ..ir.walk import assigned_names, walk
 from ..prove.inputs.kinks import is_elementwise
 from ..prove.report import derive as by_sympy
@@ -18,7 +17,6 @@ from ..render.to_text import block_text
 from ..spec.model import Auto, NonDifferentiable, OpSpec, Table
 from ..spec.primitives import code_facts, primitives
 from .derive import derive_jvp, derive_vjp, with_names
-from .masked import with_slopes
 from .terms import NoDerivative
 from .transpose import jvp_from_vjps, vjp_from_jvps
 
@@ -52,10 +50,8 @@ def derive(op: OpSpec, table: Table) -> dict[str, str]:
 
 def _by_sympy(op: OpSpec, table: Table, param: str, rule: Auto, *, can_transpose: bool) -> str:
     """The VJP of an elementwise definition; that which the JVP belongs to, if it has no slope."""
-    tensors = {p.name for p in op.signature.tensor_params}
     try:
-        block = parse(by_sympy.derive_vjp(op, table, param))
-        return block_text(with_slopes(block, tensors, table))
+        return by_sympy.derive_vjp(op, table, param)
     except SpecError as error:
         reason = error.diagnostics[0].message.partition("derived: ")[2]
     try:

@@ -1,8 +1,9 @@
 """Branches of `where` that are computed where they are not taken, kept where they have a slope.
 
 `where(x > 1, sqrt(x - 1), 0)` takes the root of negative numbers and leaves it out. Its derivatives
-multiply what was left out by zero, and zero times nan is nan. In a derived rule the branch is
-therefore that of `where(x > 1, x, 2)`: it has a slope everywhere, the same one where it is taken.
+multiply what was left out by zero, and zero times nan is nan. Where a formula is differentiated the
+branch is therefore that of `where(x > 1, x, 2)`: it has a slope everywhere, the same one where it is
+taken. That goes for definitions from which rules are derived, and for rules on tensors.
 """
 
 from __future__ import annotations
@@ -11,11 +12,8 @@ from collections.abc import Mapping, Set
 from itertools import product
 from typing import Any
 
-import sympy
-
 from ..ir.nodes import Binary, Call, Const, Expr, Name
 from ..ir.walk import names, substitute, walk, with_parts
-from ..render.to_sympy import NotSymbolic, SympyReader
 from ..spec.model import Table
 
 _PARTIAL = {
@@ -33,6 +31,8 @@ def with_slopes(node: Any, tensors: Set[str], table: Table) -> Any:
     """A formula in which each branch of a `where` has a slope for all numbers."""
     node = with_parts(node, lambda part: with_slopes(part, tensors, table))
     match node:
+        case Call("where", (_, _, Name("nan")) | (_, Name("nan"), _)):
+            return node  # which has no slope anyway
         case Call("where", (test, then, otherwise)):
             then = _moved(then, tensors, table, lambda x, c: Call("where", (test, x, c)))
             otherwise = _moved(otherwise, tensors, table, lambda x, c: Call("where", (test, c, x)))
@@ -65,6 +65,10 @@ def _is_partial(node: Any) -> bool:
 
 def _numbers(branch: Expr, read: list[str], table: Table) -> Mapping[str, float] | None:
     """Numbers at which a branch has a value and slopes; None if none are found."""
+    import sympy  # only when a branch needs a number
+
+    from ..render.to_sympy import NotSymbolic, SympyReader
+
     symbols = {name.id: sympy.Symbol(name.id, real=True) for name in names(branch)}
     others = {s: sympy.Rational(3, 4) for name, s in symbols.items() if name not in read}
     try:

@@ -1,9 +1,9 @@
 """JVPs from VJPs, and VJPs from JVPs: what is linear is transposed.
 
-A VJP is a linear function of `grad`, and the JVP is its transpose: the gradient of the VJP by `grad`,
-with the tangent for what comes back. In the same way a VJP is the gradient of the JVPs by the tangent.
-So one half of the rules gives the other where the definition itself cannot be differentiated, as that
-by a kernel.
+A VJP is a linear function of `grad`, and the JVP is its transpose: the gradient of the VJP by
+`grad`, with the tangent for what comes back. In the same way a VJP is the gradient of the JVPs by the
+tangent. So one half of the rules gives the other where the definition itself cannot be
+differentiated, as that by a kernel.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _shapes_of_gradients(op: OpSpec) -> dict[str, str]:
     """The output that each gradient is as large as."""
     outputs = op.differentiable_outputs
     if len(outputs) == 1:
-        return {name: outputs[0].name for name in gradient_names(op)}
+        return dict.fromkeys(gradient_names(op), outputs[0].name)
     return {f"grad_{output.name}": output.name for output in outputs}
 
 

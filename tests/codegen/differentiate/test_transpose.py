@@ -101,7 +101,9 @@ def test_a_wrong_half_is_refuted(tmp_path: Path) -> None:
 def test_what_is_absent_stays_absent(tmp_path: Path) -> None:
     op = filled(
         "- name: filtered(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor\n"
-        "  forward: kernels.convolution(self, weight, bias, (1,), (0,), (1,), False, (0,), 1, 1, '')\n"
+        "  forward: |\n"
+        "    ones = (1,)\n"
+        "    return kernels.convolution(self, weight, bias, ones, (0,), ones, False, (0,), 1, 1, '')\n"
         "  result: |\n"
         "    change = conv1d(self_t, weight_p) + conv1d(self_p, weight_t)\n"
         "    return change if bias is None else change + unsqueeze(bias_t, -1)\n"
