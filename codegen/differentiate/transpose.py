@@ -1,8 +1,8 @@
 """JVPs from VJPs, and VJPs from JVPs: what is linear is transposed.
 
 A VJP is a linear function of `grad`, and the JVP is its transpose: the gradient of the VJP by
-`grad`, with the tangent for what comes back. In the same way a VJP is the gradient of the JVPs by the
-tangent. So one half of the rules gives the other where the definition itself cannot be
+`grad`, with the tangent for what comes back. In the same way a VJP is the gradient of the JVPs by
+the tangent. So one half of the rules gives the other where the definition itself cannot be
 differentiated, as that by a kernel.
 """
 

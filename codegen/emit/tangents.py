@@ -158,9 +158,7 @@ class _Body:
                 unsure[name] = ir.Name(param.name)
             has_list |= param.type.is_list
         formula = with_safe_branches(formula, self._kinds, self._tangents, resolver)
-        formula = without_absent(
-            formula, unsure, self._kinds, resolver, one_is_there=not has_list
-        )
+        formula = without_absent(formula, unsure, self._kinds, resolver, one_is_there=not has_list)
         spelling = {p.name: _in_rule(p.name) for p in self._op.signature.params}
         renderer = TensorRenderer(self._context, formula, self._kinds, spelling)
         return renderer.statements(formula.block, result)

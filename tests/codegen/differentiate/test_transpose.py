@@ -102,8 +102,10 @@ def test_what_is_absent_stays_absent(tmp_path: Path) -> None:
     op = filled(
         "- name: filtered(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor\n"
         "  forward: |\n"
-        "    ones = (1,)\n"
-        "    return kernels.convolution(self, weight, bias, ones, (0,), ones, False, (0,), 1, 1, '')\n"
+        "    ones, zeros = (1,), (0,)\n"
+        "    f = False\n"
+        "    c = kernels.convolution(self, weight, bias, ones, zeros, ones, f, zeros, 1, 1, '')\n"
+        "    return c\n"
         "  result: |\n"
         "    change = conv1d(self_t, weight_p) + conv1d(self_p, weight_t)\n"
         "    return change if bias is None else change + unsqueeze(bias_t, -1)\n"
