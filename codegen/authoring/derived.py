@@ -213,8 +213,9 @@ def kinks_of(op: OpSpec, table: Table, vjps: Mapping[str, str]) -> dict[str, int
     return kinks.found
 
 
-_STEP = sympy.Rational(1, 10**6)
-_CLOSE = 1e-3
+_STEP = sympy.Rational(1, 10**40)
+_DIGITS = 60
+_CLOSE = sympy.Rational(1, 10**30)
 _ELSEWHERE = sympy.Rational(3, 5)
 """The value of arguments that a breakpoint does not name."""
 
@@ -291,13 +292,14 @@ class _Kinks:
             names = {name: at.get(s, _ELSEWHERE) for name, s in self._symbols.items()}
             try:
                 sides.append([self._value(text, names) for text in self._vjps.values()])
-            except (NotSymbolic, TypeError):
+            except (NotSymbolic, TypeError, ValueError):
                 return False
         return all(abs(a - b) < _CLOSE * (1 + abs(a)) for a, b in zip(*sides, strict=True))
 
-    def _value(self, text: str, names: Mapping[str, sympy.Expr]) -> float:
+    def _value(self, text: str, names: Mapping[str, sympy.Expr]) -> sympy.Float:
         """A VJP at numbers; one that reads `result` is not asked for."""
-        return float(self._reader.block(parse(text), {**names, "grad": sympy.S.One}))
+        value = self._reader.block(parse(text), {**names, "grad": sympy.S.One})
+        return sympy.Float(sympy.sympify(value).evalf(_DIGITS), _DIGITS)
 
     def _numbers_for(self, names: dict[str, Any], border: sympy.Expr) -> list[dict[str, Any]]:
         """The names with some numbers for those among the arguments that set the border."""
