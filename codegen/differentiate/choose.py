@@ -29,7 +29,7 @@ def derive(op: OpSpec, table: Table) -> dict[str, str]:
     outputs = [name for name, rule in op.jvps if isinstance(rule, Auto)]
     asked = {name: rule for names, rule in op.vjps if isinstance(rule, Auto) for name in names}
     found = {}
-    if is_elementwise_definition(op, table):
+    if is_elementwise_definition(op, table) and not op.complex:
         found = {
             name: _by_sympy(op, table, name, rule, can_transpose=not outputs)
             for name, rule in asked.items()
@@ -113,7 +113,7 @@ def _transposed(op: OpSpec, table: Table, param: str, rule: Auto, why: NoDerivat
 
 def _jvp(op: OpSpec, table: Table, output: str, rule: Auto, can_transpose: bool) -> str:
     """The JVP of an output; that which the VJPs belong to, if the definition has no derivative."""
-    if is_elementwise_definition(op, table):
+    if is_elementwise_definition(op, table) and not op.complex:
         return ELEMENTWISE
     try:
         return _text(derive_jvp(op, table, output, op.differentiable_params))

@@ -33,7 +33,7 @@ class Derivation:
                 return Name(known)
         fresh = self.flattener.fresh(name)
         self.made.append((fresh, value))
-        self.flattener.bound[fresh] = value
+        self.flattener.bind(fresh, value)
         return Name(fresh)
 
     def block(self, answer: Expr, results: Mapping[str, Expr]) -> tuple[Stmt, ...]:
@@ -69,7 +69,8 @@ class Derivation:
                 statement = Assign(several.get(name, (name,)), value)
                 if statement not in statements:
                     statements.append(statement)
-        return (*statements, Return(simplify(substitute(answer, inlined))))
+        statements.append(Return(simplify(substitute(answer, inlined))))
+        return tuple(map(self.flattener.without_defaults, statements))
 
 
 def _needed(answer: Expr, values: Mapping[str, Expr]) -> list[str]:
@@ -108,7 +109,7 @@ class Gradients:
 
 
 def pulled_back(
-    derivation: Derivation, seeds: Iterable[tuple[Name, Expr]], by: Set[str], *, is_complex: bool
+    derivation: Derivation, seeds: Iterable[tuple[Name, Expr]], by: Set[str]
 ) -> Gradients:
     """The gradients of all values of a program that depend on the names in `by`.
 
@@ -117,9 +118,11 @@ def pulled_back(
     flattener = derivation.flattener
     program = flattener.program
     moving = program.moving(by)
-    rules = Rules(flattener, moving, is_complex, derivation.bind)
+    rules = Rules(flattener, moving, derivation.bind)
     gradients = Gradients(program.shapes)
     for value, gradient in seeds:
+        if isinstance(gradient, Name):
+            flattener.note_field(gradient.id, value)
         gradients.add(value, gradient, program.shapes.of(value))
     for step in reversed(program.steps):
         if not moving & {*step.targets}:
@@ -133,5 +136,5 @@ def pulled_back(
         if grads:
             for read, gradient in rules.pull(step, grads):
                 here = shape if step.is_elementwise else program.shapes.of(read)
-                gradients.add(read, gradient, here)
+                gradients.add(read, rules.in_field_of(read, gradient), here)
     return gradients

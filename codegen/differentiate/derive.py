@@ -18,6 +18,7 @@ from .derivation import Derivation, pulled_back
 from .masked import with_slopes
 from .program import Flattener, kinds_of
 from .rules import Rules
+from .shifts import cancelling
 from .terms import ABSENT, NoDerivative, Undecided
 from .ways import absent, every_way
 
@@ -90,6 +91,7 @@ def _vjp(
 ) -> tuple[tuple[Stmt, ...], bool]:
     flattener = _flattener(op, table, assumed)
     outputs = flattener.run(_with_slopes(op, table), absent(assumed))
+    flattener.program.still |= cancelling(flattener.program, outputs)
     derivation = Derivation(flattener, _own_names(op), named)
     results: dict[str, Expr] = {}
     seeds: list[tuple[Name, Expr]] = []
@@ -98,7 +100,7 @@ def _vjp(
             if value.id != param:
                 results[value.id] = Name(output)
             seeds.append((value, Name(name)))
-    gradients = pulled_back(derivation, seeds, {param}, is_complex=op.complex)
+    gradients = pulled_back(derivation, seeds, {param})
     answer, _ = gradients.of(Name(param), may_be_larger=param in reduced_params(op))
     if answer == ABSENT:
         return (Return(Call("_zero", (Name(param),))),), False
@@ -116,10 +118,13 @@ def _jvp(
     active = {value.id for value in here.values()}
     flattener = Flattener(Resolver(table), kinds, active, assumed, op)
     outputs = flattener.run(_with_slopes(op, table), {**here, **none})
+    flattener.program.still |= cancelling(flattener.program, outputs)
     derivation = Derivation(flattener, _own_names(op))
-    rules = Rules(flattener, flattener.program.moving(active), op.complex, derivation.bind)
+    rules = Rules(flattener, flattener.program.moving(active), derivation.bind)
     tangents: dict[str, Expr] = {f"{name}_p": Name(f"{name}_t") for name in here}
     for step in flattener.program.steps:
+        if flattener.program.still.issuperset(step.targets):
+            continue
         for target, tangent in zip(step.targets, rules.push(step, tangents), strict=True):
             if tangent == ABSENT:
                 continue

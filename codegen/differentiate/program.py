@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,17 +36,17 @@ from ..ir.nodes import (
     Unary,
 )
 from ..ir.simplify import simplify, truth
-from ..ir.walk import calls, names, substitute
+from ..ir.walk import calls, children, names, substitute, with_parts
 from ..prove.inputs.kinks import is_elementwise
 from ..render.resolve import HELPERS, Kind, Resolver, Target, kind_of_type, kinds_of_params
 from ..render.to_text import formula_text
 from ..spec.model import Formula, OpSpec
+from ..spec.primitives import derivation_facts
+from ..spec.scope import gradient_names
 from .shapes import Shapes
 from .terms import NoDerivative, Undecided
 
 MOST_STEPS = 60
-
-_MAKING_REAL = frozenset({"abs", "angle", "view_as_real", "real", "imag", "linalg_vector_norm"})
 
 _ARITHMETIC = {"+": "sum", "-": "difference", "*": "product", "/": "quotient"}
 _NOWHERE = Span("", 0, 0)
@@ -120,6 +121,11 @@ class Program:
     active: set[str] = field(default_factory=set)
     """The names of what depends on them."""
     shapes: Shapes = field(default_factory=lambda: Shapes([], {}))
+    complex: dict[str, bool] = field(default_factory=dict)
+    """Whether values are complex numbers; absent are those that are so if arguments are."""
+
+    still: set[str] = field(default_factory=set)
+    """Values that are taken for constants, as no output depends on them in the end."""
 
     def moving(self, names: set[str]) -> set[str]:
         """The values that depend on those of some names, and these."""
@@ -127,7 +133,7 @@ class Program:
         for step in self.steps:
             read = [step.value] if step.op is None else list(step.args.values())
             if any(depends(expr, found) for expr in read):
-                found |= self.active & {*step.targets}
+                found |= (self.active & {*step.targets}) - self.still
         return found
 
 
@@ -148,7 +154,7 @@ class Flattener:
         self._kinds = dict(kinds)
         self._assumed = assumed
         self._is_complex = op.complex
-        self._taken = set(kinds)
+        self._taken = {*kinds, *(o.name for o in op.signature.outputs), *gradient_names(op)}
         tensors = [name for name, kind in kinds.items() if kind == "tensor"]
         self._arguments = set(tensors)
         self.bound: dict[str, Expr] = {}
@@ -310,7 +316,8 @@ class Flattener:
             return self._fixed(flat, op, f"{word}_value")
         outputs = op.signature.outputs
         if len(named) != len(outputs):
-            named = (f"{word}_value",) if len(outputs) == 1 else tuple(o.name for o in outputs)
+            words = (f"{word}_value" if o.name == "result" else o.name for o in outputs)
+            named = (f"{word}_value",) if len(outputs) == 1 else tuple(words)
         kinds = tuple(kind_of_type(output.type) for output in outputs)
         return tuple(map(Name, self._step(flat, op, args, named, kinds)))
 
@@ -327,6 +334,7 @@ class Flattener:
         self.program.constants.append(Assign((name,), value))
         self._kinds[name] = self._resolver.kind(value, self._kinds)
         self.program.shapes.name(name, value)
+        self.note_field(name, value)
         return Name(name)
 
     def _moves(self, op: OpSpec, args: Mapping[str, Expr]) -> bool:
@@ -361,7 +369,29 @@ class Flattener:
         )
         self.program.active |= {t for t, flag in zip(targets, flags, strict=True) if flag}
         self.program.shapes.note(targets[0], value, op, args)
+        field_ = self._field(value, op, args)
+        if field_ is not None:
+            self.program.complex |= dict.fromkeys(targets, field_)
         return targets
+
+    def bind(self, name: str, value: Expr) -> None:
+        """Learn that a rule gave a name to a value."""
+        self.bound[name] = value
+        self._kinds[name] = self._resolver.kind(value, self._kinds)
+        self.note_field(name, value)
+
+    def note_field(self, name: str, value: Expr) -> None:
+        """Learn that a name is complex if a value is."""
+        is_complex = self.is_complex(value)
+        if is_complex is None:
+            self.program.complex.pop(name, None)
+        else:
+            self.program.complex[name] = is_complex
+
+    @property
+    def has_complex(self) -> bool:
+        """True if some value may be complex."""
+        return self._is_complex or True in self.program.complex.values()
 
     def fresh(self, name: str) -> str:
         """A name that nothing else has."""
@@ -397,8 +427,9 @@ class Flattener:
             case Compare("!=", left, right):
                 return not self.decided(Compare("==", left, right))
             case Call("is_complex", (value,)):
-                if not self._is_complex:
-                    return False
+                found = self.is_complex(value)
+                if found is not None:
+                    return found
                 if not isinstance(value, Name) or value.id not in self._arguments:
                     return self._is_made_of_complex(value)
         test = self._by_arguments(test)
@@ -414,10 +445,35 @@ class Flattener:
         except Undecided:
             return None
 
+    def is_complex(self, value: Expr) -> bool | None:
+        """Return whether a value is complex; None if that depends on the arguments."""
+        match value:
+            case Name(name):
+                if not self._is_complex and name not in self.program.complex:
+                    return False if name not in self.bound else self.is_complex(self.bound[name])
+                return self.program.complex.get(name)
+            case Call():
+                with suppress(NoDerivative):
+                    target = self.target(value)
+                    return self._field(value, target.op, target.args)
+                return None if self._is_complex else False
+        return self._field(value, None, {})
+
+    def _field(self, value: Expr, op: OpSpec | None, args: Mapping[str, Expr]) -> bool | None:
+        """Whether the value of a step is complex."""
+        facts = derivation_facts()
+        if op is not None and op.signature.name in facts.making_real:
+            return False
+        if op is not None and op.signature.name in facts.making_complex:
+            return True
+        read = children(value) if op is None else args.values()
+        known = [self.is_complex(part) for part in read if not isinstance(part, Slice)]
+        return True if True in known else None if None in known else False
+
     def _is_made_of_complex(self, value: Expr) -> bool:
         """Return whether a value is complex, if that is so where one of the arguments is."""
         value = self._by_arguments(value)
-        if any(call.function in _MAKING_REAL for call in calls(value)):
+        if any(call.function in derivation_facts().making_real for call in calls(value)):
             raise Undecided(Call("is_complex", (value,)))
         read = dict.fromkeys(name.id for name in names(value) if name.id in self._arguments)
         return any(self.decided(Call("is_complex", (Name(name),))) for name in read)
@@ -435,6 +491,30 @@ class Flattener:
         while any(name.id in values for name in names(test)):
             test = substitute(test, values)
         return test
+
+    def without_defaults(self, node: Any) -> Any:
+        """A formula whose calls leave out what their ops take for granted."""
+        node = with_parts(node, self.without_defaults)
+        if not isinstance(node, Call) or not self._resolver.is_op(node.function):
+            return node
+        meant = self._meaning(node)
+        shorter = node
+        while meant is not None and (shorter.args or shorter.kwargs):
+            parts = shorter.kwargs or shorter.args
+            last = {"kwargs" if shorter.kwargs else "args": parts[:-1]}
+            tried = dataclasses.replace(shorter, **last)
+            if self._meaning(tried) != meant:
+                break
+            shorter = tried
+        return shorter
+
+    def _meaning(self, call: Call) -> tuple[str, dict[str, Expr]] | None:
+        """The op that a call means, and its arguments; None if it means none."""
+        try:
+            target = self._resolver.target(call, self._kinds, _NOWHERE)
+        except SpecError:
+            return None
+        return target.op.name, target.args
 
     def is_optional(self, call: Call, place: int | str) -> bool:
         """Return whether an argument of a call may be None."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from ..ir.nodes import (
     Assign,
@@ -51,14 +52,14 @@ class Rules:
         self,
         flattener: Flattener,
         moving: set[str],
-        is_complex: bool,
         bind: Callable[[str, Expr], Expr],
     ) -> None:
+        """`moving` are the values that depend on what is differentiated by."""
         self._flattener = flattener
         self._program = flattener.program
         self._moving = moving
         """The values that depend on what is differentiated by."""
-        self._is_complex = is_complex
+        self._is_complex = flattener.has_complex
         self._bind = bind
         """Give a value a name, and return what stands for it."""
 
@@ -105,7 +106,16 @@ class Rules:
         raise NoDerivative("an operator has no rule")
 
     def _conj(self, expr: Expr) -> Expr:
-        return conjugated(expr) if self._is_complex and not isinstance(expr, Const) else expr
+        return expr if self._is_real(expr) else conjugated(expr)
+
+    def _is_real(self, expr: Expr) -> bool:
+        return not self._is_complex or self._flattener.is_complex(expr) is False
+
+    def in_field_of(self, value: Expr, gradient: Expr) -> Expr:
+        """A gradient of a value, which is real if that is."""
+        if gradient == ABSENT or self._is_real(gradient) or not self._is_real(value):
+            return gradient
+        return Call("real", (gradient,))
 
     def _pull_op(
         self, step: Step, op: OpSpec, grads: Mapping[str, Expr]
@@ -223,7 +233,7 @@ class Rules:
                 values = self._values(step, op)
                 values |= {f"{name}_p": step.args[name] for name in moving}
                 values |= {f"{name}_t": tangent for name, tangent in moving.items()}
-                return self._inlined(rule.block, values)
+                return self._inlined(_asking_primals(rule.block, moving.keys()), values)
             case AutoLinear():
                 return self._pushed_alike(step, op, moving)
             case AutoElementwise():
@@ -247,11 +257,11 @@ class Rules:
             tangent = moving[params[0]]
             if tangent == ABSENT or not isinstance(rule, Formula) or len(params) > 1:
                 continue
-            given = conjugated(tangent) if self._is_complex else tangent
+            given = self._conj(tangent)
             values = self._values(step, op) | {"grad": given}
             term = self._inlined(rule.block, values)
             if term != ABSENT:
-                term = conjugated(term) if self._is_complex else term
+                term = self._conj(term)
                 terms.append(self._as_large(term, step.args[params[0]], Name(step.targets[0])))
         return added(terms)
 
@@ -289,8 +299,7 @@ class Rules:
     def _value(self, expr: Expr, known: Mapping[str, Expr]) -> Expr:
         value = self._decided(expr, known)
         value = substitute(value, known)
-        if not self._is_complex:
-            value = of_reals(value)
+        value = of_reals(value, self._flattener.is_complex)
         return pruned(simplify(self._shaped(value)), self._flattener.is_optional)
 
     def _decided(self, expr: Expr, known: Mapping[str, Expr]) -> Expr:
@@ -309,6 +318,20 @@ class Rules:
             return self._flattener.attribute(expr)
         shaped: Expr = with_parts(expr, self._shaped)
         return shaped
+
+
+def _asking_primals(block: Block, params: Iterable[str]) -> Block:
+    """A JVP that asks primals for shapes and dtypes: a tangent may be absent."""
+    primals = {f"{name}_t": Name(name) for name in params}
+
+    def asked(node: Any) -> Any:
+        match node:
+            case Attribute(Name(name), word) if name in primals and word != "meta":
+                return Attribute(primals[name], word)
+        return with_parts(node, asked)
+
+    found: Block = asked(block)
+    return found
 
 
 def _moved(given: Expr, tangents: Mapping[str, Expr]) -> Expr:

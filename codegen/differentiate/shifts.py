@@ -6,12 +6,12 @@ of its derivative comes by way of it, and a derived rule leaves that way out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from ..ir.nodes import Binary, Call, Const, Expr, Name, Unary
+from ..ir.nodes import Binary, Call, Const, Expr, Name, Sequence, Unary
 from ..render.to_text import formula_text
 from ..spec.model import OpSpec
 from .program import Program, Step, depends
@@ -36,12 +36,12 @@ Form: TypeAlias = Sum | Product | None
 
 FREE = Sum()
 
-_ALONG = frozenset({"sum", "mean", "logsumexp"})
-_REARRANGING = frozenset({"squeeze", "unsqueeze"})
-_DIFFERENCES = frozenset({"_softmax", "_log_softmax"})
+
+_REDUCING = frozenset({"sum", "mean", "amax", "amin", "logsumexp"})
+_ALONG_ROWS = frozenset({"_softmax", "_log_softmax"})
 
 
-def cancelling(program: Program, outputs: Sequence[Expr]) -> set[str]:
+def cancelling(program: Program, outputs: Iterable[Expr]) -> set[str]:
     """The values of a program that are taken off others, and that no output depends on."""
     shifts = {
         step.value.right.id
@@ -67,7 +67,7 @@ class _Reading:
         """The dimension along which the shift is one number; None if it is not known to be."""
         self._forms: dict[str, Form] = {}
 
-    def is_free_of(self, shift: str, outputs: Sequence[Expr]) -> bool:
+    def is_free_of(self, shift: str, outputs: Iterable[Expr]) -> bool:
         """Return whether no output depends on the shift."""
         for step in self._steps:
             form = Sum(Fraction(1)) if shift in step.targets else self._form(step)
@@ -92,6 +92,15 @@ class _Reading:
                 return _sum(self._of(left), _times(self._of(right), sign))
             case Binary("*" | "/" as op, left, right):
                 return _product(op, left, right, self._of(left), self._of(right))
+            case Binary("@", left, right) if self._of(right) == FREE:
+                form = self._of(left)
+                is_along = self._dim == "-1" and isinstance(form, Product)
+                return form if form == FREE or is_along else None
+            case Call("where", (test, then, otherwise)) if self._of(test) == FREE:
+                one, other = self._of(then), self._of(otherwise)
+                if one == other or otherwise == Const(0):
+                    return one if one == other or isinstance(one, Product) else None
+                return None
             case Call(function, _) if step.op is not None:
                 return self._of_op(function, step.op, step.args)
         return FREE if all(self._of(expr) == FREE for expr in read) else None
@@ -109,22 +118,25 @@ class _Reading:
                 return Product(count)
             case "log", Product(count):
                 return Sum(count)
-            case ("sum" | "mean"), Product() if is_along:
+            case (("sum" | "mean"), Product()) if is_along:
                 return form
-            case ("mean" | "logsumexp" | "amax" | "amin"), Sum() if is_along:
+            case (("mean" | "logsumexp" | "amax" | "amin"), Sum()) if is_along:
                 return form
-            case ("_softmax" | "_log_softmax"), Sum() if is_along:
+            case (("_softmax" | "_log_softmax"), Sum()) if is_along:
                 return FREE
-            case ("squeeze" | "unsqueeze" | "view" | "reshape"), _:
+            case (("tril" | "triu"), Product()):
+                return form
+            case (("squeeze" | "unsqueeze" | "view" | "reshape"), _):
                 return form
         return None
 
 
 def _dim(op: OpSpec | None, args: Mapping[str, Expr]) -> str | None:
-    """The dimension that an op goes along, as text; all of them if it is told none."""
-    if op is None or "dim" not in {p.name for p in op.signature.params}:
-        return "None" if op is not None and len(op.signature.params) == 1 else None
-    return formula_text(args["dim"])
+    """The dimension that an op reduces, as text; all of them if it is told none."""
+    if op is None or op.signature.name not in _REDUCING | _ALONG_ROWS:
+        return None
+    dim = args.get("dim", Const(None))
+    return "None" if dim == Sequence(()) else formula_text(dim)
 
 
 def _sum(left: Form, right: Form) -> Form:

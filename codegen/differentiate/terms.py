@@ -17,7 +17,6 @@ from ..ir.nodes import (
     Expr,
     Logic,
     Name,
-    Node,
     Sequence,
     Unary,
 )
@@ -50,12 +49,20 @@ def added(terms: list[Expr]) -> Expr:
         return ABSENT
     total, *others = (term if n == 1 else times(n, term) for term, n in counted.items())
     for term in others:
-        match term:
-            case Unary("-", operand):
-                total = Binary("-", total, operand)
-            case _:
-                total = Binary("+", total, term)
+        positive = _without_sign(term)
+        total = Binary("+", total, term) if positive is None else Binary("-", total, positive)
     return total
+
+
+def _without_sign(term: Expr) -> Expr | None:
+    """A term that begins with a minus without that; None if there is none."""
+    match term:
+        case Unary("-", operand):
+            return operand
+        case Binary("*" | "/" | "@" as op, left, right):
+            positive = _without_sign(left)
+            return None if positive is None else Binary(op, positive, right)
+    return None
 
 
 def times(number: int, term: Expr) -> Expr:
@@ -148,18 +155,15 @@ def _product(expr: Binary) -> Expr:
     return expr
 
 
-def of_reals(node: Any) -> Any:
-    """An expression in which everything is real: a conjugate is the number itself."""
-    if isinstance(node, tuple):
-        return tuple(map(of_reals, node))
-    if not isinstance(node, Node):
-        return node
-    if isinstance(node, Call):
-        if node.function in _REAL and len(node.args) == 1:
-            return of_reals(node.args[0])
-        if node.function == "is_complex":
-            return Const(False)
-    return with_parts(node, of_reals)
+def of_reals(node: Any, is_complex: Callable[[Expr], bool | None]) -> Any:
+    """An expression in which the conjugate of what is real is the number itself."""
+    node = with_parts(node, lambda part: of_reals(part, is_complex))
+    match node:
+        case Call(function, (value,)) if function in _REAL and is_complex(value) is False:
+            return value
+        case Call("is_complex", (value,)) if (found := is_complex(value)) is not None:
+            return Const(found)
+    return node
 
 
 def conjugated(expr: Expr) -> Expr:

@@ -85,7 +85,7 @@ def _jvp(
                 tangent = _as_large(op, flattener, name, value, output)
                 seeds += _seeds(value, tangent, name, flattener, {*grads})
     derivation = Derivation(flattener, own)
-    gradients = pulled_back(derivation, seeds, {gradient}, is_complex=op.complex)
+    gradients = pulled_back(derivation, seeds, {gradient})
     answer, _ = gradients.of(Name(gradient), may_be_larger=False)
     if answer == ABSENT:
         return (Return(Call("_zero", (Name(output),))),), False
@@ -116,7 +116,7 @@ def _vjp(
         seeds += _seeds(value, gradient, output.name, flattener, tangents)
     derivation = Derivation(flattener, own)
     by = f"{param}_t"
-    gradients = pulled_back(derivation, seeds, {by}, is_complex=op.complex)
+    gradients = pulled_back(derivation, seeds, {by})
     answer, _ = gradients.of(Name(by), may_be_larger=param in reduced_params(op))
     if answer == ABSENT:
         return (Return(Call("_zero", (Name(param),))),), False

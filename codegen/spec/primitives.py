@@ -71,6 +71,21 @@ def code_facts() -> CodeFacts:
     return CodeFacts(**table | {key: frozenset(_names(table[key])) for key in sets})
 
 
+@dataclass(frozen=True, slots=True)
+class DerivationFacts:
+    """What a derivation by steps has to know of ops, by their names."""
+
+    making_real: frozenset[str]
+    making_complex: frozenset[str]
+
+
+@functools.cache
+def derivation_facts() -> DerivationFacts:
+    """Read the section `differentiation`."""
+    table = _table()["differentiation"]
+    return DerivationFacts(**{key: frozenset(words.split()) for key, words in table.items()})
+
+
 def _names(by_root: dict[str, str]) -> Iterator[str]:
     for root, words in by_root.items():
         if words == "all":
