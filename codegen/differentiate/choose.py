@@ -51,9 +51,13 @@ def derive(op: OpSpec, table: Table) -> dict[str, str]:
 def _by_sympy(op: OpSpec, table: Table, param: str, rule: Auto, *, can_transpose: bool) -> str:
     """The VJP of an elementwise definition; that which the JVP belongs to, if it has no slope."""
     try:
-        return by_sympy.derive_vjp(op, table, param)
+        text = by_sympy.derive_vjp(op, table, param)
+        check_size(text)
+        return text
     except SpecError as error:
         reason = error.diagnostics[0].message.partition("derived: ")[2]
+    except FormulaError as error:
+        reason = f"of sympy's derivative, {error.message}"
     try:
         found = derive_vjp(op, table, param)
     except NoDerivative:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
+from typing import Any
 
-from ..ir.nodes import Assign, Expr, Name, Return, Stmt
+from ..ir.nodes import Assign, Binary, Expr, Name, Return, Stmt, Unary
 from ..ir.simplify import simplify
-from ..ir.walk import names, substitute
+from ..ir.walk import names, substitute, with_parts
 from .program import Flattener
 from .rules import Rules
 from .shapes import Shape, Shapes
-from .terms import ABSENT, added
+from .terms import ABSENT, added, with_one_number
 
 
 @dataclass
@@ -70,7 +71,13 @@ class Derivation:
                 if statement not in statements:
                     statements.append(statement)
         statements.append(Return(simplify(substitute(answer, inlined))))
-        return tuple(map(self.flattener.without_defaults, statements))
+        return tuple(self.flattener.without_defaults(_tidied(each)) for each in statements)
+
+
+def _tidied(node: Any) -> Any:
+    """A formula with one number in each product."""
+    node = with_parts(node, _tidied)
+    return with_one_number(node) if isinstance(node, Binary | Unary) else node
 
 
 def _needed(answer: Expr, values: Mapping[str, Expr]) -> list[str]:

@@ -221,13 +221,17 @@ class Flattener:
                 return self._operator(Unary("-", self._flat(operand, known)), "negative", named)
             case Binary(op, left, right) if op in _ARITHMETIC:
                 sides = self._flat(left, known), self._flat(right, known)
+                if op == "*" and sides[0] == sides[1] and self._depends(sides[0]):
+                    return self._square(sides[0], named)
+                if op == "*" and (number := self._multiple(*sides)) is not None:
+                    square = self._square(sides[1], ())
+                    return self._operator(Binary("*", number, square), "product", named)
                 return self._operator(Binary(op, *sides), _ARITHMETIC[op], named)
             case Binary("@", left, right):
                 sides = self._flat(left, known), self._flat(right, known)
                 return self._operator(Binary("@", *sides), "product", named)
             case Binary("**", left, Const(2)):
-                side = self._flat(left, known)
-                return self._operator(Binary("*", side, side), "square", named)
+                return self._square(self._flat(left, known), named)
             case Binary("**", left, right):
                 return self._one(self._call(Call("pow", (left, right)), known, named))
             case Binary(op, left, right):
@@ -255,6 +259,24 @@ class Flattener:
             case Star(value):
                 return Star(self._flat(value, known))
         return expr
+
+    def _multiple(self, left: Expr, right: Expr) -> Expr | None:
+        """What a value is of another one times: `0.5` where `left` is `0.5 * right`."""
+        step = next((s for s in self.program.steps if Name(s.targets[0]) == left), None)
+        match None if step is None else step.value:
+            case Binary("*", number, value) if value == right and not self._depends(number):
+                return number
+        return None
+
+    def _square(self, side: Expr, named: tuple[str, ...]) -> Expr:
+        """The square of a value; that of a magnitude has slopes at zero, too."""
+        step = next((s for s in self.program.steps if Name(s.targets[0]) == side), None)
+        if step is not None and step.op is not None and step.op.signature.name == "abs":
+            side = step.args["self"]
+            if self.is_complex(side) is not False:
+                whole = Call("real", (Binary("*", side, Call("conj", (side,))),))
+                return self._one(self._call(whole, {}, named))
+        return self._operator(Binary("*", side, side), "square", named)
 
     def _one(self, values: tuple[Expr, ...]) -> Expr:
         if len(values) != 1:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from ..ir.nodes import (
@@ -141,6 +143,49 @@ def _pruned_call(call: Call, is_optional: Callable[[Call, int | str], bool]) -> 
     args = [Const(None) if arg == ABSENT else arg for arg in args]
     kwargs = {name: Const(None) if v == ABSENT else v for name, v in kwargs.items()}
     return dataclasses.replace(call, args=tuple(args), kwargs=tuple(kwargs.items()))
+
+
+def with_one_number(expr: Expr) -> Expr:
+    """A product with its numbers multiplied, if that is a short one: `a` for `2 * (a / 2)`."""
+    numbers, rest = _factors(expr)
+    if len(numbers) < 2 or rest is None:
+        return expr
+    number = math.prod(numbers, start=Fraction(1))
+    if number == 1:
+        return rest
+    if number == -1:
+        return negative(rest)
+    if number.denominator == 1:
+        return times(int(number), rest)
+    if abs(number.numerator) == 1:
+        quotient = Binary("/", rest, Const(number.denominator))
+        return quotient if number > 0 else negative(quotient)
+    return expr
+
+
+def _factors(expr: Expr) -> tuple[list[Fraction], Expr | None]:
+    """The numbers of a product, and what is left of it."""
+    match expr:
+        case Const(bool()):
+            return [], expr
+        case Const(int() | float() as value) if math.isfinite(value):
+            return [Fraction(value)], None
+        case Unary("-", operand):
+            numbers, rest = _factors(operand)
+            return [Fraction(-1), *numbers], rest
+        case Binary("/", left, Const(int() | float() as value)) if value and math.isfinite(value):
+            numbers, rest = _factors(left)
+            return [*numbers, 1 / Fraction(value)], rest
+        case Binary("*", left, right):
+            one, first = _factors(left)
+            other, second = _factors(right)
+            if first is None or second is None:
+                return one + other, second if first is None else first
+            return one + other, Binary("*", first, second)
+        case Binary("/", left, right):
+            numbers, rest = _factors(left)
+            return numbers, Binary("/", Const(1) if rest is None else rest, right)
+    return [], expr
 
 
 def _product(expr: Binary) -> Expr:

@@ -9,6 +9,7 @@ from sympy import Expr, S
 
 from ...diagnostics import Diagnostic, SpecError
 from ...ir import nodes as ir
+from ...ir.guard import FormulaError
 from ...ir.parse import parse
 from ...ir.walk import calls
 from ...render.to_formula import NoFormula, cost, is_small_number, times_grad, to_formula
@@ -90,10 +91,13 @@ class _Derivation:
         for candidate in _candidates(forward, derivative, self._x):
             try:
                 text = to_formula(times_grad(candidate, _GRAD), self._ops)
+                called = _functions(parse(text))
             except NoFormula as error:
                 reason = str(error)
+            except FormulaError as error:
+                reason = f"of sympy's derivative, {error.message}"
             else:
-                foreign = (_functions(parse(text)) - written) & _OVERFLOWING
+                foreign = (called - written) & _OVERFLOWING
                 price = cost(candidate) + _FOREIGN * len(foreign)
                 texts[text] = min(price, texts.get(text, price))
         if not texts:
