@@ -17,7 +17,7 @@ from ..ir import nodes as ir
 from ..ir.parse import FormulaError, parse
 from ..ir.walk import calls, substitute, walk
 from ..prove.report.derive import derive_vjp
-from ..render.to_formula import NoFormula, to_formula
+from ..render.to_formula import OPS_OF_SYMPY, NoFormula, to_formula
 from ..render.to_sympy import NotSymbolic, SympyReader
 from ..render.to_text import formula_text
 from ..spec.load import load_table
@@ -227,7 +227,8 @@ class _Kinks:
         self, table: Table, symbols: Mapping[str, sympy.Symbol], vjps: Mapping[str, str]
     ) -> None:
         self._reader = SympyReader(table)
-        self._ops = {op.signature.name for op in table.ops}
+        self._ops = {*OPS_OF_SYMPY.values(), "sigmoid", "sqrt"}
+        """What a condition and a factor may call."""
         self._symbols = symbols
         self._vjps = vjps
         self.found: dict[str, int | float | str] = {}

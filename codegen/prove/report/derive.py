@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from itertools import pairwise
+from typing import Any
 
 import sympy
 from sympy import Expr, S
@@ -133,7 +135,7 @@ def _tidy(derivative: Expr) -> Expr:
 def _candidates(forward: Expr, derivative: Expr, x: sympy.Symbol) -> list[Expr]:
     """The derivative, written in several ways."""
     if isinstance(derivative, sympy.Piecewise):
-        return [_by_pieces(forward, derivative, x)]
+        return [_by_pieces(forward, _by_intervals(derivative, x), x)]
     found = [derivative]
     try:
         with time_limit(SHORTENING_SECONDS):
@@ -147,6 +149,46 @@ def _candidates(forward: Expr, derivative: Expr, x: sympy.Symbol) -> list[Expr]:
     if isinstance(forward, sympy.log):
         found.append(sympy.powsimp(derivative.subs(forward.args[0], sympy.exp(_RESULT))))
     return found
+
+
+def _by_intervals(derivative: sympy.Piecewise, x: sympy.Symbol) -> sympy.Piecewise:
+    """The pieces of a function of one number, in the order of the intervals that they hold on.
+
+    sympy's own, folded out of nested ones, have conditions that cannot hold.
+    """
+    conditions = [condition for _, condition in derivative.args]
+    compared = {each for one in conditions for each in one.atoms(sympy.core.relational.Relational)}
+    borders = {number for each in compared for number in _border(each, x)}
+    if derivative.free_symbols != {x} or None in borders or not borders:
+        return derivative
+    points = sorted(borders)
+    between = [points[0] - 1, *((a + b) / 2 for a, b in pairwise(points)), points[-1] + 1]
+    values = [_piece(derivative, x, point) for point in between]
+    pieces: list[tuple[Expr, Any]] = []
+    for place, border in enumerate(points):
+        here, after = _piece(derivative, x, border), values[place + 1]
+        if values[place] == after and here == after:
+            continue
+        if here not in (values[place], after):
+            return derivative
+        pieces.append((values[place], x <= border if here == values[place] else x < border))
+    return sympy.Piecewise(*pieces, (values[-1], True), evaluate=False)
+
+
+def _border(relation: Any, x: sympy.Symbol) -> list[Expr | None]:
+    """The numbers at which a comparison changes; None if they are not known."""
+    difference = relation.lhs - relation.rhs
+    if not difference.is_polynomial(x) or sympy.degree(difference, x) > 1:
+        return [None]
+    (root,) = sympy.solve(difference, x) or [None]
+    return [root]
+
+
+def _piece(derivative: sympy.Piecewise, x: sympy.Symbol, point: Expr) -> Expr:
+    for value, condition in derivative.args:
+        if condition.subs(x, point) == sympy.true:
+            return value
+    return S.NaN
 
 
 def _by_pieces(forward: Expr, derivative: sympy.Piecewise, x: sympy.Symbol) -> Expr:
