@@ -129,7 +129,7 @@ def pulled_back(
     gradients = Gradients(program.shapes)
     for value, gradient in seeds:
         if isinstance(gradient, Name):
-            flattener.note_field(gradient.id, value)
+            flattener.conditions.note_field(gradient.id, value)
         gradients.add(value, gradient, program.shapes.of(value))
     for step in reversed(program.steps):
         if not moving & {*step.targets}:

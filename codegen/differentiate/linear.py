@@ -11,6 +11,7 @@ from ..ir.nodes import (
     Block,
     Call,
     Const,
+    Expr,
     If,
     Name,
     Node,
@@ -65,7 +66,7 @@ def reads_numbers(node: Node, names: Set[str], table: Table) -> bool:
         case Attribute():
             return False
         case Call(function, args, kwargs) if function not in HELPERS:
-            given = [*enumerate(args), *kwargs]
+            given: list[tuple[int | str, Expr]] = [*enumerate(args), *kwargs]
             return any(
                 reads_numbers(value, names, table) and _takes_numbers(function, place, table)
                 for place, value in given

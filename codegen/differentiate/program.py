@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..diagnostics import Span, SpecError
@@ -35,106 +33,22 @@ from ..ir.nodes import (
     Subscript,
     Unary,
 )
-from ..ir.simplify import simplify, truth
-from ..ir.walk import calls, children, names, substitute, with_parts
-from ..prove.inputs.kinks import is_elementwise
+from ..ir.simplify import simplify
+from ..ir.walk import with_parts
 from ..render.resolve import HELPERS, Kind, Resolver, Target, kind_of_type, kinds_of_params
 from ..render.to_text import formula_text
-from ..spec.model import Formula, OpSpec
-from ..spec.primitives import derivation_facts
+from ..spec.model import OpSpec
 from ..spec.scope import gradient_names
+from .arrays import as_op
+from .conditions import Conditions
 from .shapes import Shapes
-from .terms import NoDerivative, Undecided
+from .steps import Program, Step, depends
+from .terms import NoDerivative
 
 MOST_STEPS = 60
 
 _ARITHMETIC = {"+": "sum", "-": "difference", "*": "product", "/": "quotient"}
 _NOWHERE = Span("", 0, 0)
-
-PRIMITIVES: dict[str, tuple[str, ...]] = {
-    "np.sum": ("sum", "dim", "keepdim"),
-    "np.mean": ("mean", "dim", "keepdim"),
-    "np.max": ("amax", "dim", "keepdim"),
-    "np.amax": ("amax", "dim", "keepdim"),
-    "np.min": ("amin", "dim", "keepdim"),
-    "np.amin": ("amin", "dim", "keepdim"),
-    "np.prod": ("prod", "dim", "keepdim"),
-    "np.cumsum": ("cumsum", "dim"),
-    "np.cumprod": ("cumprod", "dim"),
-    "np.matmul": ("matmul", ""),
-    "np.dot": ("matmul", ""),
-    "np.where": ("where", "", ""),
-    "np.reshape": ("reshape", ""),
-    "np.expand_dims": ("unsqueeze", ""),
-    "np.squeeze": ("squeeze", "dim"),
-    "np.swapaxes": ("transpose", "", ""),
-    "np.concatenate": ("cat", "dim"),
-    "np.stack": ("stack", "dim"),
-    "np.flip": ("flip", "dims"),
-    "np.roll": ("roll", "shifts", "dims"),
-    "np.diagonal": ("diagonal", "offset", "dim1", "dim2"),
-    "np.trace": ("trace",),
-    "np.tril": ("tril", "diagonal"),
-    "np.triu": ("triu", "diagonal"),
-    "np.linalg.inv": ("linalg_inv",),
-    "np.linalg.det": ("linalg_det",),
-    "np.linalg.cholesky": ("linalg_cholesky",),
-    "np.linalg.solve": ("linalg_solve", ""),
-    "np.broadcast_to": ("expand", ""),
-}
-"""The ops that primitives of arrays are, with the names of their arguments behind the first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The call of one op, whose arguments are names or do not depend on what is differentiated."""
-
-    targets: tuple[str, ...]
-    value: Expr
-    op: OpSpec | None
-    """None for an operator."""
-    args: dict[str, Expr] = field(default_factory=dict)
-    """The arguments of the op, by name."""
-
-    @property
-    def is_elementwise(self) -> bool:
-        """True if each element is computed from the elements that are broadcast to its place."""
-        if self.op is None:
-            return not (isinstance(self.value, Binary) and self.value.op == "@")
-        return len(self.targets) == 1 and is_elementwise(self.op)
-
-    @property
-    def takes_larger(self) -> bool:
-        """True if the gradient of its result may be larger than that: it is only multiplied."""
-        rules = [] if self.op is None else [rule for _, rule in self.op.vjps]
-        called = [c for r in rules if isinstance(r, Formula) for c in calls(r.block)]
-        return self.is_elementwise and not any(_needs_shape(call) for call in called)
-
-
-@dataclass
-class Program:
-    """The steps of a definition along one way through its conditions."""
-
-    steps: list[Step] = field(default_factory=list)
-    constants: list[Assign] = field(default_factory=list)
-    """Assignments of what does not depend on the differentiated arguments."""
-    active: set[str] = field(default_factory=set)
-    """The names of what depends on them."""
-    shapes: Shapes = field(default_factory=lambda: Shapes([], {}))
-    complex: dict[str, bool] = field(default_factory=dict)
-    """Whether values are complex numbers; absent are those that are so if arguments are."""
-
-    still: set[str] = field(default_factory=set)
-    """Values that are taken for constants, as no output depends on them in the end."""
-
-    def moving(self, names: set[str]) -> set[str]:
-        """The values that depend on those of some names, and these."""
-        found = set(names)
-        for step in self.steps:
-            read = [step.value] if step.op is None else list(step.args.values())
-            if any(depends(expr, found) for expr in read):
-                found |= (self.active & {*step.targets}) - self.still
-        return found
 
 
 class Flattener:
@@ -152,15 +66,12 @@ class Flattener:
         """`alike` are names of the same shape, beside those that the requirements tell."""
         self._resolver = resolver
         self._kinds = dict(kinds)
-        self._assumed = assumed
-        self._is_complex = op.complex
         self._taken = {*kinds, *(o.name for o in op.signature.outputs), *gradient_names(op)}
         tensors = [name for name, kind in kinds.items() if kind == "tensor"]
-        self._arguments = set(tensors)
-        self.bound: dict[str, Expr] = {}
-        """The values that rules gave a name to."""
-        self.program = Program(
-            active=set(active), shapes=Shapes(tensors, _alike(op) | dict(alike or {}))
+        shapes = Shapes(tensors, _alike(op) | dict(alike or {}))
+        self.program = Program(active=set(active), shapes=shapes)
+        self.conditions = Conditions(
+            self.program, assumed, {*tensors}, is_complex=op.complex, target=self.target
         )
 
     def run(self, block: Block, values: Mapping[str, Expr]) -> tuple[Expr, ...]:
@@ -179,7 +90,7 @@ class Flattener:
                 case Assign():
                     self._assign(statement, known)
                 case If(test, then, otherwise):
-                    chosen = then if self.decided(self._flat(test, known)) else otherwise
+                    chosen = then if self.conditions.decided(self._flat(test, known)) else otherwise
                     found = self._statements(chosen, known)
                     if found is not None:
                         return found
@@ -206,7 +117,7 @@ class Flattener:
                 if len(named) != 1:
                     return tuple(self._flat(item, known) for item in items)
             case Conditional(test, then, otherwise):
-                chosen = then if self.decided(self._flat(test, known)) else otherwise
+                chosen = then if self.conditions.decided(self._flat(test, known)) else otherwise
                 return self._several(chosen, known, named)
             case Call():
                 return self._call(value, known, named)
@@ -273,7 +184,7 @@ class Flattener:
         step = next((s for s in self.program.steps if Name(s.targets[0]) == side), None)
         if step is not None and step.op is not None and step.op.signature.name == "abs":
             side = step.args["self"]
-            if self.is_complex(side) is not False:
+            if self.conditions.is_complex(side) is not False:
                 whole = Call("real", (Binary("*", side, Call("conj", (side,))),))
                 return self._one(self._call(whole, {}, named))
         return self._operator(Binary("*", side, side), "square", named)
@@ -316,7 +227,7 @@ class Flattener:
     def _call(
         self, call: Call, known: dict[str, Expr], named: tuple[str, ...] = ()
     ) -> tuple[Expr, ...]:
-        call = _as_op(call, self._resolver)
+        call = as_op(call, self._resolver)
         flat = dataclasses.replace(
             call,
             args=tuple(self._flat(arg, known) for arg in call.args),
@@ -356,7 +267,7 @@ class Flattener:
         self.program.constants.append(Assign((name,), value))
         self._kinds[name] = self._resolver.kind(value, self._kinds)
         self.program.shapes.name(name, value)
-        self.note_field(name, value)
+        self.conditions.note_field(name, value)
         return Name(name)
 
     def _moves(self, op: OpSpec, args: Mapping[str, Expr]) -> bool:
@@ -391,29 +302,16 @@ class Flattener:
         )
         self.program.active |= {t for t, flag in zip(targets, flags, strict=True) if flag}
         self.program.shapes.note(targets[0], value, op, args)
-        field_ = self._field(value, op, args)
+        field_ = self.conditions.field(value, op, args)
         if field_ is not None:
             self.program.complex |= dict.fromkeys(targets, field_)
         return targets
 
     def bind(self, name: str, value: Expr) -> None:
         """Learn that a rule gave a name to a value."""
-        self.bound[name] = value
+        self.conditions.bound[name] = value
         self._kinds[name] = self._resolver.kind(value, self._kinds)
-        self.note_field(name, value)
-
-    def note_field(self, name: str, value: Expr) -> None:
-        """Learn that a name is complex if a value is."""
-        is_complex = self.is_complex(value)
-        if is_complex is None:
-            self.program.complex.pop(name, None)
-        else:
-            self.program.complex[name] = is_complex
-
-    @property
-    def has_complex(self) -> bool:
-        """True if some value may be complex."""
-        return self._is_complex or True in self.program.complex.values()
+        self.conditions.note_field(name, value)
 
     def fresh(self, name: str) -> str:
         """A name that nothing else has."""
@@ -427,93 +325,6 @@ class Flattener:
         """Return whether the elements of an expression change with what is differentiated."""
         return depends(expr, self.program.active)
 
-    # ---- conditions
-
-    def decided(self, test: Expr) -> bool:
-        """Which way a condition goes. Raises Undecided."""
-        test = simplify(test)
-        known = truth(test)
-        if known is not None:
-            return known
-        match test:
-            case Unary("not", operand):
-                return not self.decided(operand)
-            case Compare("==", Binary("/", Const(int() | float() as top)), Const(0)) if top:
-                return False
-            case Logic("and", operands):
-                return all(self.decided(operand) for operand in operands)
-            case Logic("or", operands):
-                return any(self.decided(operand) for operand in operands)
-            case Compare("is not", left, right):
-                return not self.decided(Compare("is", left, right))
-            case Compare("!=", left, right):
-                return not self.decided(Compare("==", left, right))
-            case Call("is_complex", (value,)):
-                found = self.is_complex(value)
-                if found is not None:
-                    return found
-                if not isinstance(value, Name) or value.id not in self._arguments:
-                    return self._is_made_of_complex(value)
-        test = self._by_arguments(test)
-        assumed = self._assumed.get(formula_text(test))
-        if assumed is None:
-            raise Undecided(test)
-        return assumed
-
-    def known(self, test: Expr) -> bool | None:
-        """Which way a condition goes; None if that is not decided."""
-        try:
-            return self.decided(test)
-        except Undecided:
-            return None
-
-    def is_complex(self, value: Expr) -> bool | None:
-        """Return whether a value is complex; None if that depends on the arguments."""
-        match value:
-            case Name(name):
-                if not self._is_complex and name not in self.program.complex:
-                    return False if name not in self.bound else self.is_complex(self.bound[name])
-                return self.program.complex.get(name)
-            case Call():
-                with suppress(NoDerivative):
-                    target = self.target(value)
-                    return self._field(value, target.op, target.args)
-                return None if self._is_complex else False
-        return self._field(value, None, {})
-
-    def _field(self, value: Expr, op: OpSpec | None, args: Mapping[str, Expr]) -> bool | None:
-        """Whether the value of a step is complex."""
-        facts = derivation_facts()
-        if op is not None and op.signature.name in facts.making_real:
-            return False
-        if op is not None and op.signature.name in facts.making_complex:
-            return True
-        read = children(value) if op is None else args.values()
-        known = [self.is_complex(part) for part in read if not isinstance(part, Slice)]
-        return True if True in known else None if None in known else False
-
-    def _is_made_of_complex(self, value: Expr) -> bool:
-        """Return whether a value is complex, if that is so where one of the arguments is."""
-        value = self._by_arguments(value)
-        if any(call.function in derivation_facts().making_real for call in calls(value)):
-            raise Undecided(Call("is_complex", (value,)))
-        read = dict.fromkeys(name.id for name in names(value) if name.id in self._arguments)
-        return any(self.decided(Call("is_complex", (Name(name),))) for name in read)
-
-    def _by_arguments(self, test: Expr) -> Expr:
-        """An expression with the values of its names written out, down to the arguments."""
-        values = dict(self.bound)
-        values |= {made.targets[0]: made.value for made in self.program.constants}
-        for step in self.program.steps:
-            if len(step.targets) == 1:
-                values[step.targets[0]] = step.value
-            else:
-                items = (Subscript(step.value, Const(k)) for k in range(len(step.targets)))
-                values |= dict(zip(step.targets, items, strict=True))
-        while any(name.id in values for name in names(test)):
-            test = substitute(test, values)
-        return test
-
     def without_defaults(self, node: Any) -> Any:
         """A formula whose calls leave out what their ops take for granted."""
         node = with_parts(node, self.without_defaults)
@@ -522,9 +333,9 @@ class Flattener:
         meant = self._meaning(node)
         shorter = node
         while meant is not None and (shorter.args or shorter.kwargs):
-            parts = shorter.kwargs or shorter.args
-            last = {"kwargs" if shorter.kwargs else "args": parts[:-1]}
-            tried = dataclasses.replace(shorter, **last)
+            args, kwargs = shorter.args, shorter.kwargs
+            args, kwargs = (args, kwargs[:-1]) if kwargs else (args[:-1], ())
+            tried = dataclasses.replace(shorter, args=args, kwargs=kwargs)
             if self._meaning(tried) != meant:
                 break
             shorter = tried
@@ -546,67 +357,6 @@ class Flattener:
                 return params[place].type.is_optional
             return any(p.name == place and p.type.is_optional for p in params)
         return False
-
-
-def _needs_shape(call: Call) -> bool:
-    """Return whether a rule calls what takes gradients of one shape only."""
-    return call.function.endswith("_backward") or (
-        call.function.startswith("_") and call.function not in ("_itself", "_zero", "_choice")
-    )
-
-
-def depends(expr: Any, active: set[str]) -> bool:
-    """Return whether elements of some names are read as numbers, and not compared."""
-    match expr:
-        case Name(name):
-            return name in active
-        case Attribute() | Compare() | Logic() | Unary("not" | "~"):
-            return False
-        case Call(function, args, kwargs):
-            if function in HELPERS:
-                return False
-            parts = [*args, *(value for _, value in kwargs)]
-            return any(depends(part, active) for part in parts)
-        case Unary(_, operand):
-            return depends(operand, active)
-        case Binary(_, left, right):
-            return depends(left, active) or depends(right, active)
-        case Sequence(items):
-            return any(depends(item, active) for item in items)
-        case Subscript(value, _) | Star(value):
-            return depends(value, active)
-        case Conditional(_, then, otherwise):
-            return depends(then, active) or depends(otherwise, active)
-    return False
-
-
-def _as_op(call: Call, resolver: Resolver) -> Call:
-    """A primitive as the op of the table that computes it."""
-    root, _, word = call.function.partition(".")
-    if not word or root == "kernels":
-        return call
-    if call.function in PRIMITIVES:
-        function, *rest = PRIMITIVES[call.function]
-        renames = {"axis": "dim", "keepdims": "keepdim"}
-        named = [(renames.get(name, name), value) for name, value in call.kwargs]
-        for name, value in zip(rest, call.args[1:], strict=False):
-            if name:
-                named.append((name, value))
-        if "keepdim" in dict(named) and "dim" not in dict(named):
-            named.append(("dim", Const(None)))
-        args = call.args[: 1 + sum(not name for name in rest)]
-        return Call(function, args, tuple(named), span=call.span)
-    found = _elementwise(call.function, resolver)
-    return call if found is None else dataclasses.replace(call, function=found)
-
-
-def _elementwise(function: str, resolver: Resolver) -> str | None:
-    """The op that is one primitive of its arguments: `exp` for `np.exp`."""
-    for op in resolver.table.ops:
-        params = tuple(Name(p.name) for p in op.signature.params)
-        if op.forward is not None and op.forward.block.expression == Call(function, params):
-            return op.signature.name
-    return None
 
 
 def _alike(op: OpSpec) -> dict[str, str]:

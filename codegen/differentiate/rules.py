@@ -32,7 +32,8 @@ from ..spec.model import (
     OpSpec,
 )
 from ..spec.scope import gradient_names
-from .program import Flattener, Step, depends
+from .program import Flattener
+from .steps import Step, depends
 from .terms import (
     ABSENT,
     NoDerivative,
@@ -59,7 +60,7 @@ class Rules:
         self._program = flattener.program
         self._moving = moving
         """The values that depend on what is differentiated by."""
-        self._is_complex = flattener.has_complex
+        self._is_complex = flattener.conditions.has_complex
         self._bind = bind
         """Give a value a name, and return what stands for it."""
 
@@ -109,7 +110,7 @@ class Rules:
         return expr if self._is_real(expr) else conjugated(expr)
 
     def _is_real(self, expr: Expr) -> bool:
-        return not self._is_complex or self._flattener.is_complex(expr) is False
+        return not self._is_complex or self._flattener.conditions.is_complex(expr) is False
 
     def in_field_of(self, value: Expr, gradient: Expr) -> Expr:
         """A gradient of a value, which is real if that is."""
@@ -285,7 +286,7 @@ class Rules:
                     items = _items(made, len(targets))
                     known |= dict(zip(targets, items, strict=True))
                 case If(test, then, otherwise):
-                    chosen = self._flattener.decided(self._test(test, known))
+                    chosen = self._flattener.conditions.decided(self._test(test, known))
                     found = self._run(then if chosen else otherwise, known)
                     if found is not None:
                         return found
@@ -299,14 +300,14 @@ class Rules:
     def _value(self, expr: Expr, known: Mapping[str, Expr]) -> Expr:
         value = self._decided(expr, known)
         value = substitute(value, known)
-        value = of_reals(value, self._flattener.is_complex)
+        value = of_reals(value, self._flattener.conditions.is_complex)
         return pruned(simplify(self._shaped(value)), self._flattener.is_optional)
 
     def _decided(self, expr: Expr, known: Mapping[str, Expr]) -> Expr:
         """An expression with its conditions on structure decided, where that is known."""
         if isinstance(expr, Conditional):
             test = self._test(expr.test, known)
-            goes = self._flattener.known(test)
+            goes = self._flattener.conditions.known(test)
             if goes is not None:
                 return self._decided(expr.then if goes else expr.otherwise, known)
         decided: Expr = with_parts(expr, lambda part: self._decided(part, known))

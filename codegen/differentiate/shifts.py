@@ -14,7 +14,7 @@ from typing import TypeAlias
 from ..ir.nodes import Binary, Call, Const, Expr, Name, Sequence, Unary
 from ..render.to_text import formula_text
 from ..spec.model import OpSpec
-from .program import Program, Step, depends
+from .steps import Program, Step, depends
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,13 +77,24 @@ class DerivationFacts:
 
     making_real: frozenset[str]
     making_complex: frozenset[str]
+    as_large_as_first: frozenset[str]
+    reducing: frozenset[str]
+    arrays: Mapping[str, tuple[str, ...]]
+    """The op that each primitive is, with the names of its arguments behind the first; empty for
+    those by position."""
 
 
 @functools.cache
 def derivation_facts() -> DerivationFacts:
     """Read the section `differentiation`."""
-    table = _table()["differentiation"]
-    return DerivationFacts(**{key: frozenset(words.split()) for key, words in table.items()})
+    sets = dict(_table()["differentiation"])
+    arrays = {
+        primitive: tuple(word.strip().removeprefix("-") for word in words.split(","))
+        for primitive, words in sets.pop("arrays").items()
+    }
+    return DerivationFacts(
+        **{key: frozenset(words.split()) for key, words in sets.items()}, arrays=arrays
+    )
 
 
 def _names(by_root: dict[str, str]) -> Iterator[str]:
