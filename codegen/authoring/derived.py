@@ -205,7 +205,8 @@ def kinks_of(op: OpSpec, table: Table, vjps: Mapping[str, str]) -> dict[str, int
     """
     params = [p for p in op.signature.params if p.type.base in ("Tensor", "Scalar", "float", "int")]
     symbols = {p.name: sympy.Symbol(p.name, real=True) for p in params}
-    forward = None if any(p.type.is_list for p in params) else _forward(op, table, symbols)
+    is_one_number = not any(p.type.is_list or p.type.is_optional for p in params)
+    forward = _forward(op, table, symbols) if is_one_number else None
     if forward is None:
         return {}
     kinks = _Kinks(table, symbols, vjps)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from ..auto import ELEMENTWISE, KERNEL, NO_GRADIENT, refused
 from ..diagnostics import SpecError
@@ -149,8 +149,11 @@ def is_elementwise_definition(op: OpSpec, table: Table) -> bool:
     return all(_is_elementwise(node, table) for node in walk(formula.block))
 
 
-def _is_elementwise(node: Node, table: Table) -> bool:
-    """Return whether a part of a formula computes element by element, as far as it computes."""
+def _is_elementwise(node: Node, table: Table, within: Set[str] = frozenset()) -> bool:
+    """Return whether a part of a formula computes element by element, as far as it computes.
+
+    `within` are the composites that it is a part of: their overloads may call each other.
+    """
     match node:
         case Binary("@") | Subscript() | Attribute():
             return False
@@ -160,15 +163,18 @@ def _is_elementwise(node: Node, table: Table) -> bool:
                 is_known = known is not None and known.is_elementwise
                 return is_known or function in code_facts().pointwise
             ops = [o for o in table.overloads(function) if len(o.signature.params) >= len(args)]
-            alike = [_is_elementwise_op(op, table) for op in ops]
+            alike = [_is_elementwise_op(op, table, within) for op in ops]
             return function in HELPERS or (bool(alike) and all(alike))
     return True
 
 
-def _is_elementwise_op(op: OpSpec, table: Table) -> bool:
+def _is_elementwise_op(op: OpSpec, table: Table, within: Set[str]) -> bool:
     if op.composite is None:
         return is_elementwise(op)
-    return all(_is_elementwise(node, table) for node in walk(op.composite.block))
+    if op.name in within:
+        return False
+    inside = within | {op.name}
+    return all(_is_elementwise(node, table, inside) for node in walk(op.composite.block))
 
 
 def _is_data(op: OpSpec, param: str) -> bool:

@@ -291,7 +291,9 @@ class Rules:
                     if found is not None:
                         return found
                 case Return(value):
-                    return self._value(value, known)
+                    found = self._value(value, known)
+                    is_zero = isinstance(found, Call) and found.function == "_zero"
+                    return ABSENT if is_zero else found
         return None
 
     def _test(self, test: Expr, known: Mapping[str, Expr]) -> Expr:

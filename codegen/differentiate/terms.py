@@ -98,10 +98,18 @@ def pruned(expr: Expr, is_optional: Callable[[Call, int | str], bool]) -> Expr:
     match expr:
         case Unary("-", Const(0) as zero):
             return zero
+        case Unary("-", Call("_zero")):
+            return ABSENT
         case Unary("-", operand):
             return negative(pruned(operand, is_optional))
         case Unary("not", Const(value)):
             return Const(not value)
+        case Binary("+" | "-" | "*" | "/", Call("_zero"), _) | Binary("*", _, Call("_zero")):
+            zero_first = isinstance(expr.left, Call) and expr.left.function == "_zero"
+            left, right = (ABSENT, expr.right) if zero_first else (expr.left, ABSENT)
+            return pruned(Binary(expr.op, left, right), is_optional)
+        case Binary("+" | "-" as op, left, Call("_zero")):
+            return pruned(Binary(op, left, ABSENT), is_optional)
         case Binary("+", left, right):
             return added([pruned(left, is_optional), pruned(right, is_optional)])
         case Binary("-", left, right):

@@ -118,6 +118,8 @@ def _symbols(spec: OpSpec) -> dict[str, sympy.Symbol]:
     for param in spec.signature.params:
         if param.type.base not in ("Tensor", "Scalar", "float", "int") or param.type.is_list:
             continue
+        if param.type.is_optional:  # the definition may go another way without it
+            continue
         low, high = domain.bounds(param.name, [c for n, c in spec.domain if n == param.name])
         sign = {"positive": True} if low >= 0 else {"negative": True} if high <= 0 else {}
         symbols[param.name] = sympy.Symbol(param.name, real=True, **sign)
