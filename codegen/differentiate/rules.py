@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Any
 
+from ..emit.absent import is_placement
 from ..ir.nodes import (
     Assign,
     Attribute,
@@ -230,11 +232,17 @@ class Rules:
             return ABSENT
         moving = {p.name: _moved(step.args[p.name], tangents) for p in op.signature.tensor_params}
         match rule:
+            case Formula() if _places_several(op):
+                return self._pushed_alike(step, op, moving)
             case Formula():
                 values = self._values(step, op)
                 values |= {f"{name}_p": step.args[name] for name in moving}
                 values |= {f"{name}_t": tangent for name, tangent in moving.items()}
-                return self._inlined(_asking_primals(rule.block, moving.keys()), values)
+                there = {f"{name}_t" for name, tangent in moving.items() if tangent != ABSENT}
+                block = _with_zeros(
+                    _asking_primals(rule.block, moving.keys()), there, moving.keys()
+                )
+                return self._inlined(block, values)
             case AutoLinear():
                 return self._pushed_alike(step, op, moving)
             case AutoElementwise():
@@ -334,6 +342,33 @@ def _asking_primals(block: Block, params: Iterable[str]) -> Block:
         return with_parts(node, asked)
 
     found: Block = asked(block)
+    return found
+
+
+def _places_several(op: OpSpec) -> bool:
+    """Return whether an op puts elements of several arguments in places: tangents as they are."""
+    moving = op.differentiable_params
+    return len(moving) > 1 and op.signature.name != "where" and is_placement(op, moving)
+
+
+def _with_zeros(block: Block, there: Set[str], params: Iterable[str]) -> Block:
+    """A JVP whose calls of several tangents get zeros for those that are absent.
+
+    Such an op puts elements in places. A choice by `where` needs no zeros: a number will do.
+    """
+    zeros = {f"{name}_t": Call("_zero", (Name(name),)) for name in params}
+
+    def filled(node: Any) -> Any:
+        node = with_parts(node, filled)
+        if isinstance(node, Call) and node.function != "where":
+            given = [*node.args, *(value for _, value in node.kwargs)]
+            if any(Name(name) in given for name in there):
+                absent = {name: zero for name, zero in zeros.items() if name not in there}
+                args = tuple(absent.get(a.id, a) if isinstance(a, Name) else a for a in node.args)
+                return dataclasses.replace(node, args=args)
+        return node
+
+    found: Block = filled(block)
     return found
 
 

@@ -158,11 +158,13 @@ def _by_intervals(derivative: sympy.Piecewise, x: sympy.Symbol) -> sympy.Piecewi
 
     sympy's own, folded out of nested ones, have conditions that cannot hold.
     """
+    if len(derivative.args) < 3 or derivative.free_symbols != {x}:
+        return derivative
     conditions = [condition for _, condition in derivative.args]
     compared = {each for one in conditions for each in one.atoms(sympy.core.relational.Relational)}
     borders = {number for each in compared for number in _border(each, x)}
     points = sorted(border for border in borders if border is not None)
-    if len(conditions) < 3 or derivative.free_symbols != {x} or None in borders or not points:
+    if None in borders or not points:
         return derivative
     between = [points[0] - 1, *((a + b) / 2 for a, b in pairwise(points)), points[-1] + 1]
     values = [_piece(derivative, x, point) for point in between]
