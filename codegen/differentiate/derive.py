@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence, Set
 from ..emit.record import reduced_params
 from ..ir import nodes as ir
 from ..ir.nodes import Assign, Block, Call, Expr, Name, Return, Stmt
+from ..render.masked import with_slopes
 from ..render.resolve import Resolver
 from ..spec.model import Constant, NonDifferentiable, OpSpec, Table
 from ..spec.scope import gradient_names
 from .derivation import Derivation, pulled_back
-from .masked import with_slopes
 from .program import Flattener, kinds_of
 from .rules import Rules
 from .shifts import cancelling

@@ -25,12 +25,12 @@ from ..ir.nodes import (
     Subscript,
 )
 from ..ir.walk import assigned_names
+from ..render.masked import with_slopes
 from ..render.resolve import Resolver, kind_of_type
 from ..spec.model import AutoElementwise, AutoLinear, Formula, NotImplementedYet, OpSpec, Table
 from ..spec.scope import gradient_names
 from .derivation import Derivation, pulled_back
 from .linear import with_shapes_of
-from .masked import with_slopes
 from .program import Flattener, kinds_of
 from .terms import ABSENT, NoDerivative, negative
 from .ways import absent, every_way

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from ..differentiate.masked import with_slopes
 from ..ir.nodes import Block, Call
 from ..ir.walk import assignments
+from ..render.masked import with_slopes
 from ..render.resolve import Kind, Resolver
 from ..spec.model import Formula
 

@@ -82,7 +82,7 @@ def _numbers(branch: Expr, read: list[str], table: Table) -> Mapping[str, float]
     """Numbers at which a branch has a value and slopes; None if none are found."""
     import sympy  # only when a branch needs a number
 
-    from ..render.to_sympy import NotSymbolic, SympyReader
+    from .to_sympy import NotSymbolic, SympyReader
 
     symbols = {name.id: sympy.Symbol(name.id, real=True) for name in names(branch)}
     others = {s: sympy.Rational(3, 4) for name, s in symbols.items() if name not in read}
