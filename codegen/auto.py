@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from .diagnostics import Diagnostic, Span, SpecError
@@ -42,6 +43,10 @@ KERNEL = "kernel"
 """The key of the definition with names for the values that derived VJPs share with it."""
 
 
+KINKS = "kinks"
+"""The key of what derived rules take where pieces meet, as JSON, of an entry without any rule."""
+
+
 def fill_in(table: Table, everything: Table, known: Derivations) -> Table:
     """The table with every `auto` replaced by a rule.
 
@@ -66,6 +71,8 @@ def derived_rules(op: OpSpec, filled: OpSpec) -> Derived:
     found = [(name, _word(rules[name])) for name in automatic_rules(op) if name in rules]
     if op.kernel is None and filled.kernel is not None:
         found.append((KERNEL, filled.kernel.text))
+    if _finds_kinks(op):
+        found.append((KINKS, json.dumps(filled.kinks)))
     return tuple(found)
 
 
@@ -78,7 +85,7 @@ def _word(rule: Rule | TangentRule) -> str:
 def derivation_digest(op: OpSpec, everything: Table, derived: Derived) -> str:
     """Digest rules and all that they were derived from: what the op and those it calls say."""
     read: dict[str, str] = {}
-    stack = [op]
+    stack = [op, *(o for name in _called_by_rules(op) for o in everything.overloads(name))]
     while stack:
         each = stack.pop()
         definition = each.definition
@@ -89,6 +96,13 @@ def derivation_digest(op: OpSpec, everything: Table, derived: Derived) -> str:
             stack += (other for name in called for other in everything.overloads(name))
     digest = hashlib.sha256(repr((sorted(read.values()), derived)).encode())
     return f"sha256:{digest.hexdigest()[:32]}"
+
+
+def _called_by_rules(op: OpSpec) -> Iterator[str]:
+    """The ops that the rules of an entry call: others may be derived by differentiating these."""
+    for _, rule in (*op.vjps, *op.jvps):
+        if isinstance(rule, Formula):
+            yield from (call.function for call in calls(rule.block))
 
 
 class _Filling:
@@ -106,8 +120,9 @@ class _Filling:
         if op.name not in self._filled:
             self._filled[op.name] = op  # ops do not call themselves; overloads may look so
             definition = op.definition
-            for call in () if definition is None else calls(definition.block):
-                for other in self._everything.overloads(call.function):
+            called = () if definition is None else calls(definition.block)
+            for name in (*(call.function for call in called), *_called_by_rules(op)):
+                for other in self._everything.overloads(name):
                     self.filled(other)
             self._filled[op.name] = self._derived(self._completed(op))
         return self._filled[op.name]
@@ -128,9 +143,8 @@ class _Filling:
         return op
 
     def _derived(self, op: OpSpec) -> OpSpec:
-        texts = {
-            n: t for n in (*automatic_rules(op), KERNEL) if (t := self._known.get((op.name, n)))
-        }
+        keys = (*automatic_rules(op), KERNEL, KINKS)
+        texts = {n: t for n in keys if (t := self._known.get((op.name, n)))}
         if not texts.keys() >= {*automatic_rules(op)}:
             from .differentiate.choose import derive  # sympy: only when something is to be derived
 
@@ -150,7 +164,12 @@ class _Filling:
         if KERNEL in texts and op.forward is not None:
             kernel = _formula(texts[KERNEL], op.forward.spans[0])
         found = dataclasses.replace(op, vjps=tuple(vjps), jvps=tuple(jvps), kernel=kernel)
-        return self._with_kinks(found) if _has_no_rule(op) and not op.kinks else found
+        if not _finds_kinks(op):
+            return found
+        if KINKS in texts:
+            kinks = tuple((condition, factor) for condition, factor in json.loads(texts[KINKS]))
+            return dataclasses.replace(found, kinks=kinks)
+        return self._with_kinks(found)
 
     def _with_kinks(self, op: OpSpec) -> OpSpec:
         """The op with what its derived rules take where pieces of the definition meet."""
@@ -172,6 +191,11 @@ def _has_no_rule(op: OpSpec) -> bool:
     """Return whether an entry leaves all rules to the generator."""
     rules = [rule for _, rule in (*op.vjps, *op.jvps)]
     return all(isinstance(rule, Auto) and not rule.is_given for rule in rules)
+
+
+def _finds_kinks(op: OpSpec) -> bool:
+    """Return whether the kinks of an entry are what its derived rules take."""
+    return _has_no_rule(op) and not op.kinks
 
 
 def _vjp(text: str, rule: Auto) -> Rule:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from .diagnostics import SpecError
-from .differentiate.program import as_op
+from .differentiate.arrays import as_op
 from .emit.batching import BatchFunction, as_composite
 from .emit.package import GeneratedPackage, PackageBuilder
 from .ir.nodes import Attribute, Call, Const, Node

@@ -17,7 +17,7 @@ from ..ir import nodes as ir
 from ..ir.parse import FormulaError, parse
 from ..ir.walk import calls, substitute, walk
 from ..prove.report.derive import derive_vjp
-from ..render.to_formula import NoFormula, to_formula
+from ..render.to_formula import OPS_OF_SYMPY, NoFormula, to_formula
 from ..render.to_sympy import NotSymbolic, SympyReader
 from ..render.to_text import formula_text
 from ..spec.load import load_table
@@ -205,7 +205,8 @@ def kinks_of(op: OpSpec, table: Table, vjps: Mapping[str, str]) -> dict[str, int
     """
     params = [p for p in op.signature.params if p.type.base in ("Tensor", "Scalar", "float", "int")]
     symbols = {p.name: sympy.Symbol(p.name, real=True) for p in params}
-    forward = None if any(p.type.is_list for p in params) else _forward(op, table, symbols)
+    is_one_number = not any(p.type.is_list or p.type.is_optional for p in params)
+    forward = _forward(op, table, symbols) if is_one_number else None
     if forward is None:
         return {}
     kinks = _Kinks(table, symbols, vjps)
@@ -213,8 +214,9 @@ def kinks_of(op: OpSpec, table: Table, vjps: Mapping[str, str]) -> dict[str, int
     return kinks.found
 
 
-_STEP = sympy.Rational(1, 10**6)
-_CLOSE = 1e-3
+_STEP = sympy.Rational(1, 10**40)
+_DIGITS = 60
+_CLOSE = sympy.Rational(1, 10**30)
 _ELSEWHERE = sympy.Rational(3, 5)
 """The value of arguments that a breakpoint does not name."""
 
@@ -226,7 +228,8 @@ class _Kinks:
         self, table: Table, symbols: Mapping[str, sympy.Symbol], vjps: Mapping[str, str]
     ) -> None:
         self._reader = SympyReader(table)
-        self._ops = {op.signature.name for op in table.ops}
+        self._ops = {*OPS_OF_SYMPY.values(), "sigmoid", "sqrt"}
+        """What a condition and a factor may call."""
         self._symbols = symbols
         self._vjps = vjps
         self.found: dict[str, int | float | str] = {}
@@ -291,13 +294,14 @@ class _Kinks:
             names = {name: at.get(s, _ELSEWHERE) for name, s in self._symbols.items()}
             try:
                 sides.append([self._value(text, names) for text in self._vjps.values()])
-            except (NotSymbolic, TypeError):
+            except (NotSymbolic, TypeError, ValueError):
                 return False
         return all(abs(a - b) < _CLOSE * (1 + abs(a)) for a, b in zip(*sides, strict=True))
 
-    def _value(self, text: str, names: Mapping[str, sympy.Expr]) -> float:
+    def _value(self, text: str, names: Mapping[str, sympy.Expr]) -> sympy.Float:
         """A VJP at numbers; one that reads `result` is not asked for."""
-        return float(self._reader.block(parse(text), {**names, "grad": sympy.S.One}))
+        value = self._reader.block(parse(text), {**names, "grad": sympy.S.One})
+        return sympy.Float(sympy.sympify(value).evalf(_DIGITS), _DIGITS)
 
     def _numbers_for(self, names: dict[str, Any], border: sympy.Expr) -> list[dict[str, Any]]:
         """The names with some numbers for those among the arguments that set the border."""

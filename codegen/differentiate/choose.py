@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from ..auto import ELEMENTWISE, KERNEL, NO_GRADIENT, refused
 from ..diagnostics import SpecError
+from ..ir.guard import FormulaError, check_size
 from ..ir.nodes import Attribute, Binary, Block, Call, Node, Subscript
-from ..ir.parse import parse
 from ..ir.walk import assigned_names, walk
 from ..prove.inputs.kinks import is_elementwise
 from ..prove.report import derive as by_sympy
@@ -17,8 +17,8 @@ from ..render.to_text import block_text
 from ..spec.model import Auto, NonDifferentiable, OpSpec, Table
 from ..spec.primitives import code_facts, primitives
 from .derive import derive_jvp, derive_vjp, with_names
-from .masked import with_slopes
 from .terms import NoDerivative
+from .transpose import jvp_from_vjps, vjp_from_jvps
 
 
 def derive(op: OpSpec, table: Table) -> dict[str, str]:
@@ -26,12 +26,16 @@ def derive(op: OpSpec, table: Table) -> dict[str, str]:
 
     With them, under `kernel`, may come the definition with names for what the VJPs share with it.
     """
+    outputs = [name for name, rule in op.jvps if isinstance(rule, Auto)]
     asked = {name: rule for names, rule in op.vjps if isinstance(rule, Auto) for name in names}
     found = {}
-    if is_elementwise_definition(op, table):
-        found = {name: _by_sympy(op, table, name, rule) for name, rule in asked.items()}
+    if is_elementwise_definition(op, table) and not op.complex:
+        found = {
+            name: _by_sympy(op, table, name, rule, can_transpose=not outputs)
+            for name, rule in asked.items()
+        }
     else:
-        found = _by_steps(op, table, asked)
+        found = _by_steps(op, table, asked, can_transpose=not outputs)
     gradients = {
         name: NonDifferentiable(op.span) for name, text in found.items() if text == NO_GRADIENT
     }
@@ -40,49 +44,91 @@ def derive(op: OpSpec, table: Table) -> dict[str, str]:
     if differentiated.differentiable_params:
         for output, tangent_rule in op.jvps:
             if isinstance(tangent_rule, Auto):
-                found[output] = _jvp(differentiated, table, output, tangent_rule)
+                found[output] = _jvp(differentiated, table, output, tangent_rule, not asked)
     return found
 
 
-def _by_sympy(op: OpSpec, table: Table, param: str, rule: Auto) -> str:
-    tensors = {p.name for p in op.signature.tensor_params}
+def _by_sympy(op: OpSpec, table: Table, param: str, rule: Auto, *, can_transpose: bool) -> str:
+    """The VJP of an elementwise definition; that which the JVP belongs to, if it has no slope."""
     try:
-        block = parse(by_sympy.derive_vjp(op, table, param))
-        return block_text(with_slopes(block, tensors, table))
+        text = by_sympy.derive_vjp(op, table, param)
+        check_size(text)
+        return text
     except SpecError as error:
         reason = error.diagnostics[0].message.partition("derived: ")[2]
+    except FormulaError as error:
+        reason = f"of sympy's derivative, {error.message}"
     try:
         found = derive_vjp(op, table, param)
     except NoDerivative:
+        if can_transpose:
+            return _transposed(op, table, param, rule, NoDerivative(reason))
         raise refused(op, param, rule, reason) from None
     return NO_GRADIENT if found is None else block_text(found)
 
 
-def _by_steps(op: OpSpec, table: Table, asked: Mapping[str, Auto]) -> dict[str, str]:
-    """The VJPs, in which the same values have the same names, and the definition with these."""
+def _by_steps(
+    op: OpSpec, table: Table, asked: Mapping[str, Auto], *, can_transpose: bool
+) -> dict[str, str]:
+    """The VJPs, in which the same values have the same names, and the definition with these.
+
+    Where the definition has no derivative, the VJPs are those that the JVPs belong to.
+    """
     blocks: dict[str, Block | None] = {}
+    found: dict[str, str] = {}
     named: set[str] = set()
     for again in (False, True):
         for param, rule in asked.items():
             try:
-                blocks[param] = None if _is_data(op, param) else derive_vjp(op, table, param, named)
+                block = None if _is_data(op, param) else derive_vjp(op, table, param, named)
+                found[param] = NO_GRADIENT if block is None else _text(block)
+                blocks[param] = block
             except NoDerivative as error:
+                if can_transpose:
+                    return {
+                        name: _transposed(op, table, name, asked[name], error) for name in asked
+                    }
                 raise refused(op, param, rule, str(error)) from None
         if not again:
             made = [block for block in blocks.values() if block is not None]
             named = {name for block in made for name in assigned_names(block)}
-    found = {p: NO_GRADIENT if b is None else block_text(b) for p, b in blocks.items()}
     kernel = with_names(op, table, named) if op.kernel is None else None
     return found if kernel is None else found | {KERNEL: block_text(kernel)}
 
 
-def _jvp(op: OpSpec, table: Table, output: str, rule: Auto) -> str:
-    if is_elementwise_definition(op, table):
+def _text(block: Block) -> str:
+    """The text of a derived rule. Raises NoDerivative if nobody would read it."""
+    text = block_text(block)
+    try:
+        check_size(text)
+    except FormulaError as error:
+        raise NoDerivative(f"of what is derived, {error.message}") from None
+    return text
+
+
+def _transposed(op: OpSpec, table: Table, param: str, rule: Auto, why: NoDerivative) -> str:
+    """The VJP that the JVPs belong to."""
+    try:
+        found = None if _is_data(op, param) else vjp_from_jvps(op, table, param)
+        return NO_GRADIENT if found is None else _text(found)
+    except NoDerivative as error:
+        raise refused(op, param, rule, f"{why}, and {error}") from None
+
+
+def _jvp(op: OpSpec, table: Table, output: str, rule: Auto, can_transpose: bool) -> str:
+    """The JVP of an output; that which the VJPs belong to, if the definition has no derivative."""
+    if is_elementwise_definition(op, table) and not op.complex:
         return ELEMENTWISE
     try:
-        return block_text(derive_jvp(op, table, output, op.differentiable_params))
+        return _text(derive_jvp(op, table, output, op.differentiable_params))
     except NoDerivative as error:
-        raise refused(op, output, rule, str(error)) from None
+        why = error
+    try:
+        if can_transpose:
+            return _text(jvp_from_vjps(op, table, output))
+    except NoDerivative as error:
+        raise refused(op, output, rule, f"{why}, and {error}") from None
+    raise refused(op, output, rule, str(why))
 
 
 def is_elementwise_definition(op: OpSpec, table: Table) -> bool:
@@ -103,8 +149,11 @@ def is_elementwise_definition(op: OpSpec, table: Table) -> bool:
     return all(_is_elementwise(node, table) for node in walk(formula.block))
 
 
-def _is_elementwise(node: Node, table: Table) -> bool:
-    """Return whether a part of a formula computes element by element, as far as it computes."""
+def _is_elementwise(node: Node, table: Table, within: Set[str] = frozenset()) -> bool:
+    """Return whether a part of a formula computes element by element, as far as it computes.
+
+    `within` are the composites that it is a part of: their overloads may call each other.
+    """
     match node:
         case Binary("@") | Subscript() | Attribute():
             return False
@@ -114,15 +163,18 @@ def _is_elementwise(node: Node, table: Table) -> bool:
                 is_known = known is not None and known.is_elementwise
                 return is_known or function in code_facts().pointwise
             ops = [o for o in table.overloads(function) if len(o.signature.params) >= len(args)]
-            alike = [_is_elementwise_op(op, table) for op in ops]
+            alike = [_is_elementwise_op(op, table, within) for op in ops]
             return function in HELPERS or (bool(alike) and all(alike))
     return True
 
 
-def _is_elementwise_op(op: OpSpec, table: Table) -> bool:
+def _is_elementwise_op(op: OpSpec, table: Table, within: Set[str]) -> bool:
     if op.composite is None:
         return is_elementwise(op)
-    return all(_is_elementwise(node, table) for node in walk(op.composite.block))
+    if op.name in within:
+        return False
+    inside = within | {op.name}
+    return all(_is_elementwise(node, table, inside) for node in walk(op.composite.block))
 
 
 def _is_data(op: OpSpec, param: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..diagnostics import Span, SpecError
@@ -34,102 +33,22 @@ from ..ir.nodes import (
     Subscript,
     Unary,
 )
-from ..ir.simplify import simplify, truth
-from ..ir.walk import calls, names, substitute
-from ..prove.inputs.kinks import is_elementwise
+from ..ir.simplify import simplify
+from ..ir.walk import with_parts
 from ..render.resolve import HELPERS, Kind, Resolver, Target, kind_of_type, kinds_of_params
 from ..render.to_text import formula_text
-from ..spec.model import Formula, OpSpec
+from ..spec.model import OpSpec
+from ..spec.scope import gradient_names
+from .arrays import as_op
+from .conditions import Conditions
 from .shapes import Shapes
-from .terms import NoDerivative, Undecided
+from .steps import Program, Step, depends
+from .terms import NoDerivative
 
 MOST_STEPS = 60
 
-_MAKING_REAL = frozenset({"abs", "angle", "view_as_real", "real", "imag", "linalg_vector_norm"})
-
 _ARITHMETIC = {"+": "sum", "-": "difference", "*": "product", "/": "quotient"}
 _NOWHERE = Span("", 0, 0)
-
-PRIMITIVES: dict[str, tuple[str, ...]] = {
-    "np.sum": ("sum", "dim", "keepdim"),
-    "np.mean": ("mean", "dim", "keepdim"),
-    "np.max": ("amax", "dim", "keepdim"),
-    "np.amax": ("amax", "dim", "keepdim"),
-    "np.min": ("amin", "dim", "keepdim"),
-    "np.amin": ("amin", "dim", "keepdim"),
-    "np.prod": ("prod", "dim", "keepdim"),
-    "np.cumsum": ("cumsum", "dim"),
-    "np.cumprod": ("cumprod", "dim"),
-    "np.matmul": ("matmul", ""),
-    "np.dot": ("matmul", ""),
-    "np.where": ("where", "", ""),
-    "np.reshape": ("reshape", ""),
-    "np.ravel": ("flatten",),
-    "np.expand_dims": ("unsqueeze", ""),
-    "np.squeeze": ("squeeze", "dim"),
-    "np.swapaxes": ("transpose", "", ""),
-    "np.concatenate": ("cat", "dim"),
-    "np.stack": ("stack", "dim"),
-    "np.flip": ("flip", "dims"),
-    "np.roll": ("roll", "shifts", "dims"),
-    "np.diagonal": ("diagonal", "offset", "dim1", "dim2"),
-    "np.trace": ("trace",),
-    "np.tril": ("tril", "diagonal"),
-    "np.triu": ("triu", "diagonal"),
-    "np.linalg.inv": ("linalg_inv",),
-    "np.linalg.det": ("linalg_det",),
-    "np.linalg.cholesky": ("linalg_cholesky",),
-    "np.linalg.solve": ("linalg_solve", ""),
-    "np.broadcast_to": ("expand", ""),
-}
-"""The ops that primitives of arrays are, with the names of their arguments behind the first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The call of one op, whose arguments are names or do not depend on what is differentiated."""
-
-    targets: tuple[str, ...]
-    value: Expr
-    op: OpSpec | None
-    """None for an operator."""
-    args: dict[str, Expr] = field(default_factory=dict)
-    """The arguments of the op, by name."""
-
-    @property
-    def is_elementwise(self) -> bool:
-        """True if each element is computed from the elements that are broadcast to its place."""
-        if self.op is None:
-            return not (isinstance(self.value, Binary) and self.value.op == "@")
-        return len(self.targets) == 1 and is_elementwise(self.op)
-
-    @property
-    def takes_larger(self) -> bool:
-        """True if the gradient of its result may be larger than that: it is only multiplied."""
-        rules = [] if self.op is None else [rule for _, rule in self.op.vjps]
-        called = [c for r in rules if isinstance(r, Formula) for c in calls(r.block)]
-        return self.is_elementwise and not any(_needs_shape(call) for call in called)
-
-
-@dataclass
-class Program:
-    """The steps of a definition along one way through its conditions."""
-
-    steps: list[Step] = field(default_factory=list)
-    constants: list[Assign] = field(default_factory=list)
-    """Assignments of what does not depend on the differentiated arguments."""
-    active: set[str] = field(default_factory=set)
-    """The names of what depends on them."""
-    shapes: Shapes = field(default_factory=lambda: Shapes([], {}))
-
-    def moving(self, names: set[str]) -> set[str]:
-        """The values that depend on those of some names, and these."""
-        found = set(names)
-        for step in self.steps:
-            read = [step.value] if step.op is None else list(step.args.values())
-            if any(depends(expr, found) for expr in read):
-                found |= self.active & {*step.targets}
-        return found
 
 
 class Flattener:
@@ -142,17 +61,18 @@ class Flattener:
         active: set[str],
         assumed: Mapping[str, bool],
         op: OpSpec,
+        alike: Mapping[str, str] | None = None,
     ) -> None:
+        """`alike` are names of the same shape, beside those that the requirements tell."""
         self._resolver = resolver
         self._kinds = dict(kinds)
-        self._assumed = assumed
-        self._is_complex = op.complex
-        self._taken = set(kinds)
+        self._taken = {*kinds, *(o.name for o in op.signature.outputs), *gradient_names(op)}
         tensors = [name for name, kind in kinds.items() if kind == "tensor"]
-        self._arguments = set(tensors)
-        self.bound: dict[str, Expr] = {}
-        """The values that rules gave a name to."""
-        self.program = Program(active=set(active), shapes=Shapes(tensors, _alike(op)))
+        shapes = Shapes(tensors, _alike(op) | dict(alike or {}))
+        self.program = Program(active=set(active), shapes=shapes)
+        self.conditions = Conditions(
+            self.program, assumed, {*tensors}, is_complex=op.complex, target=self.target
+        )
 
     def run(self, block: Block, values: Mapping[str, Expr]) -> tuple[Expr, ...]:
         """Take the steps of a block, with the values of its names; return what it returns."""
@@ -170,7 +90,7 @@ class Flattener:
                 case Assign():
                     self._assign(statement, known)
                 case If(test, then, otherwise):
-                    chosen = then if self.decided(self._flat(test, known)) else otherwise
+                    chosen = then if self.conditions.decided(self._flat(test, known)) else otherwise
                     found = self._statements(chosen, known)
                     if found is not None:
                         return found
@@ -197,7 +117,7 @@ class Flattener:
                 if len(named) != 1:
                     return tuple(self._flat(item, known) for item in items)
             case Conditional(test, then, otherwise):
-                chosen = then if self.decided(self._flat(test, known)) else otherwise
+                chosen = then if self.conditions.decided(self._flat(test, known)) else otherwise
                 return self._several(chosen, known, named)
             case Call():
                 return self._call(value, known, named)
@@ -212,13 +132,17 @@ class Flattener:
                 return self._operator(Unary("-", self._flat(operand, known)), "negative", named)
             case Binary(op, left, right) if op in _ARITHMETIC:
                 sides = self._flat(left, known), self._flat(right, known)
+                if op == "*" and sides[0] == sides[1] and self._depends(sides[0]):
+                    return self._square(sides[0], named)
+                if op == "*" and (number := self._multiple(*sides)) is not None:
+                    square = self._square(sides[1], ())
+                    return self._operator(Binary("*", number, square), "product", named)
                 return self._operator(Binary(op, *sides), _ARITHMETIC[op], named)
             case Binary("@", left, right):
                 sides = self._flat(left, known), self._flat(right, known)
                 return self._operator(Binary("@", *sides), "product", named)
             case Binary("**", left, Const(2)):
-                side = self._flat(left, known)
-                return self._operator(Binary("*", side, side), "square", named)
+                return self._square(self._flat(left, known), named)
             case Binary("**", left, right):
                 return self._one(self._call(Call("pow", (left, right)), known, named))
             case Binary(op, left, right):
@@ -246,6 +170,24 @@ class Flattener:
             case Star(value):
                 return Star(self._flat(value, known))
         return expr
+
+    def _multiple(self, left: Expr, right: Expr) -> Expr | None:
+        """What a value is of another one times: `0.5` where `left` is `0.5 * right`."""
+        step = next((s for s in self.program.steps if Name(s.targets[0]) == left), None)
+        match None if step is None else step.value:
+            case Binary("*", number, value) if value == right and not self._depends(number):
+                return number
+        return None
+
+    def _square(self, side: Expr, named: tuple[str, ...]) -> Expr:
+        """The square of a value; that of a magnitude has slopes at zero, too."""
+        step = next((s for s in self.program.steps if Name(s.targets[0]) == side), None)
+        if step is not None and step.op is not None and step.op.signature.name == "abs":
+            side = step.args["self"]
+            if self.conditions.is_complex(side) is not False:
+                whole = Call("real", (Binary("*", side, Call("conj", (side,))),))
+                return self._one(self._call(whole, {}, named))
+        return self._operator(Binary("*", side, side), "square", named)
 
     def _one(self, values: tuple[Expr, ...]) -> Expr:
         if len(values) != 1:
@@ -307,7 +249,8 @@ class Flattener:
             return self._fixed(flat, op, f"{word}_value")
         outputs = op.signature.outputs
         if len(named) != len(outputs):
-            named = (f"{word}_value",) if len(outputs) == 1 else tuple(o.name for o in outputs)
+            words = (f"{word}_value" if o.name == "result" else o.name for o in outputs)
+            named = (f"{word}_value",) if len(outputs) == 1 else tuple(words)
         kinds = tuple(kind_of_type(output.type) for output in outputs)
         return tuple(map(Name, self._step(flat, op, args, named, kinds)))
 
@@ -324,6 +267,7 @@ class Flattener:
         self.program.constants.append(Assign((name,), value))
         self._kinds[name] = self._resolver.kind(value, self._kinds)
         self.program.shapes.name(name, value)
+        self.conditions.note_field(name, value)
         return Name(name)
 
     def _moves(self, op: OpSpec, args: Mapping[str, Expr]) -> bool:
@@ -358,7 +302,16 @@ class Flattener:
         )
         self.program.active |= {t for t, flag in zip(targets, flags, strict=True) if flag}
         self.program.shapes.note(targets[0], value, op, args)
+        field_ = self.conditions.field(value, op, args)
+        if field_ is not None:
+            self.program.complex |= dict.fromkeys(targets, field_)
         return targets
+
+    def bind(self, name: str, value: Expr) -> None:
+        """Learn that a rule gave a name to a value."""
+        self.conditions.bound[name] = value
+        self._kinds[name] = self._resolver.kind(value, self._kinds)
+        self.conditions.note_field(name, value)
 
     def fresh(self, name: str) -> str:
         """A name that nothing else has."""
@@ -372,66 +325,29 @@ class Flattener:
         """Return whether the elements of an expression change with what is differentiated."""
         return depends(expr, self.program.active)
 
-    # ---- conditions
+    def without_defaults(self, node: Any) -> Any:
+        """A formula whose calls leave out what their ops take for granted."""
+        node = with_parts(node, self.without_defaults)
+        if not isinstance(node, Call) or not self._resolver.is_op(node.function):
+            return node
+        meant = self._meaning(node)
+        shorter = node
+        while meant is not None and (shorter.args or shorter.kwargs):
+            args, kwargs = shorter.args, shorter.kwargs
+            args, kwargs = (args, kwargs[:-1]) if kwargs else (args[:-1], ())
+            tried = dataclasses.replace(shorter, args=args, kwargs=kwargs)
+            if self._meaning(tried) != meant:
+                break
+            shorter = tried
+        return shorter
 
-    def decided(self, test: Expr) -> bool:
-        """Which way a condition goes. Raises Undecided."""
-        test = simplify(test)
-        known = truth(test)
-        if known is not None:
-            return known
-        match test:
-            case Unary("not", operand):
-                return not self.decided(operand)
-            case Compare("==", Binary("/", Const(int() | float() as top)), Const(0)) if top:
-                return False
-            case Logic("and", operands):
-                return all(self.decided(operand) for operand in operands)
-            case Logic("or", operands):
-                return any(self.decided(operand) for operand in operands)
-            case Compare("is not", left, right):
-                return not self.decided(Compare("is", left, right))
-            case Compare("!=", left, right):
-                return not self.decided(Compare("==", left, right))
-            case Call("is_complex", (value,)):
-                if not self._is_complex:
-                    return False
-                if not isinstance(value, Name) or value.id not in self._arguments:
-                    return self._is_made_of_complex(value)
-        test = self._by_arguments(test)
-        assumed = self._assumed.get(formula_text(test))
-        if assumed is None:
-            raise Undecided(test)
-        return assumed
-
-    def known(self, test: Expr) -> bool | None:
-        """Which way a condition goes; None if that is not decided."""
+    def _meaning(self, call: Call) -> tuple[str, dict[str, Expr]] | None:
+        """The op that a call means, and its arguments; None if it means none."""
         try:
-            return self.decided(test)
-        except Undecided:
+            target = self._resolver.target(call, self._kinds, _NOWHERE)
+        except SpecError:
             return None
-
-    def _is_made_of_complex(self, value: Expr) -> bool:
-        """Return whether a value is complex, if that is so where one of the arguments is."""
-        value = self._by_arguments(value)
-        if any(call.function in _MAKING_REAL for call in calls(value)):
-            raise Undecided(Call("is_complex", (value,)))
-        read = dict.fromkeys(name.id for name in names(value) if name.id in self._arguments)
-        return any(self.decided(Call("is_complex", (Name(name),))) for name in read)
-
-    def _by_arguments(self, test: Expr) -> Expr:
-        """An expression with the values of its names written out, down to the arguments."""
-        values = dict(self.bound)
-        values |= {made.targets[0]: made.value for made in self.program.constants}
-        for step in self.program.steps:
-            if len(step.targets) == 1:
-                values[step.targets[0]] = step.value
-            else:
-                items = (Subscript(step.value, Const(k)) for k in range(len(step.targets)))
-                values |= dict(zip(step.targets, items, strict=True))
-        while any(name.id in values for name in names(test)):
-            test = substitute(test, values)
-        return test
+        return target.op.name, target.args
 
     def is_optional(self, call: Call, place: int | str) -> bool:
         """Return whether an argument of a call may be None."""
@@ -441,67 +357,6 @@ class Flattener:
                 return params[place].type.is_optional
             return any(p.name == place and p.type.is_optional for p in params)
         return False
-
-
-def _needs_shape(call: Call) -> bool:
-    """Return whether a rule calls what takes gradients of one shape only."""
-    return call.function.endswith("_backward") or (
-        call.function.startswith("_") and call.function not in ("_itself", "_zero", "_choice")
-    )
-
-
-def depends(expr: Any, active: set[str]) -> bool:
-    """Return whether elements of some names are read as numbers, and not compared."""
-    match expr:
-        case Name(name):
-            return name in active
-        case Attribute() | Compare() | Logic() | Unary("not" | "~"):
-            return False
-        case Call(function, args, kwargs):
-            if function in HELPERS:
-                return False
-            parts = [*args, *(value for _, value in kwargs)]
-            return any(depends(part, active) for part in parts)
-        case Unary(_, operand):
-            return depends(operand, active)
-        case Binary(_, left, right):
-            return depends(left, active) or depends(right, active)
-        case Sequence(items):
-            return any(depends(item, active) for item in items)
-        case Subscript(value, _) | Star(value):
-            return depends(value, active)
-        case Conditional(_, then, otherwise):
-            return depends(then, active) or depends(otherwise, active)
-    return False
-
-
-def as_op(call: Call, resolver: Resolver) -> Call:
-    """A primitive as the op of the table that computes it."""
-    root, _, word = call.function.partition(".")
-    if not word or root == "kernels":
-        return call
-    if call.function in PRIMITIVES:
-        function, *rest = PRIMITIVES[call.function]
-        renames = {"axis": "dim", "keepdims": "keepdim"}
-        named = [(renames.get(name, name), value) for name, value in call.kwargs]
-        for name, value in zip(rest, call.args[1:], strict=False):
-            if name:
-                named.append((name, value))
-        if "keepdim" in dict(named) and "dim" not in dict(named):
-            named.append(("dim", Const(None)))
-        args = call.args[: 1 + sum(not name for name in rest)]
-        return Call(function, args, tuple(named), span=call.span)
-    found = _elementwise(call.function, resolver)
-    return call if found is None else dataclasses.replace(call, function=found)
-
-
-def _elementwise(function: str, resolver: Resolver) -> str | None:
-    """The op that is one primitive of its arguments: `exp` for `np.exp`."""
-    for op in resolver.table.ops:
-        params = tuple(Name(p.name) for p in op.signature.params)
-        if op.forward is not None and op.forward.block.expression == Call(function, params):
-            return op.signature.name
-    return None
 
 
 def _alike(op: OpSpec) -> dict[str, str]:

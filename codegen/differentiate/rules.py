@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from typing import Any
 
+from ..emit.absent import is_placement
 from ..ir.nodes import (
     Assign,
     Attribute,
@@ -31,7 +34,8 @@ from ..spec.model import (
     OpSpec,
 )
 from ..spec.scope import gradient_names
-from .program import Flattener, Step, depends
+from .program import Flattener
+from .steps import Step, depends
 from .terms import (
     ABSENT,
     NoDerivative,
@@ -51,14 +55,14 @@ class Rules:
         self,
         flattener: Flattener,
         moving: set[str],
-        is_complex: bool,
         bind: Callable[[str, Expr], Expr],
     ) -> None:
+        """`moving` are the values that depend on what is differentiated by."""
         self._flattener = flattener
         self._program = flattener.program
         self._moving = moving
         """The values that depend on what is differentiated by."""
-        self._is_complex = is_complex
+        self._is_complex = flattener.conditions.has_complex
         self._bind = bind
         """Give a value a name, and return what stands for it."""
 
@@ -105,7 +109,16 @@ class Rules:
         raise NoDerivative("an operator has no rule")
 
     def _conj(self, expr: Expr) -> Expr:
-        return conjugated(expr) if self._is_complex and not isinstance(expr, Const) else expr
+        return expr if self._is_real(expr) else conjugated(expr)
+
+    def _is_real(self, expr: Expr) -> bool:
+        return not self._is_complex or self._flattener.conditions.is_complex(expr) is False
+
+    def in_field_of(self, value: Expr, gradient: Expr) -> Expr:
+        """A gradient of a value, which is real if that is."""
+        if gradient == ABSENT or self._is_real(gradient) or not self._is_real(value):
+            return gradient
+        return Call("real", (gradient,))
 
     def _pull_op(
         self, step: Step, op: OpSpec, grads: Mapping[str, Expr]
@@ -132,8 +145,8 @@ class Rules:
         outputs = [o.name for o in op.signature.outputs]
         places = {f"grad_{name}": step.targets[k] for k, name in enumerate(outputs)}
         first = op.differentiable_outputs[0].name
-        if "grad" in gradient_names(op):
-            places["grad"] = step.targets[outputs.index(first)]
+        for name in {"grad", "grads"} & {*gradient_names(op)}:
+            places[name] = step.targets[outputs.index(first)]
         return places
 
     def _to_names(
@@ -219,11 +232,17 @@ class Rules:
             return ABSENT
         moving = {p.name: _moved(step.args[p.name], tangents) for p in op.signature.tensor_params}
         match rule:
+            case Formula() if _places_several(op):
+                return self._pushed_alike(step, op, moving)
             case Formula():
                 values = self._values(step, op)
                 values |= {f"{name}_p": step.args[name] for name in moving}
                 values |= {f"{name}_t": tangent for name, tangent in moving.items()}
-                return self._inlined(rule.block, values)
+                there = {f"{name}_t" for name, tangent in moving.items() if tangent != ABSENT}
+                block = _with_zeros(
+                    _asking_primals(rule.block, moving.keys()), there, moving.keys()
+                )
+                return self._inlined(block, values)
             case AutoLinear():
                 return self._pushed_alike(step, op, moving)
             case AutoElementwise():
@@ -247,11 +266,11 @@ class Rules:
             tangent = moving[params[0]]
             if tangent == ABSENT or not isinstance(rule, Formula) or len(params) > 1:
                 continue
-            given = conjugated(tangent) if self._is_complex else tangent
+            given = self._conj(tangent)
             values = self._values(step, op) | {"grad": given}
             term = self._inlined(rule.block, values)
             if term != ABSENT:
-                term = conjugated(term) if self._is_complex else term
+                term = self._conj(term)
                 terms.append(self._as_large(term, step.args[params[0]], Name(step.targets[0])))
         return added(terms)
 
@@ -275,12 +294,14 @@ class Rules:
                     items = _items(made, len(targets))
                     known |= dict(zip(targets, items, strict=True))
                 case If(test, then, otherwise):
-                    chosen = self._flattener.decided(self._test(test, known))
+                    chosen = self._flattener.conditions.decided(self._test(test, known))
                     found = self._run(then if chosen else otherwise, known)
                     if found is not None:
                         return found
                 case Return(value):
-                    return self._value(value, known)
+                    found = self._value(value, known)
+                    is_zero = isinstance(found, Call) and found.function == "_zero"
+                    return ABSENT if is_zero else found
         return None
 
     def _test(self, test: Expr, known: Mapping[str, Expr]) -> Expr:
@@ -289,15 +310,14 @@ class Rules:
     def _value(self, expr: Expr, known: Mapping[str, Expr]) -> Expr:
         value = self._decided(expr, known)
         value = substitute(value, known)
-        if not self._is_complex:
-            value = of_reals(value)
+        value = of_reals(value, self._flattener.conditions.is_complex)
         return pruned(simplify(self._shaped(value)), self._flattener.is_optional)
 
     def _decided(self, expr: Expr, known: Mapping[str, Expr]) -> Expr:
         """An expression with its conditions on structure decided, where that is known."""
         if isinstance(expr, Conditional):
             test = self._test(expr.test, known)
-            goes = self._flattener.known(test)
+            goes = self._flattener.conditions.known(test)
             if goes is not None:
                 return self._decided(expr.then if goes else expr.otherwise, known)
         decided: Expr = with_parts(expr, lambda part: self._decided(part, known))
@@ -309,6 +329,47 @@ class Rules:
             return self._flattener.attribute(expr)
         shaped: Expr = with_parts(expr, self._shaped)
         return shaped
+
+
+def _asking_primals(block: Block, params: Iterable[str]) -> Block:
+    """A JVP that asks primals for shapes and dtypes: a tangent may be absent."""
+    primals = {f"{name}_t": Name(name) for name in params}
+
+    def asked(node: Any) -> Any:
+        match node:
+            case Attribute(Name(name), word) if name in primals and word != "meta":
+                return Attribute(primals[name], word)
+        return with_parts(node, asked)
+
+    found: Block = asked(block)
+    return found
+
+
+def _places_several(op: OpSpec) -> bool:
+    """Return whether an op puts elements of several arguments in places: tangents as they are."""
+    moving = op.differentiable_params
+    return len(moving) > 1 and op.signature.name != "where" and is_placement(op, moving)
+
+
+def _with_zeros(block: Block, there: Set[str], params: Iterable[str]) -> Block:
+    """A JVP whose calls of several tangents get zeros for those that are absent.
+
+    Such an op puts elements in places. A choice by `where` needs no zeros: a number will do.
+    """
+    zeros = {f"{name}_t": Call("_zero", (Name(name),)) for name in params}
+
+    def filled(node: Any) -> Any:
+        node = with_parts(node, filled)
+        if isinstance(node, Call) and node.function != "where":
+            given = [*node.args, *(value for _, value in node.kwargs)]
+            if any(Name(name) in given for name in there):
+                absent = {name: zero for name, zero in zeros.items() if name not in there}
+                args = tuple(absent.get(a.id, a) if isinstance(a, Name) else a for a in node.args)
+                return dataclasses.replace(node, args=args)
+        return node
+
+    found: Block = filled(block)
+    return found
 
 
 def _moved(given: Expr, tangents: Mapping[str, Expr]) -> Expr:

@@ -9,30 +9,13 @@ from ..ir.nodes import Attribute, Binary, Call, Compare, Const, Expr, Name, Subs
 from ..prove.inputs.kinks import is_elementwise
 from ..render.to_text import formula_text
 from ..spec.model import OpSpec
+from ..spec.primitives import derivation_facts
 from ..spec.vocabulary import CONSTANT_FUNCTIONS, HELPERS
 from .terms import ABSENT
 
 Shape: TypeAlias = tuple[str, ...]
 """`("x",)` is that of the value `x`, `("kept", "x", "dim")` that of a sum of `x` over `dim` that
 keeps the dimension, `()` that of a number and of a tensor without dimensions."""
-
-_ALIKE = frozenset(
-    {
-        "_conj",
-        "_to_copy",
-        "_softmax",
-        "_log_softmax",
-        "cumsum",
-        "flip",
-        "roll",
-        "triu",
-        "tril",
-        "sort",
-    }
-)
-"""Ops that are not elementwise, with results as large as their first argument."""
-
-_REDUCING = frozenset({"sum", "mean", "amax", "amin", "logsumexp", "std", "var", "prod", "all"})
 
 
 class Shapes:
@@ -79,9 +62,9 @@ class Shapes:
                     return self.joined(self.of(left), self.of(right))
             return None
         tensors = [args[p.name] for p in op.signature.tensor_params if p.name in args]
-        if op.signature.name in _ALIKE:
+        if op.signature.name in derivation_facts().as_large_as_first:
             return self.of(tensors[0])
-        if op.signature.name in _REDUCING:
+        if op.signature.name in derivation_facts().reducing:
             if args.get("keepdim") == Const(True):
                 return self._kept(tensors[0], args.get("dim", Const(None)))
             return () if args.get("dim", Const(None)) == Const(None) else None
@@ -113,4 +96,5 @@ class Shapes:
             return Call("sum", (gradient,))
         if shape[:-1] == ("kept", *result):
             return Call("sum", (gradient, self._dims[shape], Const(True)))
-        return Call("_sum_to_size", (gradient, Attribute(of, "shape")))
+        as_large = Name(shape[0]) if len(shape) == 1 else of
+        return Call("_sum_to_size", (gradient, Attribute(as_large, "shape")))

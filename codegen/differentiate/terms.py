@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from ..ir.nodes import (
@@ -17,7 +19,6 @@ from ..ir.nodes import (
     Expr,
     Logic,
     Name,
-    Node,
     Sequence,
     Unary,
 )
@@ -50,12 +51,20 @@ def added(terms: list[Expr]) -> Expr:
         return ABSENT
     total, *others = (term if n == 1 else times(n, term) for term, n in counted.items())
     for term in others:
-        match term:
-            case Unary("-", operand):
-                total = Binary("-", total, operand)
-            case _:
-                total = Binary("+", total, term)
+        positive = _without_sign(term)
+        total = Binary("+", total, term) if positive is None else Binary("-", total, positive)
     return total
+
+
+def _without_sign(term: Expr) -> Expr | None:
+    """A term that begins with a minus without that; None if there is none."""
+    match term:
+        case Unary("-", operand):
+            return operand
+        case Binary("*" | "/" | "@" as op, left, right):
+            positive = _without_sign(left)
+            return None if positive is None else Binary(op, positive, right)
+    return None
 
 
 def times(number: int, term: Expr) -> Expr:
@@ -89,10 +98,18 @@ def pruned(expr: Expr, is_optional: Callable[[Call, int | str], bool]) -> Expr:
     match expr:
         case Unary("-", Const(0) as zero):
             return zero
+        case Unary("-", Call("_zero")):
+            return ABSENT
         case Unary("-", operand):
             return negative(pruned(operand, is_optional))
         case Unary("not", Const(value)):
             return Const(not value)
+        case Binary("+" | "-" | "*" | "/", Call("_zero"), _) | Binary("*", _, Call("_zero")):
+            zero_first = isinstance(expr.left, Call) and expr.left.function == "_zero"
+            left, right = (ABSENT, expr.right) if zero_first else (expr.left, ABSENT)
+            return pruned(Binary(expr.op, left, right), is_optional)
+        case Binary("+" | "-" as op, left, Call("_zero")):
+            return pruned(Binary(op, left, ABSENT), is_optional)
         case Binary("+", left, right):
             return added([pruned(left, is_optional), pruned(right, is_optional)])
         case Binary("-", left, right):
@@ -136,6 +153,49 @@ def _pruned_call(call: Call, is_optional: Callable[[Call, int | str], bool]) -> 
     return dataclasses.replace(call, args=tuple(args), kwargs=tuple(kwargs.items()))
 
 
+def with_one_number(expr: Expr) -> Expr:
+    """A product with its numbers multiplied, if that is a short one: `a` for `2 * (a / 2)`."""
+    numbers, rest = _factors(expr)
+    if len(numbers) < 2 or rest is None:
+        return expr
+    number = math.prod(numbers, start=Fraction(1))
+    if number == 1:
+        return rest
+    if number == -1:
+        return negative(rest)
+    if number.denominator == 1:
+        return times(int(number), rest)
+    if abs(number.numerator) == 1:
+        quotient = Binary("/", rest, Const(number.denominator))
+        return quotient if number > 0 else negative(quotient)
+    return expr
+
+
+def _factors(expr: Expr) -> tuple[list[Fraction], Expr | None]:
+    """The numbers of a product, and what is left of it."""
+    match expr:
+        case Const(bool()):
+            return [], expr
+        case Const(int() | float() as value) if math.isfinite(value):
+            return [Fraction(value)], None
+        case Unary("-", operand):
+            numbers, rest = _factors(operand)
+            return [Fraction(-1), *numbers], rest
+        case Binary("/", left, Const(int() | float() as value)) if value and math.isfinite(value):
+            numbers, rest = _factors(left)
+            return [*numbers, 1 / Fraction(value)], rest
+        case Binary("*", left, right):
+            one, first = _factors(left)
+            other, second = _factors(right)
+            if first is None or second is None:
+                return one + other, second if first is None else first
+            return one + other, Binary("*", first, second)
+        case Binary("/", left, right):
+            numbers, rest = _factors(left)
+            return numbers, Binary("/", Const(1) if rest is None else rest, right)
+    return [], expr
+
+
 def _product(expr: Binary) -> Expr:
     """Without factors of one, and with the sign in front."""
     match expr:
@@ -148,18 +208,15 @@ def _product(expr: Binary) -> Expr:
     return expr
 
 
-def of_reals(node: Any) -> Any:
-    """An expression in which everything is real: a conjugate is the number itself."""
-    if isinstance(node, tuple):
-        return tuple(map(of_reals, node))
-    if not isinstance(node, Node):
-        return node
-    if isinstance(node, Call):
-        if node.function in _REAL and len(node.args) == 1:
-            return of_reals(node.args[0])
-        if node.function == "is_complex":
-            return Const(False)
-    return with_parts(node, of_reals)
+def of_reals(node: Any, is_complex: Callable[[Expr], bool | None]) -> Any:
+    """An expression in which the conjugate of what is real is the number itself."""
+    node = with_parts(node, lambda part: of_reals(part, is_complex))
+    match node:
+        case Call(function, (value,)) if function in _REAL and is_complex(value) is False:
+            return value
+        case Call("is_complex", (value,)) if (found := is_complex(value)) is not None:
+            return Const(found)
+    return node
 
 
 def conjugated(expr: Expr) -> Expr:

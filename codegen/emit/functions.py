@@ -12,6 +12,7 @@ from ..render.to_tensor import TensorRenderer
 from ..render.to_threads import SharedRenderer, is_pointwise
 from ..spec.model import OpSpec, spelled
 from ..spec.vocabulary import ROWS
+from .branches import with_safe_branches
 from .names import forwarded, handed_on, python_signature, result_type_name
 from .record import complex_tests, record, reduced_params
 from .requirements import refuse_unmet
@@ -33,11 +34,13 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
     """A function that only calls other ops."""
     assert op.composite is not None
     spelling = {p.name: spelled(p.name) for p in op.signature.params}
-    renderer = TensorRenderer(context, op.composite, kinds_of_params(op.signature), spelling)
+    kinds = kinds_of_params(op.signature)
+    formula = with_safe_branches(op.composite, kinds, (), context.resolver)
+    renderer = TensorRenderer(context, formula, kinds, spelling)
     body = [
         *_plain_numbers(op, context),
         *refuse_unmet(op, TensorRenderer, context, spelling, spelling),
-        *renderer.statements(op.composite.block, "return {}"),
+        *renderer.statements(formula.block, "return {}"),
     ]
     return FunctionView(
         name=function_name(op, context.resolver),

@@ -21,6 +21,7 @@ from ..render.to_threads import PointwiseRenderer, is_pointwise
 from ..spec.model import Formula, NotImplementedYet, OpSpec
 from ..spec.shared_locals import leading, shared_with
 from .absent import without_absent
+from .branches import with_safe_branches
 from .record import differentiable_outputs, reduced_params
 from .saves import OPTIONS, Saved, SavedFormulas, Source
 from .scopes import as_written, slot
@@ -249,6 +250,8 @@ class _Body:
     def _render(self, names: tuple[str, ...], formula: Formula, result: str) -> list[str]:
         kinds = kinds_in_vjp(self.op)
         if self.on_tensors:
+            grads = {"grad", *(f"grad_{output.name}" for output in self.op.signature.outputs)}
+            formula = with_safe_branches(formula, kinds, grads, self.context.resolver)
             on_tensors = TensorRenderer(self.context, formula, kinds)
             return self._statements(names, formula, on_tensors, {}, result)
         kept = {s.name for s in self.plan.saved if s.source == "local" and names[0] in s.wanted_by}

@@ -25,6 +25,7 @@ from ..spec.model import (
     spelled,
 )
 from .absent import without_absent
+from .branches import with_safe_branches
 from .views import BodyView, JvpView
 
 
@@ -145,6 +146,7 @@ class _Body:
 
     def _rendered(self, formula: Formula, result: str, tangents: list[str]) -> list[str]:
         """One formula, in which any of these tangents may be absent, but not all."""
+        resolver = self._context.resolver
         unsure: dict[str, ir.Expr] = {}
         has_list = False
         for name in tangents:
@@ -155,9 +157,8 @@ class _Body:
             if items is None:
                 unsure[name] = ir.Name(param.name)
             has_list |= param.type.is_list
-        formula = without_absent(
-            formula, unsure, self._kinds, self._context.resolver, one_is_there=not has_list
-        )
+        formula = with_safe_branches(formula, self._kinds, self._tangents, resolver)
+        formula = without_absent(formula, unsure, self._kinds, resolver, one_is_there=not has_list)
         spelling = {p.name: _in_rule(p.name) for p in self._op.signature.params}
         renderer = TensorRenderer(self._context, formula, self._kinds, spelling)
         return renderer.statements(formula.block, result)

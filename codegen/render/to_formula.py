@@ -48,6 +48,7 @@ class NoFormula(Exception):
 def to_formula(expr: Expr, ops: Collection[str]) -> str:
     """The text of `expr`, calling only the `ops` of the table. Raises NoFormula."""
     expr = _stable(expr, ops).replace(lambda e: e.is_Mul, _without_minus)
+    expr = expr.replace(_is_decimal, _to_decimal)
     text = _Printer(ops).doprint(expr)
     tree = parse(text).expression
     assert tree is not None
@@ -101,6 +102,19 @@ def _without_minus(product: Expr) -> Expr:
                 others = (*product.args[1:place], *product.args[place + 1 :])
                 return Mul(*others, -factor)
     return product
+
+
+def _is_decimal(expr: Expr) -> bool:
+    """A number that is shorter with a decimal point: 1.702 and not 851/500."""
+    if not expr.is_Rational or is_small_number(expr) or expr.is_Integer:
+        return False
+    text = repr(float(expr))
+    return len(text) < len(str(expr)) + 2 and "e" not in text and Rational(text) == expr
+
+
+def _to_decimal(expr: Expr) -> Expr:
+    number = sympy.Symbol(repr(abs(float(expr))), positive=True)
+    return number if expr > 0 else -number
 
 
 def _is_expm1(expr: Expr) -> bool:

@@ -93,6 +93,9 @@ PRIMITIVES: dict[str, Callable[..., Any]] = {
 
 _MAX_DEPTH = 20
 
+NOTHING = object()
+"""The value of an optional argument that is left out."""
+
 
 class SympyReader:
     """Reads formulas; `table` holds the ops that they may call, `functions` those sympy knows."""
@@ -105,21 +108,37 @@ class SympyReader:
         self._depth = 0
 
     def block(self, block: ir.Block, names: Mapping[str, Any]) -> Any:
-        """The value of a block of assignments that ends in a return."""
-        known = dict(names)
-        for statement in block.statements:
+        """The value of a block whose conditions the values of its names decide."""
+        found = self._statements(block.statements, dict(names))
+        if found is None:
+            raise NotSymbolic("it does not return")
+        return found
+
+    def _statements(self, statements: tuple[ir.Stmt, ...], known: dict[str, Any]) -> Any:
+        """What statements return; None if they do not."""
+        for statement in statements:
             match statement:
                 case ir.Assign(targets=(name,), value=value):
                     known[name] = self.expr(value, known)
                 case ir.Return(value=value):
                     return self.expr(value, known)
+                case ir.If(test=test, then=then, otherwise=otherwise):
+                    chosen = then if self._decided(test, known) else otherwise
+                    found = self._statements(chosen, known)
+                    if found is not None:
+                        return found
                 case _:
-                    raise NotSymbolic("it has branches")
-        raise NotSymbolic("it does not return")
+                    raise NotSymbolic("it takes values apart")
+        return None
 
     def expr(self, node: ir.Expr, names: Mapping[str, Any]) -> Any:
         """The value of an expression. Raises NotSymbolic for what has none."""
         match node:
+            case ir.Const(value=None):
+                return NOTHING
+            case ir.Compare(op="is" | "is not" as op, left=left, right=ir.Const(value=None)):
+                is_absent = self.expr(left, names) is NOTHING
+                return sympy.true if is_absent == (op == "is") else sympy.false
             case ir.Const(value=bool() as truth):
                 return sympy.true if truth else sympy.false
             case ir.Const(value=int() | float() as number):
@@ -149,10 +168,13 @@ class SympyReader:
     def _conditional(
         self, test: ir.Expr, then: ir.Expr, otherwise: ir.Expr, names: Mapping[str, Any]
     ) -> Any:
+        return self.expr(then if self._decided(test, names) else otherwise, names)
+
+    def _decided(self, test: ir.Expr, names: Mapping[str, Any]) -> bool:
         decided = self.expr(test, names)
-        if decided in (sympy.true, sympy.false):
-            return self.expr(then if decided == sympy.true else otherwise, names)
-        raise NotSymbolic("which of its branches is taken depends on an argument")
+        if decided not in (sympy.true, sympy.false):
+            raise NotSymbolic("which of its branches is taken depends on an argument")
+        return bool(decided == sympy.true)
 
     def _call(self, node: ir.Call, names: Mapping[str, Any]) -> Any:
         args = [self.expr(arg, names) for arg in node.args]
@@ -184,7 +206,10 @@ def _bind(op: OpSpec, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]
     bound = dict(zip((p.name for p in params), args, strict=False)) | kwargs
     for param in params:
         if param.name not in bound:
-            if not isinstance(param.default, int | float):
+            if param.default is None:
+                bound[param.name] = NOTHING
+            elif isinstance(param.default, int | float):
+                bound[param.name] = sympy.sympify(param.default)
+            else:
                 return None
-            bound[param.name] = sympy.sympify(param.default)
     return bound

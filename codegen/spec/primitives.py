@@ -71,6 +71,32 @@ def code_facts() -> CodeFacts:
     return CodeFacts(**table | {key: frozenset(_names(table[key])) for key in sets})
 
 
+@dataclass(frozen=True, slots=True)
+class DerivationFacts:
+    """What a derivation by steps has to know of ops, by their names."""
+
+    making_real: frozenset[str]
+    making_complex: frozenset[str]
+    as_large_as_first: frozenset[str]
+    reducing: frozenset[str]
+    arrays: Mapping[str, tuple[str, ...]]
+    """The op that each primitive is, with the names of its arguments behind the first; empty for
+    those by position."""
+
+
+@functools.cache
+def derivation_facts() -> DerivationFacts:
+    """Read the section `differentiation`."""
+    sets = dict(_table()["differentiation"])
+    arrays = {
+        primitive: tuple(word.strip().removeprefix("-") for word in words.split(","))
+        for primitive, words in sets.pop("arrays").items()
+    }
+    return DerivationFacts(
+        **{key: frozenset(words.split()) for key, words in sets.items()}, arrays=arrays
+    )
+
+
 def _names(by_root: dict[str, str]) -> Iterator[str]:
     for root, words in by_root.items():
         if words == "all":

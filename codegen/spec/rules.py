@@ -7,7 +7,15 @@ from ..ir.nodes import Binary, Block, Call, Compare, Const, Expr, Return, Sequen
 from ..ir.walk import calls, free_names, walk
 from .entry import Entry
 from .linearity import nonlinear_part
-from .model import Auto, AutoLinear, Constant, Formula, NonDifferentiable
+from .model import (
+    Auto,
+    AutoLinear,
+    Constant,
+    Formula,
+    NonDifferentiable,
+    Rule,
+    TangentRule,
+)
 from .scope import gradient_names
 
 
@@ -106,23 +114,34 @@ def _check_keys(entry: Entry, report: Report) -> None:
 
 
 def _check_complete(entry: Entry, report: Report) -> None:
-    """Report the rules that are missing of a definition by a kernel: none can be derived."""
-    for names, rule in entry.op.vjps:
-        if isinstance(rule, Auto) and not rule.is_given:
-            message = f"no gradient formula for `{names[0]}` of `{entry.op.name}`"
-            help = f"add `{names[0]}: <formula>` or `{names[0]}: non_differentiable`: {_OPAQUE}"
-            report.error("GS043", entry.param_span(names[0]), message, help)
-    for output, tangent_rule in entry.op.jvps:
-        if isinstance(tangent_rule, Auto) and not tangent_rule.is_given:
-            message = f"no JVP for the output `{output}` of `{entry.op.name}`"
+    """Report the rules that are missing of a definition by a kernel.
+
+    Of VJPs and JVPs, one half is derived from the other, if that is there as formulas.
+    """
+    vjps = {name: rule for names, rule in entry.op.vjps for name in names}
+    jvps = dict(entry.op.jvps)
+    no_vjp = [name for name, rule in vjps.items() if _is_missing(rule)]
+    no_jvp = [name for name, rule in jvps.items() if _is_missing(rule)]
+    if not all(isinstance(rule, Formula) for rule in jvps.values()):
+        for name in no_vjp:
+            message = f"no gradient formula for `{name}` of `{entry.op.name}`"
+            help = f"add `{name}: <formula>` or `{name}: non_differentiable`: {_OPAQUE} JVPs"
+            report.error("GS043", entry.param_span(name), message, help)
+    if any(isinstance(rule, Auto) for rule in vjps.values()):
+        for name in no_jvp:
+            message = f"no JVP for the output `{name}` of `{entry.op.name}`"
             help = (
-                f"add `{output}: auto_linear`, `{output}: auto_element_wise` or a formula of the "
-                f"tangents `self_t`, ...: {_OPAQUE}"
+                f"add `{name}: auto_linear`, `{name}: auto_element_wise` or a formula of the "
+                f"tangents `self_t`, ...: {_OPAQUE} VJPs"
             )
             report.error("GS044", entry.op.span, message, help)
 
 
-_OPAQUE = "a kernel has no derivative"
+def _is_missing(rule: Rule | TangentRule) -> bool:
+    return isinstance(rule, Auto) and not rule.is_given
+
+
+_OPAQUE = "a kernel has no derivative, so it can be derived only from formulas for all"
 
 
 def _check_vjp_formulas(entry: Entry, report: Report) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from itertools import pairwise
+from typing import Any
 
 import sympy
 from sympy import Expr, S
 
 from ...diagnostics import Diagnostic, SpecError
 from ...ir import nodes as ir
+from ...ir.guard import FormulaError
 from ...ir.parse import parse
 from ...ir.walk import calls
 from ...render.to_formula import NoFormula, cost, is_small_number, times_grad, to_formula
@@ -90,10 +93,13 @@ class _Derivation:
         for candidate in _candidates(forward, derivative, self._x):
             try:
                 text = to_formula(times_grad(candidate, _GRAD), self._ops)
+                called = _functions(parse(text))
             except NoFormula as error:
                 reason = str(error)
+            except FormulaError as error:
+                reason = f"of sympy's derivative, {error.message}"
             else:
-                foreign = (_functions(parse(text)) - written) & _OVERFLOWING
+                foreign = (called - written) & _OVERFLOWING
                 price = cost(candidate) + _FOREIGN * len(foreign)
                 texts[text] = min(price, texts.get(text, price))
         if not texts:
@@ -112,6 +118,8 @@ def _symbols(spec: OpSpec) -> dict[str, sympy.Symbol]:
     for param in spec.signature.params:
         if param.type.base not in ("Tensor", "Scalar", "float", "int") or param.type.is_list:
             continue
+        if param.type.is_optional:  # the definition may go another way without it
+            continue
         low, high = domain.bounds(param.name, [c for n, c in spec.domain if n == param.name])
         sign = {"positive": True} if low >= 0 else {"negative": True} if high <= 0 else {}
         symbols[param.name] = sympy.Symbol(param.name, real=True, **sign)
@@ -129,7 +137,7 @@ def _tidy(derivative: Expr) -> Expr:
 def _candidates(forward: Expr, derivative: Expr, x: sympy.Symbol) -> list[Expr]:
     """The derivative, written in several ways."""
     if isinstance(derivative, sympy.Piecewise):
-        return [_by_pieces(forward, derivative, x)]
+        return [_by_pieces(forward, _by_intervals(derivative, x), x)]
     found = [derivative]
     try:
         with time_limit(SHORTENING_SECONDS):
@@ -143,6 +151,48 @@ def _candidates(forward: Expr, derivative: Expr, x: sympy.Symbol) -> list[Expr]:
     if isinstance(forward, sympy.log):
         found.append(sympy.powsimp(derivative.subs(forward.args[0], sympy.exp(_RESULT))))
     return found
+
+
+def _by_intervals(derivative: sympy.Piecewise, x: sympy.Symbol) -> sympy.Piecewise:
+    """The pieces of a function of one number, in the order of the intervals that they hold on.
+
+    sympy's own, folded out of nested ones, have conditions that cannot hold.
+    """
+    if len(derivative.args) < 3 or derivative.free_symbols != {x}:
+        return derivative
+    conditions = [condition for _, condition in derivative.args]
+    compared = {each for one in conditions for each in one.atoms(sympy.core.relational.Relational)}
+    borders = {number for each in compared for number in _border(each, x)}
+    points = sorted(border for border in borders if border is not None)
+    if None in borders or not points:
+        return derivative
+    between = [points[0] - 1, *((a + b) / 2 for a, b in pairwise(points)), points[-1] + 1]
+    values = [_piece(derivative, x, point) for point in between]
+    pieces: list[tuple[Expr, Any]] = []
+    for place, border in enumerate(points):
+        here, after = _piece(derivative, x, border), values[place + 1]
+        if values[place] == after and here == after:
+            continue
+        if here not in (values[place], after):
+            return derivative
+        pieces.append((values[place], x <= border if here == values[place] else x < border))
+    return sympy.Piecewise(*pieces, (values[-1], True), evaluate=False)
+
+
+def _border(relation: Any, x: sympy.Symbol) -> list[Expr | None]:
+    """The numbers at which a comparison changes; None if they are not known."""
+    difference = relation.lhs - relation.rhs
+    if not difference.is_polynomial(x) or sympy.degree(difference, x) > 1:
+        return [None]
+    (root,) = sympy.solve(difference, x) or [None]
+    return [root]
+
+
+def _piece(derivative: sympy.Piecewise, x: sympy.Symbol, point: Expr) -> Expr:
+    for value, condition in derivative.args:
+        if condition.subs(x, point) == sympy.true:
+            return value
+    return S.NaN
 
 
 def _by_pieces(forward: Expr, derivative: sympy.Piecewise, x: sympy.Symbol) -> Expr:

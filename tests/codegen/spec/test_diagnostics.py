@@ -86,7 +86,8 @@ error[GS043]: no gradient formula for `other` of `twice`
   |
 2 | - name: twice(Tensor self, Tensor other) -> Tensor
   |                                   ^^^^^
-  = help: add `other: <formula>` or `other: non_differentiable`: a kernel has no derivative""",
+  = help: add `other: <formula>` or `other: non_differentiable`: a kernel has no derivative, so \
+it can be derived only from formulas for all JVPs""",
     "gs047_square_as_linear": """\
 error[GS047]: `auto_linear`, but `self * self` in `forward` is not linear
  --> SPEC:5:11

@@ -1,0 +1,145 @@
+"""Which way the conditions of a definition go, and which of its values are complex numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from ..ir.nodes import (
+    Binary,
+    Call,
+    Compare,
+    Const,
+    Expr,
+    Logic,
+    Name,
+    Subscript,
+    Unary,
+)
+from ..ir.simplify import simplify, truth
+from ..ir.walk import calls, children, names, substitute
+from ..render.resolve import Target
+from ..render.to_text import formula_text
+from ..spec.model import OpSpec
+from ..spec.primitives import derivation_facts
+from .steps import Program
+from .terms import NoDerivative, Undecided
+
+
+class Conditions:
+    """What is assumed and known about the values of one program."""
+
+    def __init__(
+        self,
+        program: Program,
+        assumed: Mapping[str, bool],
+        arguments: set[str],
+        *,
+        is_complex: bool,
+        target: Callable[[Call], Target],
+    ) -> None:
+        self._program = program
+        self._assumed = assumed
+        self._arguments = arguments
+        self._is_complex = is_complex
+        self._target = target
+        self.bound: dict[str, Expr] = {}
+        """The values that rules gave a name to."""
+
+    @property
+    def has_complex(self) -> bool:
+        """True if some value may be complex."""
+        return self._is_complex or True in self._program.complex.values()
+
+    def note_field(self, name: str, value: Expr) -> None:
+        """Learn that a name is complex if a value is."""
+        is_complex = self.is_complex(value)
+        if is_complex is None:
+            self._program.complex.pop(name, None)
+        else:
+            self._program.complex[name] = is_complex
+
+    def decided(self, test: Expr) -> bool:
+        """Which way a condition goes. Raises Undecided."""
+        test = simplify(test)
+        known = truth(test)
+        if known is not None:
+            return known
+        match test:
+            case Unary("not", operand):
+                return not self.decided(operand)
+            case Compare("==", Binary("/", Const(int() | float() as top)), Const(0)) if top:
+                return False
+            case Logic("and", operands):
+                return all(self.decided(operand) for operand in operands)
+            case Logic("or", operands):
+                return any(self.decided(operand) for operand in operands)
+            case Compare("is not", left, right):
+                return not self.decided(Compare("is", left, right))
+            case Compare("!=", left, right):
+                return not self.decided(Compare("==", left, right))
+            case Call("is_complex", (value,)):
+                found = self.is_complex(value)
+                if found is not None:
+                    return found
+                if not isinstance(value, Name) or value.id not in self._arguments:
+                    return self._is_made_of_complex(value)
+        test = self._by_arguments(test)
+        assumed = self._assumed.get(formula_text(test))
+        if assumed is None:
+            raise Undecided(test)
+        return assumed
+
+    def known(self, test: Expr) -> bool | None:
+        """Which way a condition goes; None if that is not decided."""
+        try:
+            return self.decided(test)
+        except Undecided:
+            return None
+
+    def is_complex(self, value: Expr) -> bool | None:
+        """Return whether a value is complex; None if that depends on the arguments."""
+        match value:
+            case Name(name):
+                if not self._is_complex and name not in self._program.complex:
+                    return False if name not in self.bound else self.is_complex(self.bound[name])
+                return self._program.complex.get(name)
+            case Call():
+                with suppress(NoDerivative):
+                    target = self._target(value)
+                    return self.field(value, target.op, target.args)
+                return None if self._is_complex else False
+        return self.field(value, None, {})
+
+    def field(self, value: Expr, op: OpSpec | None, args: Mapping[str, Expr]) -> bool | None:
+        """Whether the value of a step is complex."""
+        facts = derivation_facts()
+        if op is not None and op.signature.name in facts.making_real:
+            return False
+        if op is not None and op.signature.name in facts.making_complex:
+            return True
+        read = children(value) if op is None else args.values()
+        known = [self.is_complex(part) for part in read if isinstance(part, Expr)]
+        return True if True in known else None if None in known else False
+
+    def _is_made_of_complex(self, value: Expr) -> bool:
+        """Return whether a value is complex, if that is so where one of the arguments is."""
+        value = self._by_arguments(value)
+        if any(call.function in derivation_facts().making_real for call in calls(value)):
+            raise Undecided(Call("is_complex", (value,)))
+        read = dict.fromkeys(name.id for name in names(value) if name.id in self._arguments)
+        return any(self.decided(Call("is_complex", (Name(name),))) for name in read)
+
+    def _by_arguments(self, test: Expr) -> Expr:
+        """An expression with the values of its names written out, down to the arguments."""
+        values = dict(self.bound)
+        values |= {made.targets[0]: made.value for made in self._program.constants}
+        for step in self._program.steps:
+            if len(step.targets) == 1:
+                values[step.targets[0]] = step.value
+            else:
+                items = (Subscript(step.value, Const(k)) for k in range(len(step.targets)))
+                values |= dict(zip(step.targets, items, strict=True))
+        while any(name.id in values for name in names(test)):
+            test = substitute(test, values)
+        return test

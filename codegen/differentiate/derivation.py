@@ -1,0 +1,147 @@
+"""What derivatives are put together from: names for what they compute, and sums of gradients."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..ir.nodes import Assign, Binary, Expr, Name, Return, Stmt, Unary
+from ..ir.simplify import simplify
+from ..ir.walk import names, substitute, with_parts
+from .program import Flattener
+from .rules import Rules
+from .shapes import Shape, Shapes
+from .terms import ABSENT, added, with_one_number
+
+
+@dataclass
+class Derivation:
+    """The names that a derivative gives to what it computes, in order."""
+
+    flattener: Flattener
+    own: Set[str]
+    """The names that an author gave to parts of the formulas: these are kept."""
+    named: Set[str] = frozenset()
+    """Values of the definition that keep their names."""
+    made: list[tuple[str, Expr]] = field(default_factory=list)
+
+    def bind(self, name: str, value: Expr) -> Expr:
+        """Give a value a name."""
+        for known, other in self.made:
+            if other == value:
+                return Name(known)
+        fresh = self.flattener.fresh(name)
+        self.made.append((fresh, value))
+        self.flattener.bind(fresh, value)
+        return Name(fresh)
+
+    def block(self, answer: Expr, results: Mapping[str, Expr]) -> tuple[Stmt, ...]:
+        """Everything that an answer needs, and the answer.
+
+        A value that is read once stands where it is read, unless the definition has a name for it.
+        """
+        program = self.flattener.program
+        values: dict[str, Expr] = {}
+        for constant in program.constants:
+            values[constant.targets[0]] = constant.value
+        several: dict[str, tuple[str, ...]] = {}
+        for step in program.steps:
+            if len(step.targets) > 1:
+                several |= dict.fromkeys(step.targets, step.targets)
+            values |= dict.fromkeys(step.targets, step.value)
+        values |= dict(self.made)
+        values = {name: value for name, value in values.items() if name not in results}
+        values = {name: substitute(value, results) for name, value in values.items()}
+        answer = substitute(answer, results)
+        own = self.own | (self.named - dict(self.made).keys())
+        order = _needed(answer, values)
+        uses = Counter(name.id for name in names(answer))
+        for name in order:
+            uses.update(each.id for each in names(values[name]))
+        inlined: dict[str, Expr] = {}
+        statements: list[Stmt] = []
+        for name in order:
+            value = simplify(substitute(values[name], inlined))
+            if name not in several and (uses[name] == 1 and name not in own):
+                inlined[name] = value
+            else:
+                statement = Assign(several.get(name, (name,)), value)
+                if statement not in statements:
+                    statements.append(statement)
+        statements.append(Return(simplify(substitute(answer, inlined))))
+        return tuple(self.flattener.without_defaults(_tidied(each)) for each in statements)
+
+
+def _tidied(node: Any) -> Any:
+    """A formula with one number in each product."""
+    node = with_parts(node, _tidied)
+    return with_one_number(node) if isinstance(node, Binary | Unary) else node
+
+
+def _needed(answer: Expr, values: Mapping[str, Expr]) -> list[str]:
+    """The names that an answer needs, each behind those that it needs itself."""
+    order: dict[str, None] = {}
+
+    def visit(expr: Expr) -> None:
+        for name in names(expr):
+            if name.id in values and name.id not in order:
+                visit(values[name.id])
+                order[name.id] = None
+
+    visit(answer)
+    return list(order)
+
+
+@dataclass
+class Gradients:
+    """The gradients that values get, which may be larger than the values: these are broadcast."""
+
+    shapes: Shapes
+    terms: dict[str, list[tuple[Expr, Shape]]] = field(default_factory=dict)
+
+    def add(self, value: Name, gradient: Expr, shape: Shape) -> None:
+        """Add a gradient of some shape."""
+        if gradient != ABSENT:
+            self.terms.setdefault(value.id, []).append((gradient, shape))
+
+    def of(self, value: Name, *, may_be_larger: bool) -> tuple[Expr, Shape]:
+        """The sum of the gradients of a value, and its shape; ABSENT if there is none."""
+        terms = self.terms.get(value.id, [])
+        if may_be_larger and len({shape for _, shape in terms}) == 1:
+            return added([gradient for gradient, _ in terms]), terms[0][1]
+        reduced = [self.shapes.reduced(gradient, shape, value) for gradient, shape in terms]
+        return added(reduced), self.shapes.of(value)
+
+
+def pulled_back(
+    derivation: Derivation, seeds: Iterable[tuple[Name, Expr]], by: Set[str]
+) -> Gradients:
+    """The gradients of all values of a program that depend on the names in `by`.
+
+    `seeds` are the gradients of its results.
+    """
+    flattener = derivation.flattener
+    program = flattener.program
+    moving = program.moving(by)
+    rules = Rules(flattener, moving, derivation.bind)
+    gradients = Gradients(program.shapes)
+    for value, gradient in seeds:
+        if isinstance(gradient, Name):
+            flattener.conditions.note_field(gradient.id, value)
+        gradients.add(value, gradient, program.shapes.of(value))
+    for step in reversed(program.steps):
+        if not moving & {*step.targets}:
+            continue
+        grads: dict[str, Expr] = {}
+        for target in step.targets:
+            gradient, shape = gradients.of(Name(target), may_be_larger=step.takes_larger)
+            if gradient != ABSENT:
+                short = isinstance(gradient, Name)
+                grads[target] = gradient if short else derivation.bind(f"back_{target}", gradient)
+        if grads:
+            for read, gradient in rules.pull(step, grads):
+                here = shape if step.is_elementwise else program.shapes.of(read)
+                gradients.add(read, rules.in_field_of(read, gradient), here)
+    return gradients

@@ -1,0 +1,44 @@
+"""Derivatives along every way through the conditions that they depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..ir.nodes import Block, Const, Expr, If, Stmt
+from ..render.to_text import formula_text
+from .terms import NoDerivative, Undecided
+
+MOST_WAYS = 64
+"""A definition with more conditions, on all ways together, is not differentiated."""
+
+
+def every_way(
+    assumed: Mapping[str, bool],
+    derive: Callable[[Mapping[str, bool]], tuple[tuple[Stmt, ...], bool]],
+    budget: list[int] | None = None,
+) -> tuple[Block, bool]:
+    """The derivative along every way through the conditions; and whether it is ever there."""
+    budget = [MOST_WAYS] if budget is None else budget
+    budget[0] -= 1
+    if budget[0] < 0:
+        raise NoDerivative("there are too many ways through its conditions")
+    try:
+        statements, found = derive(assumed)
+        return Block(statements), found
+    except Undecided as undecided:
+        test = undecided.test
+    text = formula_text(test)
+    then, is_there = every_way({**assumed, text: True}, derive, budget)
+    otherwise, is_here = every_way({**assumed, text: False}, derive, budget)
+    if then == otherwise:
+        return then, is_there
+    return Block((If(test, then.statements, ()), *otherwise.statements)), is_there or is_here
+
+
+def absent(assumed: Mapping[str, bool]) -> dict[str, Expr]:
+    """The arguments that are None on this way; a JVP calls them `weight_p`."""
+    return {
+        text.removesuffix(" is None").removesuffix("_p"): Const(None)
+        for text, holds in assumed.items()
+        if holds and text.endswith(" is None")
+    }
