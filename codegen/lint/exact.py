@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 import mpmath
 import sympy
 
-from ..authoring.smoothness import zeros
+from ..authoring.smoothness import breakpoints, zeros
 from ..prove.inputs.kinks import declared
 from ..spec.model import Table
 from .definitions import definition, number
@@ -27,10 +27,10 @@ _ENOUGH_FOR_ZERO = 700
 """So many digits tell a number next to nothing, 1e-330, from the rounding of its terms."""
 _AGREEMENT = mpmath.mpf("1e-20")
 _NOTHING = mpmath.mpf("1e-330")
-_FAR = (mpmath.mpf(10) ** 400, mpmath.mpf(10) ** 1200)
-"""The points at which a function has its limits: both are beyond every float."""
 _BESIDE = mpmath.mpf("1e-60")
 """So near to a removable singularity a function has its limit."""
+_POLE = mpmath.mpf("1e20")
+"""What is larger there is a pole."""
 
 
 class Exact:
@@ -43,21 +43,23 @@ class Exact:
         symbols = [sympy.Symbol(name, real=True) for name in subject.tensors]
         expr = sympy.sympify(definition(subject, table))
         names = [s.name for s in symbols if s.name in differentiable(subject)]
+        around = expr.replace(sympy.Eq, lambda *_: sympy.false)
         self._symbols = {s.name: s for s in symbols}
         self._expressions: dict[By, Any] = {(): expr}
         for name in names:
-            self._expressions[name,] = _smooth_part(expr.diff(self._symbols[name]))
+            self._expressions[name,] = _smooth_part(around.diff(self._symbols[name]))
         for a, b in combinations_with_replacement(names, 2):
             slope = self._expressions[a,]
             self._expressions[a, b] = _smooth_part(slope.diff(self._symbols[b]))
         self._functions = {
-            by: sympy.lambdify(symbols, e, "mpmath", cse=True)
+            by: sympy.lambdify(symbols, e, [{"polygamma": _polygamma}, "mpmath"], cse=True)
             for by, e in self._expressions.items()
         }
         self._kinks = [
             sympy.lambdify(symbols, _insert(kink.left - kink.right, subject), "mpmath")
             for kink in declared(subject.op)
         ]
+        self._breaks = [sympy.lambdify(symbols, each, "mpmath") for each in breakpoints(expr)]
 
     @property
     def derivatives(self) -> tuple[By, ...]:
@@ -77,14 +79,12 @@ class Exact:
     def __call__(self, by: By, point: Sequence[float]) -> Any:
         """The value as an mpmath number; None where there is none, or none that is real."""
         exact = [mpmath.mpf(x) for x in point]
-        if any(mpmath.isnan(x) for x in exact) or (by and self._is_kink(exact)):
+        if not all(map(mpmath.isfinite, exact)) or (by and _vanishes(self._kinks, exact)):
             return None
-        if not all(mpmath.isfinite(x) for x in exact):
-            return self._at_infinity(by, exact)
+        if by and _vanishes(self._breaks, exact):
+            return self._limit(by, exact)
         value = self._evaluate(by, exact)
-        if value is None and len(exact) == 1:
-            return self._limit(by, exact[0])
-        return value
+        return self._limit(by, exact) if value is None else value
 
     def scale_beside_zero(self, by: By, point: Sequence[float]) -> Any:
         """The size of values around a point beside a zero that is no float; None elsewhere.
@@ -117,28 +117,18 @@ class Exact:
         is_float = abs(nearest - low) <= abs(low) * mpmath.mpf(2) ** (4 - _HALVINGS)
         return None if is_float else max(map(abs, ends))
 
-    def _at_infinity(self, by: By, point: Sequence[Any]) -> Any:
-        near, far = (
-            self._evaluate(by, [x if mpmath.isfinite(x) else mpmath.sign(x) * f for x in point])
-            for f in _FAR
-        )
-        if near is None or far is None:
+    def _limit(self, by: By, point: Sequence[Any]) -> Any:
+        """The limit from both sides, if it is one number; of one argument only."""
+        if len(point) > 1:
             return None
-        return near if _same(near, far) or abs(far) > abs(near) > 1 / _NOTHING else None
-
-    def _limit(self, by: By, x: Any) -> Any:
-        """The limit from both sides, if it is one number."""
-        sides = [self._evaluate(by, [x + side * _BESIDE]) for side in (-1, 1)]
-        if None in sides or not all(map(mpmath.isfinite, sides)):
+        sides = [self._evaluate(by, [point[0] + side * _BESIDE]) for side in (-1, 1)]
+        if None in sides or not all(abs(side) < _POLE for side in sides):
             return None
         left, right = sides
         if abs(left - right) <= _AGREEMENT * max(1, abs(right)):
             middle = (left + right) / 2
             return mpmath.mpf(0) if abs(middle) < mpmath.sqrt(_BESIDE) else middle
         return None
-
-    def _is_kink(self, point: Sequence[Any]) -> bool:
-        return any(kink(*point) == 0 for kink in self._kinks if all(map(mpmath.isfinite, point)))
 
     def _evaluate(self, by: By, point: Sequence[Any]) -> Any:
         constant = self._expressions[by].is_number
@@ -148,8 +138,7 @@ class Exact:
                 value = _real(self._functions[by], point)
                 if value is None or constant:
                     return value
-                told = abs(value) > _NOTHING or digits >= _ENOUGH_FOR_ZERO
-                if told and previous is not None and _same(value, previous):
+                if previous is not None and _agree(value, previous, digits):
                     return value
                 previous = value
         return None
@@ -158,6 +147,30 @@ class Exact:
 _AROUND: Final = mpmath.mpf(1) / 8
 """A zero so near, relatively, takes three bits and more of a result."""
 _HALVINGS: Final = 60
+
+
+def _vanishes(expressions: Sequence[Callable[..., Any]], point: Sequence[Any]) -> bool:
+    """Return whether one of some expressions is zero at a point."""
+    return any(_real(each, point) == 0 for each in expressions)
+
+
+def _polygamma(order: int, x: Any) -> Any:
+    """mpmath's `psi`; far out by its asymptotic series, as mpmath takes minutes there."""
+    if x < -_FAR_FOR_POLYGAMMA * mpmath.mp.dps:
+        return mpmath.nan
+    if not x > _FAR_FOR_POLYGAMMA * mpmath.mp.dps or order == 0:
+        return mpmath.psi(order, x)
+    term = mpmath.factorial(order - 1) / x**order
+    total = term + mpmath.factorial(order) / (2 * x ** (order + 1))
+    for k in range(2, mpmath.mp.dps, 2):
+        term = mpmath.bernoulli(k) * mpmath.gamma(k + order) / (mpmath.factorial(k) * x ** (k + order))
+        total += term
+        if abs(term) < abs(total) * mpmath.eps:
+            break
+    return total if order % 2 else -total
+
+
+_FAR_FOR_POLYGAMMA: Final = 10
 
 
 def differentiable(subject: Subject) -> tuple[str, ...]:
@@ -200,6 +213,13 @@ def _real(function: Callable[..., Any], point: Sequence[Any]) -> Any:
     if isinstance(value, mpmath.mpc):
         value = value.real if value.imag == 0 else mpmath.nan
     return None if mpmath.isnan(value) else value
+
+
+def _agree(value: Any, previous: Any, digits: int) -> bool:
+    """Return whether a value has all its digits; next to nothing it may be rounding alone."""
+    if abs(value) > _NOTHING or digits >= _ENOUGH_FOR_ZERO:
+        return _same(value, previous)
+    return bool(value != 0 and abs(value - previous) <= _AGREEMENT * abs(value))
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -16,7 +16,7 @@ from .subjects import Subject
 
 Points = list[tuple[float, ...]]
 
-_SPECIAL: Final = (0.0, -0.0, np.inf, -np.inf)
+_SPECIAL: Final = (0.0, -0.0)
 _ULPS: Final = (1, 2, 5, 40, 1000)
 _RNG_SEED: Final = 7
 _MOST_DIGITS: Final = 8
@@ -57,13 +57,16 @@ def _line(
             _geometric(float(info.smallest_normal), float(info.max), 120, rng),
             _geometric(1e-9, 2e3, 120, rng),
             rng.uniform(0.95 * high, 1.02 * -low, 40),  # where exponentials leave the floats
+            rng.uniform(0.5 * high**0.5, 1.5 * (-low) ** 0.5, 60),  # and those of squares
         ]
     )[::thin]
     ends = [float(info.smallest_normal), float(info.max), 1.0, 2.0]
     positive = np.concatenate([positive, ends])
     values = np.concatenate([positive, -positive, *_near(subject, dtype, centres, thin)])
     inside = _inside(subject, subject.tensors[0], values.astype(dtype))
+    low, high = domain.bounds(subject.tensors[0], _conditions(subject, subject.tensors[0]))
     exactly = [*_SPECIAL, *(float(dtype.type(centre)) for centre in centres)]
+    exactly = [x for x in exactly if low <= x <= high]
     return [(x,) for x in dict.fromkeys([*inside.tolist(), *exactly])]
 
 

@@ -81,15 +81,36 @@ def sweep(subject: Subject, table: Table, *, thin: int = 1) -> list[Swept]:
 
     Raises NotSymbolic if its definition is no expression.
     """
+    return [
+        comparison.of(quantity, values)
+        for comparison in comparisons(subject, table, thin=thin)
+        for quantity, values in comparison.results(subject).items()
+    ]
+
+
+def try_all(
+    subject: Subject, candidates: Sequence[Subject], table: Table, *, thin: int = 1
+) -> list[int]:
+    """The number of points at which each candidate loses digits that the op should have."""
+    counts = [0] * len(candidates)
+    for comparison in comparisons(subject, table, thin=thin):
+        for place, candidate in enumerate(candidates):
+            try:
+                results = comparison.results(candidate)
+            except Exception:  # a candidate that cannot even be called
+                counts[place] += len(comparison)
+            else:
+                counts[place] += sum(comparison.of(q, v).count for q, v in results.items())
+    return counts
+
+
+def comparisons(subject: Subject, table: Table, *, thin: int = 1) -> Iterator[Comparison]:
+    """The comparison of an op with its exact values, in each dtype."""
     exact = Exact(subject, table)
-    found = []
+    singularities = exact.singularities()
     for dtype in BOUNDS:
-        where = points(subject, np.dtype(dtype), exact.singularities(), thin=thin)
-        columns = [np.array(column, dtype) for column in zip(*where, strict=True)]
-        results = computed(subject, columns, exact.derivatives)
-        comparison = Comparison(subject, exact, dtype, where)
-        found += [comparison.of(quantity, values) for quantity, values in results.items()]
-    return found
+        where = points(subject, np.dtype(dtype), singularities, thin=thin)
+        yield Comparison(subject, exact, dtype, where)
 
 
 class Comparison:
@@ -105,6 +126,14 @@ class Comparison:
         self._info = np.finfo(dtype)
         self._known: dict[By, list[Any]] = {}
 
+    def __len__(self) -> int:
+        return len(self._where)
+
+    def results(self, subject: Subject) -> dict[Quantity, Any]:
+        """Every quantity of an op at the points: of the op itself, or of one in its place."""
+        columns = [np.array(column, self._dtype) for column in zip(*self._where, strict=True)]
+        return computed(subject, columns, self._exact.derivatives)
+
     def of(self, quantity: Quantity, values: Any) -> Swept:
         """Judge the values of one quantity."""
         by = quantity[1]
@@ -114,7 +143,7 @@ class Comparison:
         excused: Counter[str] = Counter()
         lost: list[Lost] = []
         for point, value, true in zip(self._where, values, self._known[by], strict=True):
-            if true is None or not self._is_checked(true, point):
+            if true is None or abs(true) > self._info.max:
                 continue
             checked += 1
             error = self._error(float(value), true, by, point)
@@ -140,23 +169,14 @@ class Comparison:
             tuple(excused.items()),
         )
 
-    def _is_checked(self, true: Any, point: Sequence[float]) -> bool:
-        """Return whether floats can represent a value; at infinity, infinite limits count too."""
-        if not all(map(math.isfinite, point)) and abs(true) > self._info.max:
-            return True
-        return bool(abs(true) <= self._info.max)
-
     def _error(self, value: float, true: Any, by: By, point: Sequence[float]) -> float:
         """The relative error of a result; below the normal numbers, whether it is as small."""
-        if math.isnan(value):
+        if not math.isfinite(value):
             return math.inf
-        if math.isinf(value):
-            is_right = abs(true) > self._info.max and (value > 0) == (true > 0)
-            return 0.0 if is_right else math.inf
         if abs(true) < self._info.smallest_normal:
             return 0.0 if abs(value) <= 2 * self._info.smallest_normal else math.inf
         error = float(abs((mpmath.mpf(value) - true) / true))
-        if error > BOUNDS[self._dtype] and all(map(math.isfinite, point)):
+        if error > BOUNDS[self._dtype]:
             scale = self._exact.scale_beside_zero(by, point)
             if scale is not None:
                 return float(abs(mpmath.mpf(value) - true) / scale)
@@ -171,7 +191,7 @@ def excuses(subject: Subject, point: Sequence[float]) -> Iterator[str]:
         for name, value in numbers.items()
     }
     for name, x in zip(subject.tensors, point, strict=True):
-        values[name] = sympy.Rational(x) if math.isfinite(x) else sympy.oo * int(math.copysign(1, x))
+        values[name] = sympy.Rational(x)
     for condition, _ in subject.op.accuracy:
         if SympyReader(Table(())).block(condition.block, values) == sympy.true:
             yield condition.text

@@ -1,0 +1,124 @@
+"""Ops with formulas rewritten by the table, to be tried in the place of one that loses digits."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..ir import nodes as ir
+from ..ir.parse import parse
+from ..ir.walk import substitute
+from ..mutate.mutants import renamed
+from ..render.to_text import formula_text
+from ..spec.model import Formula, OpSpec
+from .rewrites import Rewrite, rewrites, rewritten
+
+_MOST_STEPS: Final = 8
+_MOST_OF_A_FORMULA: Final = 6
+
+FORWARD: Final = "forward"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An op with one or more formulas rewritten, under a name of its own."""
+
+    op: OpSpec
+    formulas: tuple[tuple[str, str], ...]
+    """`(forward, or the argument or output that the rule is for; the new formula)`"""
+    rules: tuple[Rewrite, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A formula after some rewrites."""
+
+    expr: ir.Expr
+    rules: tuple[Rewrite, ...]
+
+
+def candidates_of(op: OpSpec) -> list[Candidate]:
+    """Every rewritten formula alone, and all of them together, each as far as it goes."""
+    versions = {key: list(_versions(op, rule)) for key, rule in _formulas(op).items()}
+    versions = {key: found for key, found in versions.items() if found}
+    choices = [{key: version} for key, found in versions.items() for version in found]
+    if len(versions) > 1:
+        choices.insert(0, {key: found[-1] for key, found in versions.items()})
+    return [_candidate(op, choice, number) for number, choice in enumerate(choices, 1)]
+
+
+def _formulas(op: OpSpec) -> dict[str, Formula]:
+    """The definition and the rules of an op, by what they give."""
+    found = {FORWARD: op.forward} if op.forward is not None else {}
+    for names, rule in op.vjps:
+        if isinstance(rule, Formula) and len(names) == 1:
+            found[names[0]] = rule
+    for name, tangent in op.jvps:
+        if isinstance(tangent, Formula):
+            found[name] = tangent
+    return found
+
+
+def _versions(op: OpSpec, rule: Formula) -> Iterator[_Version]:
+    """A formula rewritten step by step, and then each single step from the start."""
+    given = written_out(rule.block)
+    if given is None:
+        return
+    seen: set[ir.Expr] = set()
+    starts = [given]
+    whole = None if op.forward is None else written_out(op.forward.block)
+    if whole is not None and op.signature.outputs[0].name == "result":
+        starts.append(substitute(given, {"result": whole}))  # type: ignore[arg-type]
+    table = rewrites()
+    found: list[_Version] = []
+    for start in dict.fromkeys(starts):
+        version = _Version(start, ())
+        for _ in range(_MOST_STEPS):
+            step = next((s for s in rewritten(version.expr, table) if s[0] not in seen), None)
+            if step is None:
+                break
+            seen.add(step[0])
+            version = _Version(step[0], (*version.rules, step[1]))
+            found.append(version)
+        for expr, rewrite in rewritten(start, table):
+            if expr not in seen:
+                seen.add(expr)
+                found.insert(0, _Version(expr, (rewrite,)))
+    yield from found[-_MOST_OF_A_FORMULA:]
+
+
+def written_out(block: ir.Block) -> ir.Expr | None:
+    """A formula without assignments as one expression; None if it has branches."""
+    known: dict[str, ir.Expr] = {}
+    for statement in block.statements:
+        match statement:
+            case ir.Assign(targets=(name,), value=value):
+                known[name] = substitute(value, known)  # type: ignore[assignment]
+            case ir.Return(value=value):
+                return substitute(value, known)  # type: ignore[return-value]
+            case _:
+                return None
+    return None
+
+
+def _candidate(op: OpSpec, choice: Mapping[str, _Version], number: int) -> Candidate:
+    changes: dict[str, Any] = {}
+    texts = {key: formula_text(version.expr) for key, version in choice.items()}
+    if FORWARD in choice:
+        changes["kernel"] = _formula(op.forward, texts[FORWARD])
+    changes["vjps"] = tuple(
+        (names, _formula(rule, texts[names[0]]) if names[0] in texts else rule)
+        for names, rule in op.vjps
+    )
+    changes["jvps"] = tuple(
+        (name, _formula(rule, texts[name]) if name in texts else rule) for name, rule in op.jvps
+    )
+    rules = dict.fromkeys(rule for version in choice.values() for rule in version.rules)
+    changed = renamed(dataclasses.replace(op, **changes), f"r{number}")
+    return Candidate(changed, tuple(texts.items()), tuple(rules))
+
+
+def _formula(rule: Any, text: str) -> Formula:
+    return Formula(text, parse(text), (rule.spans[0],) * (len(text) + 1))
