@@ -7,12 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ..diagnostics import SpecError
+from ..differentiate.derive import derive_vjp
+from ..differentiate.terms import NoDerivative
 from ..ir import nodes as ir
 from ..ir.parse import parse
 from ..ir.walk import substitute
 from ..mutate.mutants import renamed
 from ..render.to_text import formula_text
-from ..spec.model import Formula, OpSpec
+from ..spec.model import Formula, OpSpec, Table
 from .rewrites import Rewrite, rewrites, rewritten
 
 _MOST_STEPS: Final = 8
@@ -39,14 +42,39 @@ class _Version:
     rules: tuple[Rewrite, ...]
 
 
-def candidates_of(op: OpSpec) -> list[Candidate]:
-    """Every rewritten formula alone, and all of them together, each as far as it goes."""
+def candidates_of(op: OpSpec, table: Table) -> list[Candidate]:
+    """Every rewritten formula alone, all of them together, and rules derived anew.
+
+    Those that the generator derived are also derived from the rewritten definition, by the rules of
+    the ops that it calls.
+    """
     versions = {key: list(_versions(op, rule)) for key, rule in _formulas(op).items()}
     versions = {key: found for key, found in versions.items() if found}
     choices = [{key: version} for key, found in versions.items() for version in found]
     if len(versions) > 1:
         choices.insert(0, {key: found[-1] for key, found in versions.items()})
+    for version in versions.get(FORWARD, ()):
+        derived = _derived_from(op, version, table)
+        if derived:
+            choices.append({FORWARD: version, **derived})
     return [_candidate(op, choice, number) for number, choice in enumerate(choices, 1)]
+
+
+def _derived_from(op: OpSpec, version: _Version, table: Table) -> dict[str, _Version]:
+    """The VJPs of a rewritten definition, for those that the generator derived."""
+    text = formula_text(version.expr)
+    moved = dataclasses.replace(op, forward=_formula(op.forward, text), kernel=None)
+    found = {}
+    for names, rule in op.vjps:
+        if isinstance(rule, Formula) and rule.is_derived:
+            try:
+                block = derive_vjp(moved, table, names[0])
+            except (NoDerivative, SpecError):
+                return {}
+            expr = None if block is None else written_out(block)
+            if expr is not None:
+                found[names[0]] = _Version(expr, ())
+    return found
 
 
 def _formulas(op: OpSpec) -> dict[str, Formula]:

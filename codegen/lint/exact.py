@@ -22,7 +22,8 @@ from .subjects import Subject
 By: TypeAlias = tuple[str, ...]
 """The arguments that a value is differentiated by, in the order of the signature."""
 
-_DIGITS = (50, 130, 700, 1500)
+_FEWEST, _MORE = 50, 60
+_DIGITS = (200, 700, 1500)
 _ENOUGH_FOR_ZERO = 700
 """So many digits tell a number next to nothing, 1e-330, from the rounding of its terms."""
 _AGREEMENT = mpmath.mpf("1e-20")
@@ -133,7 +134,7 @@ class Exact:
     def _evaluate(self, by: By, point: Sequence[Any]) -> Any:
         constant = self._expressions[by].is_number
         previous = None
-        for digits in _DIGITS:
+        for digits in _digits(point):
             with mpmath.workdps(digits):
                 value = _real(self._functions[by], point)
                 if value is None or constant:
@@ -147,6 +148,13 @@ class Exact:
 _AROUND: Final = mpmath.mpf(1) / 8
 """A zero so near, relatively, takes three bits and more of a result."""
 _HALVINGS: Final = 60
+
+
+def _digits(point: Sequence[Any]) -> Iterator[int]:
+    """Numbers of digits to try: terms that cancel differ by up to the fourth power of a point."""
+    magnitudes = [abs(mpmath.log10(abs(x))) for x in point if x != 0]
+    first = _FEWEST + 4 * int(max(magnitudes, default=0))
+    yield from sorted({first, first + _MORE, *(d for d in _DIGITS if d > first + _MORE)})
 
 
 def _vanishes(expressions: Sequence[Callable[..., Any]], point: Sequence[Any]) -> bool:

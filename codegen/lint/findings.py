@@ -36,7 +36,10 @@ class Finding:
     subject: Subject
     swept: tuple[Swept, ...]
     """The worst dtype first."""
+    what: str
+    """`forward`, `VJP and JVP of self`, `second derivative by self, other`"""
     advice: Advice | None = None
+    """Shown with the first finding of an op: formulas are rewritten together."""
 
     @property
     def span(self) -> Span:
@@ -45,25 +48,23 @@ class Finding:
 
     def diagnostic(self) -> Diagnostic:
         """The finding as the other mistakes of a spec are shown."""
-        lines = [f"{self.swept[0].what} of `{self.subject.label}` loses digits"]
-        if self.swept[0].quantity[1]:
-            lines = [f"{self.swept[0].what} of the op `{self.subject.label}` loses digits"]
+        lines = [f"`{self.subject.label}` loses digits: its {self.what}"]
         lines += [_line(each) for each in self.swept]
         return Diagnostic(CODE, self.span, "\n".join(lines), self._help())
 
     def _help(self) -> str:
         if self.advice is None:
-            return "no entry of the table of rewrites helps; `accuracy:` accepts it, with a reason"
-        texts = "; ".join(f"{what}: `{text}`" for what, text in self.advice.formulas)
-        left = f"{self.advice.after} of the {self.advice.before} points are left"
-        return f"write {texts} ({self.advice.status}; {left})"
+            return ""
+        texts = "; ".join(f"{what}: {text}" for what, text in self.advice.formulas)
+        left = f"digits are lost at {self.advice.after} points instead of {self.advice.before}"
+        return f"write `{texts}` ({self.advice.status} equal; then {left})"
 
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it: numbers that JSON lacks are texts."""
         advice = self.advice
         return {
             "op": self.subject.label,
-            "of": self.swept[0].what,
+            "of": self.what,
             "place": str(self.span),
             "lost": [_json(each) for each in self.swept],
             "rewritten": None
@@ -81,15 +82,22 @@ class Finding:
 def findings_of(
     subject: Subject, swept: Sequence[Swept], advice: Advice | None = None
 ) -> list[Finding]:
-    """The findings of one op, a finding for each quantity."""
+    """The findings of one op, a finding for each rule and each second derivative.
+
+    Where the JVP is the VJP with a tangent in it, both are one finding.
+    """
+    own = {name for name, rule in subject.op.jvps if isinstance(rule, Formula)}
     groups: dict[str, list[Swept]] = {}
     for each in swept:
-        if each.lost:
-            groups.setdefault(each.what, []).append(each)
-    return [
-        Finding(subject, tuple(sorted(group, key=lambda s: -s.worst)), advice)
-        for group in groups.values()
-    ]
+        how, by = each.quantity
+        if each.lost and (own or how != "JVP"):
+            what = f"VJP and JVP of {by[0]}" if how == "VJP" and not own else each.what
+            groups.setdefault(what, []).append(each)
+    found = []
+    for what, group in groups.items():
+        found.append(Finding(subject, tuple(sorted(group, key=lambda s: -s.worst)), what, advice))
+        advice = None
+    return found
 
 
 def _line(swept: Swept) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +66,8 @@ def lint(
     with staged(planned.built.files, planned.verbatim) as staging:
         pool = LocalPool(staging, target.staged_as, jobs)
         for number, answer in pool.each(sweep_in_worker, tasks, crashed_sweep):
-            answers[number] = answer
+            # The op as it was sent: what has been pickled is no longer the loader's.
+            answers[number] = dataclasses.replace(answer, subject=asked[number])
             progress(answer.subject.label)
     found = [answers[number] for number in range(len(tasks))]
     advice = _advice(found, planned, target, thin) if rewrite else {}
@@ -115,7 +117,8 @@ def _advice(
     trials: dict[str, tuple[Answer, list[Candidate]]] = {}
     for answer in answers:
         if any(each.lost for each in answer.swept):
-            offered = [c for c in candidates_of(answer.subject.op) if allows(c.op)]
+            found = candidates_of(answer.subject.op, planned.everything)
+            offered = [candidate for candidate in found if allows(candidate.op)]
             if offered:
                 trials[answer.subject.op.name] = (answer, offered)
     if not trials:
@@ -125,17 +128,17 @@ def _advice(
         ops, planned.table, target.staged_as, planned.base, planned.kernels
     ) as staging:
         counts = _tried(trials, planned, staging, target, thin)
-        found: dict[str, Advice] = {}
+        advice: dict[str, Advice] = {}
         for name, (answer, offered) in trials.items():
             before = sum(each.count for each in answer.swept)
             best = _first_proved(offered, counts[name], before, staging, target)
             if best is not None:
                 candidate, after, status = best
                 rules = tuple(f"{rule.text} ({rule.source})" for rule in candidate.rules)
-                found[answer.subject.label] = Advice(
+                advice[answer.subject.label] = Advice(
                     candidate.formulas, rules, before, after, status
                 )
-    return found
+    return advice
 
 
 def _tried(

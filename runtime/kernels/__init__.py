@@ -21,7 +21,7 @@ _NAMES = {
     "elementwise.normal": "gelu_slope normal_cdf",
     "elementwise.special": (
         "bessel erfcx_bend erfcx_slope gaussian lgamma log_ndtr_slope logit ndtri_slope polygamma "
-        "scaled_bessel sinc sinc_slope xlog1py"
+        "scaled_bessel sinc sinc_bend sinc_slope xlog1py"
     ),
     "indexing.advanced": (
         "index index_add index_along index_backward index_copy index_fill index_keep index_put "

@@ -185,15 +185,35 @@ def sinc_slope(self: Array) -> Any:
     """The derivative of sinc; the difference that it is would lose all digits near zero."""
     if is_symbolic(self.dtype):
         return (np.cos(constants.pi * self) - np.sinc(self)) / self
+    is_near, ratio = _sinc_slope_ratio(self)
+    return np.where(is_near, ratio * self, _far_sinc_slope(self))
+
+
+@np.errstate(all="ignore")
+def sinc_bend(self: Array) -> Any:
+    """The second derivative of sinc, `-pi**2 sinc(x) - 2 sinc'(x) / x`."""
+    if is_symbolic(self.dtype):
+        slope = (np.cos(constants.pi * self) - np.sinc(self)) / self
+        return -(constants.pi**2) * np.sinc(self) - 2 * slope / self
+    is_near, ratio = _sinc_slope_ratio(self)
+    ratio = np.where(is_near, ratio, _far_sinc_slope(self) / self)
+    return -(np.pi**2) * sinc(self) - 2 * ratio
+
+
+def _sinc_slope_ratio(self: Array) -> tuple[Any, Any]:
+    """The elements near zero, and the slope there as a multiple of the element."""
     is_near = np.abs(self) < 1 / np.pi
     near = np.where(is_near, self, 0) * np.pi
-    far = np.where(is_near, 1, self)
     square = near * near
     series = np.zeros_like(near)
     for coefficient in _SINC_SLOPE:
         series = series * square + coefficient
-    if far.dtype.kind == "f":
-        sine, cosine = _of_half_turns(far)
+    return is_near, series * np.pi
+
+
+def _far_sinc_slope(self: Array) -> Any:
+    if self.dtype.kind == "f":
+        sine, cosine = _of_half_turns(self)
     else:
-        sine, cosine = np.sin(np.pi * far), np.cos(np.pi * far)
-    return np.where(is_near, series * near, (cosine - sine / (np.pi * far)) / far)
+        sine, cosine = np.sin(np.pi * self), np.cos(np.pi * self)
+    return (cosine - sine / (np.pi * self)) / self
