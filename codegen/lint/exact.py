@@ -151,9 +151,14 @@ _HALVINGS: Final = 60
 
 
 def _digits(point: Sequence[Any]) -> Iterator[int]:
-    """Numbers of digits to try: terms that cancel differ by up to the fourth power of a point."""
-    magnitudes = [abs(mpmath.log10(abs(x))) for x in point if x != 0]
-    first = _FEWEST + 4 * int(max(magnitudes, default=0))
+    """Numbers of digits to try.
+
+    Terms of one argument that cancel differ by up to the fourth power of it; two evaluations with
+    too few digits may agree on what is left of the largest.
+    """
+    first = _FEWEST
+    if len(point) == 1 and point[0] != 0:
+        first += int(4 * abs(mpmath.log10(abs(point[0]))))
     yield from sorted({first, first + _MORE, *(d for d in _DIGITS if d > first + _MORE)})
 
 

@@ -16,7 +16,7 @@ _NAMES = {
         "within"
     ),
     "elementwise.checks": "refuse_bools same_dtype",
-    "elementwise.complex_numbers": "complex polar sgn sign view_as_complex view_as_real",
+    "elementwise.complex_numbers": "complex over_cosh polar sgn sign view_as_complex view_as_real",
     "elementwise.masking": "choice where",
     "elementwise.normal": "gelu_slope normal_cdf",
     "elementwise.special": (
