@@ -102,7 +102,7 @@ def _div_rounded(x: Any, other: Any, rounding_mode: str) -> Any:
     return sympy.floor(x / other) if rounding_mode == "floor" else _trunc(x / other)
 
 
-_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "eq": sympy.Eq,
     "erf": sympy.erf,
     "isfinite": lambda x: sympy.true,
@@ -199,7 +199,7 @@ def definition(subject: Subject, table: Table) -> Any:
         return given(*(known[p.name] for p in subject.op.signature.params))
     if subject.op.definition is None:
         raise NotSymbolic("it has no definition")
-    return SympyReader(table, _FUNCTIONS).block(subject.op.definition.block, known)
+    return SympyReader(table, FUNCTIONS).block(subject.op.definition.block, known)
 
 
 def number(value: Any) -> Any:

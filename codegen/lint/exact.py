@@ -22,6 +22,7 @@ from .subjects import Subject
 By: TypeAlias = tuple[str, ...]
 """The arguments that a value is differentiated by, in the order of the signature."""
 
+_LARGE = mpmath.mpf(10) ** 6
 _FEWEST, _MORE = 50, 60
 _DIGITS = (200, 700, 1500)
 _ENOUGH_FOR_ZERO = 700
@@ -157,8 +158,8 @@ def _digits(point: Sequence[Any]) -> Iterator[int]:
     too few digits may agree on what is left of the largest.
     """
     first = _FEWEST
-    if len(point) == 1 and point[0] != 0:
-        first += int(4 * abs(mpmath.log10(abs(point[0]))))
+    if len(point) == 1 and abs(point[0]) > _LARGE:
+        first += int(4 * mpmath.log10(abs(point[0])))
     yield from sorted({first, first + _MORE, *(d for d in _DIGITS if d > first + _MORE)})
 
 

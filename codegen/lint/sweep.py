@@ -121,34 +121,34 @@ class Comparison:
     ) -> None:
         self._subject = subject
         self._exact = exact
-        self._dtype = dtype
-        self._where = where
+        self.dtype = dtype
+        self.points = where
         self._info = np.finfo(dtype)
         self._known: dict[By, list[Any]] = {}
 
     def __len__(self) -> int:
-        return len(self._where)
+        return len(self.points)
 
     def results(self, subject: Subject) -> dict[Quantity, Any]:
         """Every quantity of an op at the points: of the op itself, or of one in its place."""
-        columns = [np.array(column, self._dtype) for column in zip(*self._where, strict=True)]
+        columns = [np.array(column, self.dtype) for column in zip(*self.points, strict=True)]
         return computed(subject, columns, self._exact.derivatives)
 
     def of(self, quantity: Quantity, values: Any) -> Swept:
         """Judge the values of one quantity."""
         by = quantity[1]
         if by not in self._known:
-            self._known[by] = [self._exact(by, point) for point in self._where]
+            self._known[by] = [self._exact(by, point) for point in self.points]
         checked, worst = 0, 0.0
         excused: Counter[str] = Counter()
         lost: list[Lost] = []
-        for point, value, true in zip(self._where, values, self._known[by], strict=True):
+        for point, value, true in zip(self.points, values, self._known[by], strict=True):
             if true is None or abs(true) > self._info.max:
                 continue
             checked += 1
             error = self._error(float(value), true, by, point)
             worst = max(worst, error)
-            if error <= BOUNDS[self._dtype]:
+            if error <= BOUNDS[self.dtype]:
                 continue
             reason = next(excuses(self._subject, point), None)
             if reason is None:
@@ -161,7 +161,7 @@ class Comparison:
             self._subject.op.name,
             self._subject.tensors,
             quantity,
-            self._dtype,
+            self.dtype,
             checked,
             worst,
             tuple(lost[:_KEPT]),
@@ -176,7 +176,7 @@ class Comparison:
         if abs(true) < self._info.smallest_normal:
             return 0.0 if abs(value) <= 2 * self._info.smallest_normal else math.inf
         error = float(abs((mpmath.mpf(value) - true) / true))
-        if error > BOUNDS[self._dtype]:
+        if error > BOUNDS[self.dtype]:
             scale = self._exact.scale_beside_zero(by, point)
             if scale is not None:
                 return float(abs(mpmath.mpf(value) - true) / scale)
