@@ -60,7 +60,7 @@ class Peer:
             except ImportError:
                 continue
             if callable(found):
-                return found  # type: ignore[no-any-return]
+                return found
         return None
 
 
@@ -140,11 +140,17 @@ PEERS = (
     ),
     Peer("JAX", "jax", ("jax.numpy", "jax.nn", "jax.scipy.special"), _jax, others=_NUMPY_NAMES),
     Peer(
-        "autograd", "autograd", ("autograd.numpy", "autograd.scipy.special"), _autograd,
+        "autograd",
+        "autograd",
+        ("autograd.numpy", "autograd.scipy.special"),
+        _autograd,
         others=_NUMPY_NAMES,
     ),
     Peer(
-        "MyGrad", "mygrad", ("mygrad", "mygrad.nnet.activations"), _mygrad,
+        "MyGrad",
+        "mygrad",
+        ("mygrad", "mygrad.nnet.activations"),
+        _mygrad,
         others={**_NUMPY_NAMES, "sigmoid": "sigmoid"},
     ),
 )

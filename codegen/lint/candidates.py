@@ -12,6 +12,7 @@ from ..differentiate.derive import derive_vjp
 from ..differentiate.terms import NoDerivative
 from ..ir import nodes as ir
 from ..ir.parse import parse
+from ..ir.parts import parts_of, with_parts
 from ..ir.walk import substitute
 from ..mutate.mutants import renamed
 from ..render.to_text import formula_text
@@ -73,7 +74,7 @@ def _derived_from(op: OpSpec, version: _Version, table: Table) -> dict[str, _Ver
                 return {}
             expr = None if block is None else written_out(block)
             if expr is not None:
-                found[names[0]] = _Version(expr, ())
+                found[names[0]] = _Version(tidied(expr), ())
     return found
 
 
@@ -98,7 +99,7 @@ def _versions(op: OpSpec, rule: Formula) -> Iterator[_Version]:
     starts = [given]
     whole = None if op.forward is None else written_out(op.forward.block)
     if whole is not None and op.signature.outputs[0].name == "result":
-        starts.append(substitute(given, {"result": whole}))  # type: ignore[arg-type]
+        starts.append(substitute(given, {"result": whole}))
     table = rewrites()
     found: list[_Version] = []
     for start in dict.fromkeys(starts):
@@ -123,12 +124,23 @@ def written_out(block: ir.Block) -> ir.Expr | None:
     for statement in block.statements:
         match statement:
             case ir.Assign(targets=(name,), value=value):
-                known[name] = substitute(value, known)  # type: ignore[assignment]
+                known[name] = substitute(value, known)
             case ir.Return(value=value):
-                return substitute(value, known)  # type: ignore[return-value]
+                return substitute(value, known)
             case _:
                 return None
     return None
+
+
+def tidied(expr: ir.Expr) -> ir.Expr:
+    """An expression without minus in front of a product or quotient that begins with minus."""
+    expr = with_parts(expr, {place: tidied(part) for place, part in parts_of(expr).items()})
+    match expr:
+        case ir.Unary("-", ir.Unary("-", operand)):
+            return operand
+        case ir.Unary("-", ir.Binary("*" | "/" as op, ir.Unary("-", left), right)):
+            return ir.Binary(op, left, right)
+    return expr
 
 
 def _candidate(op: OpSpec, choice: Mapping[str, _Version], number: int) -> Candidate:

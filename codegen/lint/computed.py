@@ -20,7 +20,9 @@ Quantity: TypeAlias = tuple[str, By]
 """How a value was computed (`forward`, `VJP`, `JVP`, `second`), and of which derivative it is."""
 
 
-def computed(subject: Subject, columns: Sequence[Array], known: Sequence[By]) -> dict[Quantity, Array]:
+def computed(
+    subject: Subject, columns: Sequence[Array], known: Sequence[By]
+) -> dict[Quantity, Array]:
     """Every quantity of an op at all points; `known` are the derivatives to ask for."""
     leaves = dict(zip(subject.tensors, columns, strict=True))
     firsts = [by[0] for by in known if len(by) == 1]
@@ -49,6 +51,7 @@ def _backward(
         out.sum(), [leaves[n] for n in firsts], create_graph=True, materialize_grads=True
     )
     for name, slope in zip(firsts, slopes, strict=True):
+        assert slope is not None
         found["VJP", (name,)] = slope.detach().numpy()
         for place, other in enumerate(firsts):
             by = (name, other) if firsts.index(name) <= place else (other, name)
@@ -57,6 +60,7 @@ def _backward(
                 (again,) = autograd.grad(
                     slope.sum(), [leaves[other]], retain_graph=True, materialize_grads=True
                 )
+                assert again is not None
                 bend = again.detach().numpy()
             key = ("second", by)
             found[key] = bend if key not in found else _worse(found[key], bend)

@@ -14,6 +14,7 @@ from ..render.to_sympy import NotSymbolic, SympyReader
 from ..spec.model import Table
 from .subjects import Subject
 
+
 def _logit(x: Any, eps: Any) -> Any:
     moved = x if eps is None else Piecewise((eps, x < eps), (1 - eps, x > 1 - eps), (x, True))
     return log(moved / (1 - moved))
@@ -205,5 +206,3 @@ def definition(subject: Subject, table: Table) -> Any:
 def number(value: Any) -> Any:
     """A plain number exactly; anything else as it is."""
     return sympy.nsimplify(value, rational=True) if isinstance(value, int | float) else value
-
-

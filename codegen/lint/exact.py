@@ -177,7 +177,9 @@ def _polygamma(order: int, x: Any) -> Any:
     term = mpmath.factorial(order - 1) / x**order
     total = term + mpmath.factorial(order) / (2 * x ** (order + 1))
     for k in range(2, mpmath.mp.dps, 2):
-        term = mpmath.bernoulli(k) * mpmath.gamma(k + order) / (mpmath.factorial(k) * x ** (k + order))
+        term = (
+            mpmath.bernoulli(k) * mpmath.gamma(k + order) / (mpmath.factorial(k) * x ** (k + order))
+        )
         total += term
         if abs(term) < abs(total) * mpmath.eps:
             break

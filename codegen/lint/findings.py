@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..diagnostics import Diagnostic, Span
+from ..ir.nodes import TextSpan
 from ..spec.model import Formula, OpSpec
 from .subjects import Subject
 from .sweep import BOUNDS, Swept
@@ -142,6 +143,5 @@ def _place(op: OpSpec, swept: Swept) -> Span:
         tangent = dict(op.jvps).get(op.signature.outputs[0].name)
         rule = tangent if isinstance(tangent, Formula) else rule
     if isinstance(rule, Formula) and not rule.is_derived:
-        whole = rule.block.span
-        return rule.locate(whole)
+        return rule.locate(TextSpan(0, len(rule.text)))
     return op.span

@@ -100,9 +100,7 @@ def _geometric(low: float, high: float, count: int, rng: np.random.Generator) ->
     return np.exp(np.minimum(edges[:-1] + rng.uniform(0, 1, count) * np.diff(edges), edges[-1]))
 
 
-def _near(
-    subject: Subject, dtype: np.dtype[Any], centres: Sequence[float], thin: int
-) -> list[Any]:
+def _near(subject: Subject, dtype: np.dtype[Any], centres: Sequence[float], thin: int) -> list[Any]:
     """Floats beside the ends of the domain, and beside other centres."""
     argument = subject.tensors[0]
     found = []

@@ -125,10 +125,8 @@ def _matches(pattern: ir.Expr, expr: ir.Expr, bound: Mapping[str, ir.Expr]) -> I
             yield dict(bound)
 
 
-def _of_negative(
-    inner: ir.Expr, expr: ir.Expr, bound: Mapping[str, ir.Expr]
-) -> Iterator[Bound]:
-    """The ways in which minus a pattern is an expression: with the sign in front, or in a factor."""
+def _of_negative(inner: ir.Expr, expr: ir.Expr, bound: Mapping[str, ir.Expr]) -> Iterator[Bound]:
+    """The ways in which minus a pattern is an expression, the sign in front or in a factor."""
     match expr:
         case ir.Unary("-", operand):
             yield from _matches(inner, operand, bound)

@@ -12,7 +12,6 @@ from ..spec.model import Table
 from .subjects import Subject
 from .sweep import Swept, sweep, try_all
 
-
 SECONDS = 60.0
 """The time for one op."""
 

@@ -30,7 +30,7 @@ def those_generated(mutants: Sequence[Mutant], table: Table) -> list[Mutant]:
 
 
 def generator_check(table: Table) -> Callable[[OpSpec], bool]:
-    """Return a function that says whether a generator would accept an op beside those of a table."""
+    """Return a function that says whether a generator would accept an op beside a table."""
     return _Check(table).allows
 
 

@@ -19,6 +19,11 @@ _FAR: Final = 10
 
 _TERMS: Final = 14
 
+_FAR_OF_BEND: Final = 6.5
+"""The same of the second derivative, a difference of terms that grow with the fourth power."""
+
+_TERMS_OF_BEND: Final = 26
+
 _ASYMPTOTIC: Final = 1e8
 """From here on one term of the asymptotic series has all digits."""
 
@@ -51,7 +56,7 @@ def erfcx_slope(self: Array, height: Number) -> Any:
     """
     if is_symbolic(self.dtype):
         return 2 * self * scipy_special.erfcx(self) - height
-    x, is_far, near, ratio = _near_and_far(self)
+    _, is_far, near, ratio = _near_and_far(self, _FAR)
     total = np.zeros_like(ratio)
     for n in reversed(range(1, _TERMS + 1)):
         total = (1 + total) * (2 * n - 1) * ratio
@@ -67,9 +72,9 @@ def erfcx_bend(self: Array, height: Number) -> Any:
     if is_symbolic(self.dtype):
         erfcx = scipy_special.erfcx(self)
         return 2 * (erfcx + self * (2 * self * erfcx - height))
-    x, is_far, near, ratio = _near_and_far(self)
+    x, is_far, near, ratio = _near_and_far(self, _FAR_OF_BEND)
     total = np.zeros_like(ratio)
-    for n in reversed(range(1, _TERMS + 1)):
+    for n in reversed(range(1, _TERMS_OF_BEND + 1)):
         total = (n + total) * (2 * n - 1) * ratio
     erfcx = scipy_special.erfcx(near)
     of_near = 2 * (erfcx + near * (2 * near * erfcx - height))
@@ -77,11 +82,11 @@ def erfcx_bend(self: Array, height: Number) -> Any:
     return np.where(is_far, of_far, of_near).astype(self.dtype)
 
 
-def _near_and_far(self: Array) -> tuple[Any, Any, Any, Any]:
+def _near_and_far(self: Array, far: float) -> tuple[Any, Any, Any, Any]:
     """The elements as float64, which are far out, the others, and the ratio of far terms."""
     x = self.astype(np.float64)
-    is_far = x > _FAR
-    ratio = -0.5 / np.square(np.where(is_far, x, _FAR))
+    is_far = x > far
+    ratio = -0.5 / np.square(np.where(is_far, x, far))
     return x, is_far, np.where(is_far, 0, x), ratio
 
 
@@ -173,7 +178,7 @@ def sinc(self: Array) -> Any:
 
 
 def _of_half_turns(x: Array) -> tuple[Any, Any]:
-    """`sin(pi x)` and `cos(pi x)`: multiples of pi are no floats, but `x` less a whole number is."""
+    """`sin(pi x)` and `cos(pi x)`, by what `x` is beyond a whole number, which is a float."""
     whole = np.rint(x)
     rest = (x - whole) * np.pi
     sign = 1 - 2 * np.abs(np.fmod(whole, 2))

@@ -63,7 +63,7 @@ def spec(folder: Path, text: str) -> Path:
 
 
 def linted(path: Path, *names: str) -> Linted:
-    return lint(Target(path, package="my_ops"), names, thin=6)
+    return lint(Target(path, package="my_ops"), names, thin=12)
 
 
 @pytest.fixture(scope="module")
