@@ -57,7 +57,7 @@ bench: $(BENCH_STAMP)  ## Measure against NumPy, JAX, autograd, MyGrad (and PyTo
 bench-check: $(STAMP)  ## Fail where the ratio to NumPy or PyTorch is worse than the committed one
 	@$(BIN)/python -m benchmarks --check
 
-accuracy: $(STAMP)  ## Sweep the elementwise ops against 50 digits
+accuracy: $(STAMP)  ## Compare errors with other libraries, against 50 digits
 	@$(BIN)/python -m benchmarks.accuracy
 
 oracle: $(STAMP)  ## Install PyTorch 2.13.0 and run the tests against it

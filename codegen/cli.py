@@ -7,6 +7,7 @@ import click
 from .commands.derive import derive
 from .commands.explain import explain
 from .commands.generate import codegen
+from .commands.lint import lint
 from .commands.mutate import mutate
 from .commands.new import new
 from .commands.prove import prove
@@ -23,5 +24,5 @@ def main() -> None:
     """PyTorch's autograd code generator in Python: wrong formulas are not generated."""
 
 
-for _command in (codegen, prove, verify, explain, derive, new, mutate, schema):
+for _command in (codegen, prove, verify, lint, explain, derive, new, mutate, schema):
     main.add_command(_command)

@@ -1,67 +1,69 @@
-"""Sweep every elementwise op, print its worst errors, and leave them in benchmarks/results/."""
+"""Sweep every elementwise op here and in other libraries, and compare the errors."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 import joblib
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.progress import track
 
+from gradspec_codegen.lint.subjects import Subject, reachable, subjects
 from gradspec_codegen.render.to_sympy import NotSymbolic
+from gradspec_codegen.spec.load import load_table
+from gradspec_codegen.spec.model import Table
+from gradspec_codegen.target import builtin_spec
 
 from .. import machine
-from .bounds import broken, listed, unused
-from .report import print_table, print_verdict, write_json
-from .subjects import Subject, subjects
-from .sweep import Finding, has_torch, sweep
+from .race import Entry, race
+from .report import markdown, put_into, write_json
 
 RESULTS = Path(__file__).parents[1] / "results"
-
-USUAL = 3
-"""Some hundred points or pairs for each op: two minutes on two cores."""
+DOCUMENT = Path(__file__).parents[2] / "docs" / "accuracy.md"
 
 
-@click.command(epilog="Exit status: 1 if a bound is broken where no exception is listed.")
+@click.command()
 @click.argument("ops", nargs=-1)
-@click.option("--thin", default=USUAL, show_default=True, help="Look at every THIN-th point.")
+@click.option("--thin", default=3, show_default=True, help="Look at every THIN-th point.")
 @click.option("--jobs", default=-1, help="Processes; one for each core unless given.")
-def main(ops: tuple[str, ...], thin: int, jobs: int) -> None:
-    """Measure the accuracy of values and gradients, of all elementwise ops or of some (OPS)."""
+@click.option("--write", is_flag=True, help="Put the tables into docs/accuracy.md.")
+def main(ops: tuple[str, ...], thin: int, jobs: int, write: bool) -> None:
+    """Compare the errors of gradspec with those of PyTorch, JAX, autograd and MyGrad.
+
+    All elementwise ops are swept, or some (OPS), at the points of `gradspec lint`, which says what
+    is wrong with ours. Libraries that are not installed are left out.
+    """
     console = Console()
-    if not console.is_terminal:
-        console = Console(width=140)
-    if not has_torch():
-        console.print("PyTorch is not installed; `make oracle` installs it for the comparison.\n")
-    chosen = [s for s in subjects() if not ops or s.op.signature.name in ops]
+    table = load_table(builtin_spec())
+    chosen = [s for s in subjects(table, table) if not ops or s.op.signature.name in ops]
     if not chosen:
         raise click.UsageError(f"no elementwise op is called {' or '.join(ops)}")
     tasks = joblib.Parallel(jobs, return_as="generator")(
-        joblib.delayed(_swept)(subject, thin) for subject in chosen
+        joblib.delayed(_raced)(subject, reachable(subject.op, table), thin) for subject in chosen
     )
-    findings: list[Finding] = []
+    entries: list[Entry] = []
     for outcome in track(tasks, "sweeping", len(chosen), console=console, transient=True):
         if isinstance(outcome, str):
             console.print(outcome)
         else:
-            findings += outcome
-    exceptions = listed()
-    print_table(findings, exceptions, console)
-    print_verdict(findings, exceptions, console)
-    if not ops and thin <= USUAL:
+            entries += outcome
+    text = markdown(entries, machine.describe())
+    console.print(Markdown(text))
+    if write:
+        put_into(DOCUMENT, text)
+    if not ops:
         RESULTS.mkdir(exist_ok=True)
-        write_json(findings, machine.describe(), RESULTS / "accuracy.json")
-    if not ops and thin == 1:
-        for exception in unused(exceptions, findings):
-            console.print(f"No longer needed: the exception for {exception.op}, {exception.where}")
-    sys.exit(any(broken(finding, exceptions) for finding in findings))
+        write_json(entries, machine.describe(), RESULTS / "accuracy.json")
 
 
-def _swept(subject: Subject, thin: int) -> list[Finding] | str:
+def _raced(subject: Subject, table: Table, thin: int) -> list[Entry] | str:
+    from gradspec.dispatch.registry import import_all
+
+    import_all()
     try:
-        return sweep(subject, with_torch=has_torch(), thin=thin)
+        return race(subject, table, thin=thin)
     except NotSymbolic as reason:
         return f"Not swept: {subject.label}: {reason}."
 

@@ -67,6 +67,7 @@ class Explanation:
     aliases: tuple[str, ...]
     examples: tuple[str, ...]
     unproved: tuple[str, ...]
+    accuracy: tuple[str, ...]
     verdict: tuple[str, ...]
     batching: tuple[str, ...]
     module: str
@@ -124,6 +125,7 @@ def explanation(op: OpSpec, planned: Plan, target: Target) -> Explanation:
         aliases=op.aliases,
         examples=tuple(_call(op, example) for example in op.examples),
         unproved=tuple(f"{c.text.strip()}: {reason}" for c, reason in op.unproved),
+        accuracy=tuple(f"{c.text.strip()}: {reason}" for c, reason in op.accuracy),
         verdict=(
             _verdict(op, proof)
             if proof is not None and fresh

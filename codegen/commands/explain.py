@@ -124,6 +124,7 @@ def _show_lists(found: Explanation, console: Console) -> None:
         ("Domain", found.domain),
         ("Kinks", found.kinks),
         ("Unproved", found.unproved),
+        ("Accuracy", found.accuracy),
         ("Promoted", [", ".join(found.promotes)] if found.promotes else ()),
         ("Aliases", [", ".join(found.aliases)] if found.aliases else ()),
         ("Examples", found.examples),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 
 from ..auto import ELEMENTWISE, KERNEL, NO_GRADIENT, refused
 from ..diagnostics import SpecError
@@ -149,10 +149,10 @@ def is_elementwise_definition(op: OpSpec, table: Table) -> bool:
     return all(_is_elementwise(node, table) for node in walk(formula.block))
 
 
-def _is_elementwise(node: Node, table: Table, within: Set[str] = frozenset()) -> bool:
+def _is_elementwise(node: Node, table: Table, above: frozenset[str] = frozenset()) -> bool:
     """Return whether a part of a formula computes element by element, as far as it computes.
 
-    `within` are the composites that it is a part of: their overloads may call each other.
+    `above` names the composites that the part belongs to: overloads of a name may call others.
     """
     match node:
         case Binary("@") | Subscript() | Attribute():
@@ -163,18 +163,18 @@ def _is_elementwise(node: Node, table: Table, within: Set[str] = frozenset()) ->
                 is_known = known is not None and known.is_elementwise
                 return is_known or function in code_facts().pointwise
             ops = [o for o in table.overloads(function) if len(o.signature.params) >= len(args)]
-            alike = [_is_elementwise_op(op, table, within) for op in ops]
+            alike = [is_elementwise_op(op, table, above) for op in ops]
             return function in HELPERS or (bool(alike) and all(alike))
     return True
 
 
-def _is_elementwise_op(op: OpSpec, table: Table, within: Set[str]) -> bool:
+def is_elementwise_op(op: OpSpec, table: Table, above: frozenset[str] = frozenset()) -> bool:
+    """Return whether an op is elementwise; a composite is if all that it calls are."""
     if op.composite is None:
         return is_elementwise(op)
-    if op.name in within:
+    if op.name in above:
         return False
-    inside = within | {op.name}
-    return all(_is_elementwise(node, table, inside) for node in walk(op.composite.block))
+    return all(_is_elementwise(n, table, above | {op.name}) for n in walk(op.composite.block))
 
 
 def _is_data(op: OpSpec, param: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 from ..diagnostics import SpecError
@@ -25,8 +25,13 @@ from .mutants import Mutant
 
 def those_generated(mutants: Sequence[Mutant], table: Table) -> list[Mutant]:
     """Without those that every generator would refuse: with these no author gets away."""
-    check = _Check(table)
-    return [mutant for mutant in mutants if check.allows(mutant.op)]
+    allows = generator_check(table)
+    return [mutant for mutant in mutants if allows(mutant.op)]
+
+
+def generator_check(table: Table) -> Callable[[OpSpec], bool]:
+    """Return a function that says whether a generator would accept an op beside a table."""
+    return _Check(table).allows
 
 
 class _Check:

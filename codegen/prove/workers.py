@@ -264,7 +264,7 @@ _imported: dict[str, str] = {}
 
 def prove_in_worker(spec: OpSpec, staged: Path, package: str, run: str) -> OpVerdict:
     """Prove one op in a worker; the package is imported with the first."""
-    if problem := _import_once(staged, package, run):
+    if problem := import_once(staged, package, run):
         return OpVerdict(spec.name, Status.ERROR, notes=(problem,))
     from .identities.op import prove_op
 
@@ -277,7 +277,7 @@ def certify_in_worker(
 ) -> tuple[OpVerdict, str]:
     """Prove one op in a worker, and write down how, under a digest of what that depends on."""
     spec, digest = item
-    if problem := _import_once(staged, package, run):
+    if problem := import_once(staged, package, run):
         return OpVerdict(spec.name, Status.ERROR, notes=(problem,)), ""
     from .identities.op import prove_op
     from .report.recorder import Recorder
@@ -292,7 +292,7 @@ def recheck_in_worker(
     item: tuple[OpSpec, Mapping[str, Any], str], staged: Path, package: str, run: str
 ) -> Recheck:
     """Check the record of an op again in a worker."""
-    if problem := _import_once(staged, package, run):
+    if problem := import_once(staged, package, run):
         return Recheck(item[0].name, problem)
     from .recheck.record import recheck_op
 
@@ -304,7 +304,7 @@ def compare_in_worker(
     pair: tuple[OpSpec, OpSpec], staged: Path, package: str, run: str
 ) -> tuple[str, int]:
     """Tell two ops apart in a worker."""
-    if problem := _import_once(staged, package, run):
+    if problem := import_once(staged, package, run):
         raise RuntimeError(problem)
     from .zero.difference import find_difference
 
@@ -315,14 +315,14 @@ def repair_in_worker(
     item: tuple[OpSpec, tuple[OpSpec, ...], float], staged: Path, package: str, run: str
 ) -> str:
     """Find the version of an op that is right in a worker."""
-    if problem := _import_once(staged, package, run):
+    if problem := import_once(staged, package, run):
         raise RuntimeError(problem)
     from .report.repair import first_that_holds
 
     return first_that_holds(*item)
 
 
-def _import_once(staged: Path, package: str, run: str) -> str:
+def import_once(staged: Path, package: str, run: str) -> str:
     """Import the package of a run, if this worker has not yet; answers what went wrong."""
     if run not in _imported:
         _imported.clear()

@@ -179,13 +179,13 @@ class SympyReader:
     def _call(self, node: ir.Call, names: Mapping[str, Any]) -> Any:
         args = [self.expr(arg, names) for arg in node.args]
         kwargs = {name: self.expr(value, names) for name, value in node.kwargs}
+        if node.function in self._functions and not kwargs:
+            return self._functions[node.function](*args)
         if "." in node.function:
             primitive = PRIMITIVES.get(node.function)
             if primitive is None or kwargs:
                 raise NotSymbolic(f"`{node.function}` is not known to sympy")
             return primitive(*args)
-        if node.function in self._functions and not kwargs:
-            return self._functions[node.function](*args)
         for op in self._table.overloads(node.function):
             bound = _bind(op, args, kwargs)
             definition = op.definition

@@ -137,7 +137,8 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         output_differentiability=reader.output_differentiability(),
         changing_outputs=reader.changing_outputs(),
         kinks=reader.kinks(),
-        unproved=reader.unproved(),
+        unproved=reader.reasoned_conditions("unproved"),
+        accuracy=reader.reasoned_conditions("accuracy"),
         examples=read_examples(mapping.get("examples"), signature, report),
         variants=reader.words("variants") or ("function",),
         python_module=reader.text("python_module"),
@@ -367,13 +368,14 @@ class _EntryReader:
                 found.append((key.value, factor))
         return tuple(found)
 
-    def unproved(self) -> tuple[tuple[Formula, str], ...]:
-        node = self._mapping.get("unproved")
-        mapping = None if node is None else read_mapping("unproved", node, self._report)
+    def reasoned_conditions(self, name: str) -> tuple[tuple[Formula, str], ...]:
+        """The conditions under a key, each with the reason given for it."""
+        node = self._mapping.get(name)
+        mapping = None if node is None else read_mapping(name, node, self._report)
         found = []
         for key, value in () if mapping is None else mapping.items:
-            condition = read_formula("unproved", key, self._report)
-            reason = read_text("unproved", value, self._report)
+            condition = read_formula(name, key, self._report)
+            reason = read_text(name, value, self._report)
             if condition is not None and reason is not None:
                 found.append((condition, " ".join(reason.value.split())))
         return tuple(found)

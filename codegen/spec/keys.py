@@ -170,6 +170,11 @@ KEYS = (
         {"type": "object", "minProperties": 1, "additionalProperties": REASON},
     ),
     Key(
+        "accuracy",
+        "points at which digits [may be lost](#accuracy), and why, by condition on the arguments",
+        {"type": "object", "minProperties": 1, "additionalProperties": REASON},
+    ),
+    Key(
         "output_differentiability",
         "`[true, false]`: which outputs have a gradient at all; instead of `false`, why one that "
         "changes with the arguments has none",

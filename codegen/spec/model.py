@@ -258,6 +258,8 @@ class OpSpec:
     """`(condition, factor of grad there)` for the breakpoints of a piecewise forward."""
     unproved: tuple[tuple[Formula, str], ...] = ()
     """`(condition, reason)` for calls at which the gradients are not the derivatives."""
+    accuracy: tuple[tuple[Formula, str], ...] = ()
+    """`(condition, reason)` for points at which digits may be lost."""
     examples: tuple[Example, ...] = ()
     variants: tuple[str, ...] = ("function",)
     """`function`, `method`."""

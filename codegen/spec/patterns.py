@@ -77,7 +77,7 @@ def _several(item: str) -> str:
 def near(words: Iterable[str]) -> str:
     """Spell the words with a mistake: one letter changed, or two that stand beside each other."""
     return "|".join(
-        rf"{word[:place]}\w{{1,3}}{word[place + 2 :]}"
+        rf"{word[:place]}[A-Za-z_]{{1,3}}{word[place + 2 :]}"
         for word in words
         for place in range(len(word) - 1)
     )

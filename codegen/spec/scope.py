@@ -85,7 +85,7 @@ def _formulas(op: OpSpec) -> Iterator[tuple[Formula, Scope]]:
     ):
         if definition is not None:
             yield definition, Scope(role, frozenset(params))
-    for condition, _ in op.unproved:
+    for condition, _ in (*op.unproved, *op.accuracy):
         yield condition, Scope("condition", frozenset(params))
     vjp = Scope("VJP", frozenset({*params, *outputs, *gradient_names(op)}))
     for _, rule in op.vjps:

@@ -16,11 +16,12 @@ _NAMES = {
         "within"
     ),
     "elementwise.checks": "refuse_bools same_dtype",
-    "elementwise.complex_numbers": "complex polar sgn sign view_as_complex view_as_real",
+    "elementwise.complex_numbers": "complex over_cosh polar sgn sign view_as_complex view_as_real",
     "elementwise.masking": "choice where",
     "elementwise.normal": "gelu_slope normal_cdf",
     "elementwise.special": (
-        "bessel erfcx_slope lgamma logit polygamma scaled_bessel sinc sinc_slope xlog1py"
+        "bessel erfcx_bend erfcx_slope gaussian lgamma log_ndtr_slope logit ndtri_slope polygamma "
+        "scaled_bessel sinc sinc_bend sinc_slope xlog1py"
     ),
     "indexing.advanced": (
         "index index_add index_along index_backward index_copy index_fill index_keep index_put "

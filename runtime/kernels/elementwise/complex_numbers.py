@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from ...core.dtype_kinds import REAL_KINDS, is_symbolic
 from ...core.type_promotion import promote_types
 from ..elementwise.checks import Array, same_dtype
 from . import complex_numbers
+
+_MARGIN: Final = 0.2
+"""Exponents so much below the largest leave room for rounding."""
 
 
 def view_as_real(self: Array) -> Array:
@@ -77,3 +80,23 @@ def polar(abs: Array, angle: Array) -> Any:
         raise RuntimeError(f"Expected both inputs to be floating point tensors, got {abs.dtype}")
     same_dtype("polar", abs, angle)
     return complex_numbers.complex(abs * np.cos(angle), abs * np.sin(angle))
+
+
+def over_cosh(self: Array, x: Array, power: int) -> Any:
+    """`self / (2 + 2 cosh(x))`, or with a power of two `self / cosh(x) ** 2`.
+
+    Real parts of complex numbers are taken no farther than the divisor is finite: the quotient is
+    smaller than the normal numbers there, and a complex infinity has parts that are not numbers.
+    """
+    if x.dtype.kind == "c":
+        x = _bounded_real(x, power)
+    height = np.cosh(x)
+    return self / (2 + 2 * height) if power == 1 else self / np.square(height)
+
+
+def _bounded_real(x: Array, power: int) -> Array:
+    most = (np.log(np.finfo(x.dtype).max) - _MARGIN + 2 * np.log(2) * (power - 1)) / power
+    found = np.empty_like(x)
+    found.real = np.clip(x.real, -most, most)
+    found.imag = x.imag
+    return found
