@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..batching.batched import Batched
 from ..core.dtype_kinds import is_symbolic
 from ..core.tensor import Size, Tensor, wrap
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
@@ -202,10 +203,15 @@ def _zeros(of: TensorOrEdge, create_graph: bool) -> Tensor:
 
 def _tensors_or_edges(value: TensorOrTensors, role: str) -> tuple[TensorOrEdge, ...]:
     """Return one tensor or edge, or several, as a tuple."""
-    if type(value) is Tensor or isinstance(value, Tensor | GradientEdge):
+    if type(value) is Tensor:
         return (value,)
-    items = tuple(value)
+    items = (value,) if isinstance(value, Tensor | GradientEdge) else tuple(value)
     for item in items:
+        if type(item) is Batched:
+            raise RuntimeError(
+                "vmap: the graph of a batched tensor is that of all examples: inside the function "
+                "use gs.func.grad, vjp or jacrev"
+            )
         if not isinstance(item, Tensor | GradientEdge):
             # Which of the two it is, is PyTorch's choice.
             kind = RuntimeError if role == "inputs" else TypeError

@@ -68,6 +68,9 @@ def test_one_example_is_seen() -> None:
         lambda x: x.array[0],
         lambda x: np.sum(x.array),
         lambda x: x.backward(),
+        lambda x: gs.autograd.grad(y := (x * 1).requires_grad_(), y),
+        lambda x: gs.autograd.backward([(x * 1).requires_grad_().sum()]),
+        lambda x: x.data + 1,
     ],
 )
 def test_values_cannot_be_read(read_value: Any) -> None:
