@@ -119,9 +119,9 @@ def unpack_dual(tensor: Tensor) -> UnpackedDualTensor:
     """
     level = current_level()
     if batches := batches_of(tensor):
-        primal, tangent = unpack_dual(expose(tensor, batches))
-        slope = None if tangent is None else hide(tangent, batches)
-        return UnpackedDualTensor(hide(primal, batches), slope)
+        parts = unpack_dual(expose(tensor, batches))
+        slope = None if parts.tangent is None else hide(parts.tangent, batches)
+        return UnpackedDualTensor(hide(parts.primal, batches), slope)
     tensor = without_closed_levels(tensor)
     if level is None:
         return UnpackedDualTensor(tensor, None)
