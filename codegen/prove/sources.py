@@ -29,7 +29,8 @@ def prover_digest() -> str:
 
 _CORE = (
     *("core/accumulate_grad", "core/apply_modes", "core/constants", "core/node"),
-    *("batching/batched", "batching/call", "batching/rules", "core/levels"),
+    *("batching/arrangement", "batching/batched", "batching/call", "batching/indexing"),
+    *("batching/rules", "core/levels"),
     *("core/strides", "core/tensor", "dispatch/absent", "dispatch/dispatch"),
     *("dispatch/unbroadcast", "fast/summation", "forward_ad/dual"),
     *("forward_ad/inplace_tangents", "forward_ad/tangent_layout", "graph/engine"),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import Op, ops
 from .batched import Level, NoFit, aligned, is_of, items, mapped, physical, same
 from .indexing import indexed
@@ -15,7 +15,7 @@ from .indexing import indexed
 def _shift(value: Any, ndim: int, size: int) -> Any:
     """Dimensions of one example, as dimensions of all; none given stands for all."""
     if isinstance(value, int):
-        return value + 1 if value >= 0 else value
+        return normalize_dim(value, ndim) + 1
     if value is None:
         return tuple(range(1, ndim + 1))
     return tuple(_shift(each, ndim, size) for each in value or range(ndim))
@@ -23,7 +23,7 @@ def _shift(value: Any, ndim: int, size: int) -> Any:
 
 def _insert(value: Any, ndim: int, size: int) -> Any:
     """A dimension of a result that has more dimensions than the argument."""
-    return value + 1 if value >= 0 else value
+    return normalize_dim(value, ndim + 1) + 1
 
 
 def _flat(value: Any, ndim: int, size: int) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
+from ..core.modes import no_grad
 from ..core.tensor import Tensor
 from ..core.type_promotion import result_dtype
 from ..dispatch.dispatch import call, lift
@@ -25,14 +26,51 @@ loops: Final[Counter[str]] = Counter()
 
 
 def call_batched(op: Op, values: dict[str, Any]) -> Any:
-    """Call an op on arguments by name, some of them batched."""
+    """Call an op on arguments by name, some of them batched.
+
+    What the op refuses for one example it refuses for all.
+    """
     level = innermost(item for value in values.values() for item in items(value))
     lifted = lift(op, values)
+    _check_one_example(op, lifted, level)
     for rule in rules_of(op):
         with suppress(NoFit):
             return by_rule(rule, op, lifted, level)
     loops[op.name] += 1
     return in_loop(lambda **one: call(op, one), lifted, level)
+
+
+_accepted: Final[set[tuple[Any, ...]]] = set()
+"""Calls of one example that ops are known to accept, by shapes, dtypes and other arguments."""
+
+MOST_ACCEPTED: Final = 10_000
+
+
+def _check_one_example(op: Op, values: dict[str, Any], level: Level) -> None:
+    """Raise what the op raises for one example: a matrix may do for all where one is a vector."""
+    key = (op.name, level.size > 0, *(_outline(value) for value in values.values()))
+    if key in _accepted or not level.size:
+        return
+    with no_grad():
+        one = {name: mapped(lambda t: _first(t, level), value) for name, value in values.items()}
+        call(op, one)
+    if len(_accepted) >= MOST_ACCEPTED:
+        _accepted.clear()
+    _accepted.add(key)
+
+
+def _first(tensor: Tensor, level: Level) -> Tensor:
+    """The first example, without history."""
+    if is_of(tensor, level):
+        tensor = ops.select(tensor.physical, 0, 0)  # type: ignore[attr-defined]
+    return tensor.detach()
+
+
+def _outline(value: Any) -> Any:
+    """What decides whether an op accepts an argument, but for the values of a tensor."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_outline, value))
+    return (value.shape, value.dtype) if isinstance(value, Tensor) else repr(value)
 
 
 def by_rule(rule: Rule, op: Op, values: dict[str, Any], level: Level) -> Any:

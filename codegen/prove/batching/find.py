@@ -39,7 +39,7 @@ _TOLERANCE = 1e-9
 def find_batching(spec: OpSpec) -> Batching | None:
     """The rules of an op; None if it only calls other ops, as these have theirs.
 
-    Raises Mismatch where a declared rule is wrong, or the derivatives by any rule are.
+    Raises Mismatch where the rule that the spec declares is wrong.
     """
     if spec.composite is not None:
         return None

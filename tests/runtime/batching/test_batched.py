@@ -117,6 +117,35 @@ def test_different_random_numbers_are_refused_by_name() -> None:
         gs.vmap(lambda x: x + gs.rand(2, 3), randomness="different")(X)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.sum(-2),
+        lambda x: x.sum(1),
+        lambda x: x.unsqueeze(-3),
+        lambda x: x.softmax(-2),
+        lambda x: x.tril(),
+        lambda x: gs.linalg.inv(x),
+        lambda x: gs.linalg.det(x),
+        lambda x: x.mm(x),
+        lambda x: x.permute(0, 1),
+        lambda x: x.flip(-2),
+        lambda x: gs.nn.functional.pixel_shuffle(x, 1),
+        lambda x: gs.cat([x, x], -2),
+        lambda x: gs.stack([x, x], -3),
+        lambda x: x.view(4, 3),
+        lambda x: x.diagonal(),
+    ],
+)
+def test_what_one_example_may_not_do_all_may_not(call: Any) -> None:
+    """A vector in each example, and a square matrix of all of them."""
+    vectors = X[:3, 0]
+    with pytest.raises(Exception) as one:  # noqa: PT011 - whatever it is
+        call(vectors[0])
+    with pytest.raises(one.type):
+        gs.vmap(call)(vectors)
+
+
 class Twice(gs.autograd.Function):
     generate_vmap_rule = True
 
