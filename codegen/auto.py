@@ -195,7 +195,7 @@ def _has_no_rule(op: OpSpec) -> bool:
 
 def _finds_kinks(op: OpSpec) -> bool:
     """Return whether the kinks of an entry are what its derived rules take."""
-    return _has_no_rule(op) and not op.kinks
+    return bool(automatic_rules(op)) and _has_no_rule(op) and not op.kinks
 
 
 def _vjp(text: str, rule: Auto) -> Rule:

@@ -209,8 +209,9 @@ def differences(target: Target) -> list[str]:
         entries = {} if stale else _entries(planned, ())
         files = _signed(target, staging, entries, planned)
         there = contents(target.out)
-    if stale and lock.NAME in there:
-        files[lock.NAME] = there[lock.NAME]
+    if stale:  # what follows from proofs is not known yet
+        follows = {lock.NAME, f"{BATCHING}.py"} & there.keys()
+        files |= {name: there[name] for name in follows}
     return [*changes(there, files), *(f"{op}: not proved as it stands" for op in stale)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from ..ir.nodes import Call, Const, Expr, Name, Sequence, Unary
+from ..ir.nodes import Call, Const, Name
 from ..render.resolve import Resolver
 from ..spec.primitives import derivation_facts
 
@@ -24,25 +24,9 @@ def as_op(call: Call, resolver: Resolver) -> Call:
         if "keepdim" in dict(named) and "dim" not in dict(named):
             named.append(("dim", Const(None)))
         args = call.args[: 1 + sum(not name for name in rest)]
-        lists = _lists_of(function, resolver)
-        listed = tuple((n, _as_list(value) if n in lists else value) for n, value in named)
-        return Call(function, args, listed, span=call.span)
+        return Call(function, args, tuple(named), span=call.span)
     found = _elementwise(call.function, resolver)
     return call if found is None else dataclasses.replace(call, function=found)
-
-
-def _lists_of(function: str, resolver: Resolver) -> set[str]:
-    """The arguments of an op that are lists of whole numbers, where NumPy also takes one number."""
-    params = (p for op in resolver.table.overloads(function) for p in op.signature.params)
-    return {p.name for p in params if p.type.base == "int" and p.type.is_list and not p.type.size}
-
-
-def _as_list(value: Expr) -> Expr:
-    """A number as a list of it; anything else is a list already."""
-    match value:
-        case Const(int()) | Unary("-", Const(int())):
-            return Sequence((value,))
-    return value
 
 
 def _elementwise(function: str, resolver: Resolver) -> str | None:

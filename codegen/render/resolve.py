@@ -104,10 +104,10 @@ class Resolver:
         """The overload that a call means; SpecError if none fits."""
         given = [self.kind(arg, kinds) for arg in call.args]
         named = {name: self.kind(value, kinds) for name, value in call.kwargs}
-        # A number stands for a tensor only where no overload takes a number.
-        for lifts_numbers in (False, True):
+        # A number stands for a tensor, and for a list of it, only where no overload takes a number.
+        for lifts in ((), ("Tensor",), ("Tensor", "int")):
             for op in self._overloads.get(call.function, ()):
-                if _binds(op.signature, given, named, lifts_numbers):
+                if _binds(op.signature, given, named, lifts):
                     return Target(op, _bound(op.signature, call))
         described = ", ".join([*given, *(f"{n}={k}" for n, k in named.items())])
         raise SpecError(
@@ -196,9 +196,9 @@ def _combined(left: Kind, right: Kind) -> Kind:
 
 
 def _binds(
-    signature: Signature, given: list[Kind], named: dict[str, Kind], lifts_numbers: bool
+    signature: Signature, given: list[Kind], named: dict[str, Kind], lifts: tuple[str, ...]
 ) -> bool:
-    """Return whether the parameters can take the arguments."""
+    """Return whether the parameters can take the arguments, numbers for the types in `lifts`."""
     positional = [p for p in signature.params if not p.keyword_only]
     if len(given) > len(positional):
         return False
@@ -211,12 +211,15 @@ def _binds(
         return False
     if any(p.default is REQUIRED and p.name not in bound for p in signature.params):
         return False
-    return all(_fits(by_name[name].type, kind, lifts_numbers) for name, kind in bound.items())
+    return all(_fits(by_name[name].type, kind, lifts) for name, kind in bound.items())
 
 
-def _fits(type_: Type, kind: Kind, lifts_numbers: bool) -> bool:
-    if lifts_numbers and type_.is_tensor and kind in ("number", "int", "bool"):
-        return True
+def _fits(type_: Type, kind: Kind, lifts: tuple[str, ...]) -> bool:
+    if type_.base in lifts:
+        if type_.is_tensor and kind in ("number", "int", "bool"):
+            return True
+        if type_.is_list and kind == "int":
+            return True
     return _accepts(type_, kind)
 
 

@@ -20,7 +20,9 @@ from gradspec_codegen.pipeline import plan
 from gradspec_codegen.target import Target
 
 target = Target(*map(Path, sys.argv[1:]))
-with staged(plan(target).built.files) as staging:
+planned = plan(target)
+rules = {"batching.py": planned.batching.module(planned.recorded)}
+with staged(planned.built.files | rules) as staging:
     files = {name: signed(name, text, target.source) for name, text in contents(staging).items()}
     replace(target.out, files, target.source)
 """
@@ -53,9 +55,13 @@ def test_the_committed_tree_is_fresh(tmp_path: Path, hash_seed: str) -> None:
 
 def test_every_op_has_a_proof_in_the_lock() -> None:
     lock = (ROOT / "specs" / "proofs.lock").read_text(encoding="utf-8")
-    proved = {line.split()[0]: line.split()[1] for line in lock.splitlines() if "sha256:" in line}
+    proved = {line.split()[0]: line.split()[1] for line in lock.splitlines() if _is_op(line)}
     table = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "specs").rglob("*.yaml"))
     entries = {line[8:].split("(")[0] for line in table.splitlines() if line[:8] == "- name: "}
     assert len(entries) >= 60
     assert proved.keys() == entries
     assert set(proved.values()) <= {"proved", "certified", "tested"}
+
+
+def _is_op(line: str) -> bool:
+    return "sha256:" in line and not line.startswith(" ")

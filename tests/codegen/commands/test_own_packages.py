@@ -87,7 +87,7 @@ def test_it_may_be_moved_and_renamed(made: Path, tmp_path: Path) -> None:
 def test_files_name_the_command_of_their_author(made: Path) -> None:
     texts = {path.name: path.read_text() for path in (made / "acme" / "ops").glob("*.*")}
     assert sorted(texts) == [
-        *("__init__.py", "arithmetic.py", "own_kernels.py"),
+        *("__init__.py", "arithmetic.py", "batching.py", "own_kernels.py"),
         *("proofs.lock", "py.typed", "squares.py"),
     ]
     told = "gradspec codegen ops.yaml --out acme/ops --kernels my_kernels.py"

@@ -16,7 +16,7 @@ SPEC = """
   domain: {self: nonzero}
   examples: [{self: [2]}]
 
-- name: weighed(Tensor self) -> Tensor
+- name: weighted(Tensor self) -> Tensor
   doc: The mean of absolute values, weighed by a softmax.
   forward: sum(softmax(self, 0) * absolute(self) * ones_like(self), 0)
   examples: [{self: [2]}]
@@ -33,7 +33,7 @@ SPEC = """
 def test_they_are_proved(tmp_path: Path) -> None:
     found = prove_text(SPEC, tmp_path, "other_names_proved")
     assert {name: verdict.status for name, (_, verdict) in found.items()} == dict.fromkeys(
-        ("shifted", "weighed", "longer"), "proved"
+        ("shifted", "weighted", "longer"), "proved"
     )
 
 
@@ -45,5 +45,5 @@ def test_they_run(tmp_path: Path) -> None:
     assert gs.autograd.grad(y.sum(), x)[0].tolist() == [6.0, -4.0]
     assert ops.longer(x).tolist() == [6.0, -4.0]
     even = gs.zeros(2, dtype=gs.float64) + 5
-    assert ops.weighed(even).item() == 5.0
-    assert gs.autograd.gradcheck(ops.weighed, (x,))
+    assert ops.weighted(even).item() == 5.0
+    assert gs.autograd.gradcheck(ops.weighted, (x,))
