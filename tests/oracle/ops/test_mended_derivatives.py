@@ -10,7 +10,6 @@ import pytest
 
 import gradspec as gs
 
-torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.oracle
 
 ONE: dict[str, tuple[str, np.ndarray[Any, Any]]] = {
@@ -50,14 +49,14 @@ def derivatives(library: Any, path: str, *columns: np.ndarray[Any, Any]) -> list
 
 
 @pytest.mark.parametrize("name", ONE)
-def test_of_one_argument(name: str) -> None:
+def test_of_one_argument(torch: Any, name: str) -> None:
     path, x = ONE[name]
     for ours, theirs in zip(derivatives(gs, path, x), derivatives(torch, path, x), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", TWO)
-def test_of_two_arguments(name: str) -> None:
+def test_of_two_arguments(torch: Any, name: str) -> None:
     rng = np.random.default_rng(3)
     a, b = rng.uniform(0.5, 3, (2, 50)) * rng.choice([-1, 1], (2, 50))
     for ours, theirs in zip(
@@ -67,7 +66,7 @@ def test_of_two_arguments(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["hypot", "atan2"])
-def test_second_derivatives_of_two_arguments(name: str) -> None:
+def test_second_derivatives_of_two_arguments(torch: Any, name: str) -> None:
     rng = np.random.default_rng(4)
     a, b = rng.uniform(0.5, 3, (2, 50))
     ours, theirs = derivatives(gs, name, a, b)[3:], derivatives(torch, name, a, b)[3:]
@@ -78,7 +77,7 @@ def test_second_derivatives_of_two_arguments(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["sigmoid", "tanh"])
 @pytest.mark.parametrize("number", [720 + 1j, 400 + 2j, -400 + 0.5j, 1e5 + 1j])
-def test_complex_gradients_far_out_are_finite(name: str, number: complex) -> None:
+def test_complex_gradients_far_out_are_finite(torch: Any, name: str, number: complex) -> None:
     results = []
     for library in (gs, torch):
         z = library.tensor(np.array([number]), requires_grad=True)
