@@ -53,6 +53,8 @@ DIFFERENT = {
     *(("float16", name) for name in ("erf", "erfc", "lgamma", "digamma")),
     *(("float16", name) for name in ("erfinv", "i0", "logit")),
     *(("float16", f"special_{name}") for name in ("entr", "i0e", "i1", "i1e", "ndtr")),
+    # Zero at whole numbers, where PyTorch's sine is rounded.
+    *((kind, "sinc") for kind in ("float64", "float32", "int64", "int32", "uint8", "bool")),
 }
 """Differences of NumPy and SciPy: arithmetic on bools, float16 in special functions."""
 

@@ -52,6 +52,7 @@ def _name(tensor: Any) -> str | None:
     return None if tensor.grad_fn is None else tensor.grad_fn.name()
 
 
+@pytest.mark.filterwarnings("ignore:adjoint:UserWarning")
 @pytest.mark.parametrize(
     "case", [c for c in CASES if c.label not in DIFFERENT], ids=lambda case: case.label
 )

@@ -63,18 +63,18 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     **{
         name: lambda lib, name=name: _slope(lib, getattr(lib, name))
         for name in (
-            *("deg2rad", "rad2deg", "logit", "nan_to_num", "frac", "sinc"),
+            *("deg2rad", "rad2deg", "logit", "nan_to_num", "frac"),
             *("erfinv", "i0"),
         )
     },
     **{
         f"special.{name}": lambda lib, name=name: _slope(lib, getattr(lib.special, name))
-        for name in ("entr", "ndtri", "i0e", "logit", "sinc")
+        for name in ("entr", "ndtri", "i0e", "logit")
     },
     **{
         f"dtypes of {name}": lambda lib, name=name: _dtypes(lib, getattr(lib, name))
         for name in (
-            *("deg2rad", "rad2deg", "logit", "nan_to_num", "sinc", "frac", "signbit"),
+            *("deg2rad", "rad2deg", "logit", "nan_to_num", "frac", "signbit"),
             *("isposinf", "isneginf", "erfinv", "i0"),
         )
     },

@@ -62,9 +62,10 @@ DIFFERENT: dict[str, tuple[str, Where]] = {
     "i0e": ("d", _far),
     "i1": ("d", _tails),
     "i1e": ("d", lambda x: _tails(x) | _near_zero(x)),
-    "sinc": ("d", _near_zero),
-    "copysign(x, -2)": ("d0 d0", _near_zero),
-    "copysign": ("d0 d0", _near_zero),
+    # Exactly zero at whole numbers, the largest among them; PyTorch's sine is rounded there.
+    "sinc": ("", lambda x: _near_zero(x) | (x == np.round(x))),
+    "copysign(x, -2)": ("d0 d0", lambda x: _near_zero(x) | ~np.isfinite(x)),
+    "copysign": ("d0 d0", lambda x, y: _near_zero(x) | ~np.isfinite(x)),
     "logit": ("d", _near_zero),
     "logaddexp": ("d", lambda x, y: np.isinf(x) | np.isinf(y)),
     # At the poles PyTorch's trigamma is large, and here infinite.
@@ -76,8 +77,11 @@ DIFFERENT: dict[str, tuple[str, Where]] = {
     # A product with the number zero never changes; PyTorch divides zero by zero.
     "xlogy(0, x)": ("d", lambda x: x == 0),
     "xlog1py": ("d0 d1", lambda x, y: (x == 0) & (y == -1)),
-    # Rounding: PyTorch's difference of squares is exactly zero.
-    "atan2": ("d", lambda x, y: np.abs(x) == np.abs(y)),
+    # Rounding: PyTorch's difference of squares is exactly zero. Far out the radius is scaled here.
+    "atan2": ("d", lambda x, y: (np.abs(x) == np.abs(y)) | np.isinf(x) | np.isinf(y)),
+    "hypot": ("d", lambda x, y: np.isinf(x) | np.isinf(y)),
+    # Second slopes of the smallest numbers overflow.
+    "ndtri": ("d0 d0", _near_zero),
     # Of nan both slopes are nan; here it is taken for a small difference when differentiated again.
     "smooth_l1_loss": ("d", lambda x, y: np.isnan(x - y)),
     "huber_loss": ("d", lambda x, y: np.isnan(x - y)),
