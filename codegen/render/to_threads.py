@@ -72,7 +72,8 @@ class PointwiseRenderer(NumpyRenderer):
         return call, ATOM
 
     def array_call(self, target: Target) -> str:
-        self.note_further()
+        if not is_pointwise(target.op):
+            self.note_further()
         return super().array_call(target)
 
 
