@@ -136,10 +136,6 @@ class _Filling:
             promoting = dataclasses.replace(op, promotes=op.promotes or tensors)
             if is_elementwise_definition(promoting, self._everything):
                 return promoting
-        if not op.examples and not is_elementwise_definition(op, self._everything):
-            help = "add `examples:` with calls such as `- {self: [2, 3]}`"
-            message = f"`{op.name}` has no examples to prove it with"
-            raise SpecError([Diagnostic("GS055", op.span, message, help)])
         return op
 
     def _derived(self, op: OpSpec) -> OpSpec:

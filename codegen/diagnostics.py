@@ -53,7 +53,6 @@ CODES = {
     "GS052": "an example of an unknown argument",
     "GS053": "an example without a needed argument",
     "GS054": "an example's value of the wrong kind",
-    "GS055": "an op without examples",
     "GS056": "a domain that is no condition on an argument",
     "GS057": "promotion of something that is no tensor argument",
     "GS058": "a kink that is no condition and factor",

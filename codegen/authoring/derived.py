@@ -242,7 +242,7 @@ class _Kinks:
             if not places:
                 self.remarks.append(f"its pieces meet where {border} = 0: state that in `kinks`")
             for condition, values in places:
-                if self._is_smooth(values):
+                if not forward.subs(values).is_finite or self._is_smooth(values):
                     continue
                 factor = self._factor(forward, values)
                 if factor is None:

@@ -11,7 +11,6 @@ from ..ir.nodes import Compare
 from ..ir.parse import FormulaError, parse
 from ..ir.walk import free_names
 from .entry import Entry
-from .model import REQUIRED, Auto, AutoElementwise, Param
 from .patterns import INEQUALITY
 from .source import Mapping, Scalar
 from .vocabulary import CONSTANTS, DOMAINS, OPERATORS, PYTHON_MODULES, REFUSALS, ROWS, VARIANTS
@@ -27,7 +26,6 @@ def check_metadata(entry: Entry, report: Report) -> None:
     _check_layout(entry, report)
     _check_domain(entry, report)
     _check_kinks(entry, report)
-    _check_examples(entry, report)
 
 
 def _check_words(entry: Entry, report: Report) -> None:
@@ -126,29 +124,3 @@ def _check_kink_formula(entry: Entry, node: Scalar, report: Report, *, is_condit
     for name in sorted(free_names(block) - params - {*CONSTANTS}):
         message = f"`{name}` is no argument of `{entry.op.name}`"
         report.error("GS058", node.span, message, did_you_mean(name, params))
-
-
-def _check_examples(entry: Entry, report: Report) -> None:
-    if entry.mapping.get("examples") is not None or _has_default_examples(entry):
-        return
-    report.error(
-        "GS055",
-        entry.op.span,
-        f"`{entry.op.name}` has no examples to prove it with",
-        "add `examples:` with calls such as `- {self: [2, 3]}`",
-    )
-
-
-def _has_default_examples(entry: Entry) -> bool:
-    """Elementwise ops of tensors alone are tried on a few shapes without being told."""
-    op = entry.op
-    if any(isinstance(rule, Auto) and not rule.is_given for _, rule in op.jvps):
-        return True  # which are elementwise is known when the rules are derived
-    if op.requires:  # which the default examples may not meet
-        return False
-    elementwise = any(isinstance(rule, AutoElementwise) for _, rule in op.jvps)
-    return (elementwise or bool(op.promotes)) and not any(map(_needs_value, op.signature.params))
-
-
-def _needs_value(param: Param) -> bool:
-    return param.default is REQUIRED and not param.type.is_tensor

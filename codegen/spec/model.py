@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import keyword
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, TypeAlias
 
 from ..diagnostics import Span
 from ..ir.nodes import Block, Expr, TextSpan
 
 
-class _Required:
+class _Required(Enum):
+    """One object in every process: workers are sent entries."""
+
+    REQUIRED = "REQUIRED"
+
     def __repr__(self) -> str:
-        return "REQUIRED"
+        return self.value
 
 
-REQUIRED = _Required()
+REQUIRED = _Required.REQUIRED
 """The default of a parameter that has none."""
 
 

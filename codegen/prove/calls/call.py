@@ -46,6 +46,17 @@ class NoSlope(Exception):
     """The op has no slope at a point: it gives an infinity or nan."""
 
 
+def float_leaves(spec: OpSpec, values: dict[str, Any]) -> list[Leaf]:
+    """The tensor arguments of real or complex numbers."""
+    found = []
+    for param in spec.signature.tensor_params:
+        value = values[param.name]
+        for number, array in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(array, np.ndarray) and array.dtype.kind in "fc":
+                found.append((param.name, number))
+    return found
+
+
 @dataclass
 class CallWithNumbers:
     """A call of an op at a point, and what is known about it."""
@@ -99,7 +110,9 @@ class CallWithNumbers:
             n for n, a in middle.items() if n.partition("[")[0] in allowed and a.dtype.kind in "fc"
         ]
         self.leaves = [
-            leaf for leaf in self.float_leaves() if leaf[0] in self.spec.differentiable_params
+            leaf
+            for leaf in float_leaves(self.spec, self.values)
+            if leaf[0] in self.spec.differentiable_params
         ]
         self.weights = {n: self.random(middle[n]) for n in self.names}
         if not all(is_finite(array) for array in middle.values()):
@@ -115,16 +128,6 @@ class CallWithNumbers:
                 self._call([])
         except FloatingPointError:
             raise NoCall("divides by zero") from None
-
-    def float_leaves(self) -> list[Leaf]:
-        """The tensor arguments of real or complex numbers."""
-        found = []
-        for param in self.spec.signature.tensor_params:
-            value = self.values[param.name]
-            for number, array in enumerate(value if isinstance(value, list) else [value]):
-                if isinstance(array, np.ndarray) and array.dtype.kind in "fc":
-                    found.append((param.name, number))
-        return found
 
     def _arrays(self) -> Iterator[Array]:
         for value in self.values.values():

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...spec.model import NonDifferentiable
 from ..identities.identity import Mismatch
-from .call import CallWithNumbers
+from .call import CallWithNumbers, float_leaves
 from .measures import is_smooth
 
 Array = np.ndarray[Any, Any]
@@ -21,7 +21,7 @@ def check_unchanging(call: CallWithNumbers, middle: dict[str, Array]) -> None:
     """Raise Mismatch if a slope by such an argument, or of such an output, is not zero."""
     _check_outputs(call, middle)
     floats = {n: middle[n] for n in call.names}
-    for leaf in call.float_leaves():
+    for leaf in float_leaves(call.spec, call.values):
         if not isinstance(call.spec.rule(leaf[0]), NonDifferentiable | None):
             continue
         try:
@@ -42,7 +42,7 @@ def _check_outputs(call: CallWithNumbers, middle: dict[str, Array]) -> None:
     outputs = zip(call.spec.signature.outputs, flags, strict=False)
     fixed = {o.name for o, flag in outputs if not flag} - {*call.spec.changing_outputs}
     floats = {n: a for n, a in middle.items() if n in fixed and a.dtype.kind in "fc"}
-    leaves = call.float_leaves()
+    leaves = float_leaves(call.spec, call.values)
     if not (floats and leaves):
         return
     try:

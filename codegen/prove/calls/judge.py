@@ -17,7 +17,7 @@ import numpy as np
 from ...spec.model import NotImplementedYet
 from ..identities.identity import Mismatch
 from ..identities.run import Call, Leaf
-from .call import CallWithNumbers, Lines, NoCall
+from .call import CallWithNumbers, Lines, NoCall, float_leaves
 from .constants import check_unchanging
 from .measures import (
     HUGE,
@@ -387,7 +387,9 @@ class Judge(CallWithNumbers):
 
         The gradients are the same, roughly, and each is of the dtype of its argument.
         """
-        floats = [leaf for leaf in self.float_leaves() if self.at(leaf).dtype.kind == "f"]
+        floats = [
+            leaf for leaf in float_leaves(self.spec, self.values) if self.at(leaf).dtype.kind == "f"
+        ]
         for chosen in [floats, *([leaf] for leaf in floats if len(floats) > 1)]:
             values = self._moved({leaf: to_single(self.at(leaf)) for leaf in chosen})
             is_meant = chosen == floats or {name for name, _ in floats} <= set(self.spec.promotes)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...spec.model import OpSpec, Param
+from ...spec.model import REQUIRED, OpSpec, Param
 from ...spec.vocabulary import FACTORIZATIONS
 from ..inputs import domain
 
@@ -37,7 +37,7 @@ def arguments(spec: OpSpec, args: dict[str, Any], rng: np.random.Generator) -> V
     for param in spec.signature.params:
         if param.name in args:
             values[param.name] = _argument(spec, param, args[param.name], rng)
-        elif type(param.default).__name__ == "_Required":
+        elif param.default is REQUIRED:
             raise NoCall(param.name)
         else:
             values[param.name] = param.default

@@ -69,7 +69,7 @@ def _round_robin(several: list[Iterator[Args]]) -> Iterator[list[Args]]:
 def _far_changes(spec: OpSpec, args: Args) -> Iterator[Args]:
     if has_factors(args):
         return
-    numbers, strings = _constants(spec)
+    numbers, strings = mentioned_constants(spec)
     shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
     lists = {n: v for n, v in args.items() if _is_list_of_shapes(spec, n, v)}
     for change in (
@@ -109,7 +109,7 @@ def _with_sizes(shapes: Args, sizes: dict[tuple[str, int], int]) -> Args:
 def _distinct(found: Iterator[Args], seen: set[str]) -> Iterator[Args]:
     for args in found:
         key = repr(sorted(args.items(), key=lambda item: item[0]))
-        if key not in seen and _elements(args) <= MOST_ELEMENTS:
+        if key not in seen and count_elements(args) <= MOST_ELEMENTS:
             seen.add(key)
             yield args
 
@@ -144,7 +144,7 @@ def _several_changes(
 
 
 def _changes(spec: OpSpec, args: Args, given: list[Args]) -> Iterator[Args]:
-    numbers, strings = _constants(spec)
+    numbers, strings = mentioned_constants(spec)
     shapes = {name: value for name, value in args.items() if is_shape(spec, name, value)}
     lists = {n: v for n, v in args.items() if _is_list_of_shapes(spec, n, v)}
     if has_factors(args):
@@ -198,11 +198,11 @@ def _larger_matrices(args: Args) -> Iterator[Args]:
         }
 
 
-def _constants(spec: OpSpec) -> tuple[list[float], list[str]]:
-    """The numbers and strings that the formulas mention."""
+def mentioned_constants(spec: OpSpec) -> tuple[list[float], list[str]]:
+    """The numbers and strings that the formulas and requirements mention."""
     numbers: dict[float, None] = {}
     strings: dict[str, None] = {}
-    for block in formulas(spec):
+    for block in (*formulas(spec), *(requirement.formula.block for requirement in spec.requires)):
         for node in walk(block):
             match node:
                 case Const(value=bool()):
@@ -497,7 +497,8 @@ def _filled(data: Any, items: Iterator[Any]) -> Any:
     return [_filled(item, items) for item in data] if isinstance(data, list) else next(items)
 
 
-def _elements(args: Args) -> int:
+def count_elements(args: Args) -> int:
+    """Count the elements of all tensors that are given by their shapes."""
     return sum(_count(value) for value in args.values() if isinstance(value, list))
 
 

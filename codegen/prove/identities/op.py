@@ -16,6 +16,7 @@ from ...render.to_sympy import NotSymbolic
 from ...spec.model import AutoElementwise, Example, OpSpec
 from ...spec.structure import outlines, unmet
 from ..batching.find import find_batching
+from ..calls.first_calls import NoExamples, with_examples
 from ..calls.search import UnreachedCondition, WrongCall, search_calls
 from ..deadline import PROOF_SECONDS, TimeUp, time_limit
 from ..inputs.chambers import Chambers
@@ -61,6 +62,8 @@ def prove_op(
     try:
         with time_limit(seconds):
             proof.prove()
+    except NoExamples as none:
+        proof.fail(str(none))
     except TimeUp:
         proof.give_up(time.process_time() - started_computing)
     except Exception as error:
@@ -101,7 +104,11 @@ class _Proof:
         self._since = time.process_time()
 
     def prove(self) -> None:
-        """Go through the examples, up to the first counterexample."""
+        """Go through the examples, up to the first counterexample.
+
+        Raises NoExamples.
+        """
+        self._spec = with_examples(self._spec)
         try:
             if self._spec.proof == "numeric":
                 self._notes.append(f"tested with numbers only: {self._spec.proof_reason}")

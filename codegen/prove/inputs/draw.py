@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from ...spec.model import AutoElementwise, Example, OpSpec, Param, Type
+from ...spec.model import REQUIRED, AutoElementwise, Example, OpSpec, Param, Type
 from ...spec.vocabulary import FACTORIZATIONS
 from ..numeric.evaluate import Point
 from ..symbolic.complex_numbers import is_complex
@@ -122,7 +122,7 @@ def build(spec: OpSpec, example: Example) -> Inputs:
     for param in spec.signature.params:
         if param.name in given:
             inputs.values[param.name] = _argument(param, given[param.name], spec, inputs)
-        elif type(param.default).__name__ == "_Required":
+        elif param.default is REQUIRED:
             raise ValueError(f"an example of {spec.name} lacks a value for `{param.name}`")
         else:
             inputs.values[param.name] = as_exact(param.default)
@@ -197,12 +197,32 @@ def examples_of(spec: OpSpec) -> tuple[Example, ...]:
     if not (elementwise or spec.promotes):
         raise ValueError(f"{spec.name} is not elementwise and has no examples")
     names = [p.name for p in spec.signature.params if _is_shaped(p.type)]
+    needed = [p for p in spec.signature.params if p.default is REQUIRED and not p.type.is_tensor]
+    others = tuple((p.name, value) for p in needed for value in usual_values(p)[:1])
     return tuple(
         Example(
-            tuple((name, list(shape)) for name, shape in zip(names, shapes, strict=True)), spec.span
+            (*((name, list(shape)) for name, shape in zip(names, shapes, strict=True)), *others),
+            spec.span,
         )
         for shapes in _default_shapes(len(names))
     )
+
+
+def usual_values(param: Param) -> tuple[Any, ...]:
+    """Values that many ops accept for an argument that is no tensor, the likeliest first."""
+    if param.type.is_list:
+        return ([0], [1], [0, 1], [2], [2, 2])
+    return _USUAL_VALUES.get(param.type.base, ())
+
+
+_USUAL_VALUES: dict[str, tuple[Any, ...]] = {
+    "int": (0, 1, 2, -1),
+    "SymInt": (0, 1, 2, -1),
+    "float": (0.5, 2.0, 1.0),
+    "Scalar": (0.5, 2.0, 1.0),
+    "bool": (False, True),
+    "ScalarType": ("float64", "float32"),
+}
 
 
 def _is_shaped(type: Type) -> bool:

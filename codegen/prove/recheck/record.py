@@ -9,6 +9,7 @@ from typing import Any
 
 from ...render.to_sympy import NotSymbolic
 from ...spec.model import Example, OpSpec
+from ..calls.first_calls import with_examples
 from ..deadline import PROOF_SECONDS, TimeUp, time_limit
 from ..identities.identity import Mismatch
 from ..inputs.draw import examples_of
@@ -56,6 +57,7 @@ class _OpCheck:
     def check(self) -> None:
         """Go through the record. Raises Rejected for the first thing that is not so."""
         self._check_status()
+        self._spec = with_examples(self._spec)
         if self._spec.proof == "numeric":
             self.sides.counts["tested"] = check_numerically(self._spec, points=1, seed=self._seed)
             return

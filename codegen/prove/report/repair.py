@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...spec.model import OpSpec
+from ..calls.first_calls import with_examples
 from ..identities.op import prove_op
 from ..identities.run import Leaf, differentiable_leaves
 from ..inputs.draw import build, examples_of
@@ -27,7 +28,7 @@ def first_that_holds(refuted: OpSpec, versions: Sequence[OpSpec], seconds: float
     of `refuted`.
     """
     deadline = time.monotonic() + seconds
-    calls = list(_calls(refuted))
+    calls = list(_calls(with_examples(refuted)))
     for version in versions:
         left = deadline - time.monotonic()
         if left < 0:

@@ -6,6 +6,7 @@ so that a difference which the examples did not bring to light is found.
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Iterator
 from itertools import chain
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...spec.model import Example, OpSpec
+from ..calls.first_calls import with_examples
 from ..calls.points import SYMMETRIC
 from ..calls.structures import structures
 from ..deadline import TimeUp, time_limit
@@ -53,6 +55,8 @@ def find_difference(original: OpSpec, mutant: OpSpec) -> tuple[str, int]:
     Both must be registered in the generated package that is imported.
     """
     agreed = 0
+    original = with_examples(original)
+    mutant = dataclasses.replace(mutant, examples=original.examples)
     try:
         with time_limit(SECONDS):
             for values, leaves in _calls(original):

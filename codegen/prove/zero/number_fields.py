@@ -29,9 +29,14 @@ def numeric(value: Any, point: Point) -> Any:
 
 
 def floats(exact: Array, point: Point) -> Array:
-    """Expressions at the witness, as float64 or complex128; other arrays as they are."""
+    """Expressions at the witness, as float64 or complex128; other arrays as they are.
+
+    An expression of real numbers without a real value, as the logarithm of -1, is nan.
+    """
     if exact.dtype != object:
         return exact
     values = [to_float(point.value(expr)) for expr in exact.flat]
-    dtype = np.complex128 if any(map(is_complex, exact.flat)) else np.float64
-    return np.array(values, dtype).reshape(exact.shape)
+    if any(map(is_complex, exact.flat)):
+        return np.array(values, np.complex128).reshape(exact.shape)
+    real = [np.nan if isinstance(value, complex) else value for value in values]
+    return np.array(real, np.float64).reshape(exact.shape)

@@ -175,9 +175,3 @@ def test_what_cannot_be_derived_is_told(forward: str, tmp_path: Path) -> None:
     (found,) = caught.value.diagnostics
     assert found.code == "GS072"
     assert REFUSED[forward] in found.message
-
-
-def test_definitions_that_are_not_elementwise_need_examples(tmp_path: Path) -> None:
-    with pytest.raises(SpecError) as caught:
-        filled("- name: summed(Tensor self) -> Tensor\n  forward: sum(self)\n", tmp_path)
-    assert caught.value.diagnostics[0].code == "GS055"

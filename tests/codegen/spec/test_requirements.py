@@ -216,18 +216,6 @@ def test_a_condition_on_elements_points_to_the_domain(load: Load) -> None:
     assert "`domain: {self: positive}`" in found.help
 
 
-def test_an_op_that_refuses_calls_needs_examples_of_its_own(mistakes: Mistakes) -> None:
-    text = """\
-- name: f(Tensor self) -> Tensor
-  forward: np.sin(self)
-  self: grad * cos(self)
-  result: auto_element_wise
-"""
-    text += "- name: cos(Tensor self) -> Tensor\n  composite: self\n  promotes: self\n"
-    refusing = text.replace("wise\n", "wise\n  requires: self.ndim == 1\n", 1)
-    assert mistakes(refusing) == [("GS055", "f(Tensor self) -> Tensor")]
-
-
 @pytest.mark.usefixtures("has_an_end")
 @pytest.mark.parametrize(
     "condition",
