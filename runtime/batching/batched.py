@@ -203,13 +203,19 @@ def mapped(function: Callable[[Tensor], Any], value: Any) -> Any:
     return function(value) if isinstance(value, Tensor) else value
 
 
+def mapped_values(function: Callable[[Tensor], Any], values: dict[str, Any]) -> dict[str, Any]:
+    """Apply a function to the tensors of arguments by name."""
+    return {name: mapped(function, value) for name, value in values.items()}
+
+
+def first(tensor: Tensor, level: Level) -> Tensor:
+    """The first example of a tensor; one that is not batched is the same in all of them."""
+    return ops.select(physical(tensor, level), 0, 0) if is_of(tensor, level) else tensor
+
+
 def same(run: Callable[[dict[str, Any]], Any], values: dict[str, Any], level: Level) -> Any:
     """Run on the first example, for a result that is the same for all."""
     if not level.size:
         raise NoFit
-
-    def first(tensor: Tensor) -> Tensor:
-        return ops.select(physical(tensor, level), 0, 0) if is_of(tensor, level) else tensor
-
-    result = run({name: mapped(first, value) for name, value in values.items()})
+    result = run(mapped_values(lambda tensor: first(tensor, level), values))
     return mapped(lambda t: ops.expand(t, (level.size, *t.shape)), result)

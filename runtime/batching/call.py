@@ -18,7 +18,18 @@ from ..core.type_promotion import result_dtype
 from ..dispatch.dispatch import call, lift
 from ..dispatch.registry import Op, ops
 from .arrangement import Arrangement
-from .batched import Batched, Level, NoFit, batch, innermost, is_of, items, mapped
+from .batched import (
+    Batched,
+    Level,
+    NoFit,
+    batch,
+    first,
+    innermost,
+    is_of,
+    items,
+    mapped,
+    mapped_values,
+)
 from .rules import Rule, rules_of
 
 loops: Final[Counter[str]] = Counter()
@@ -48,22 +59,14 @@ MOST_ACCEPTED: Final = 10_000
 
 def _check_one_example(op: Op, values: dict[str, Any], level: Level) -> None:
     """Raise what the op raises for one example: a matrix may do for all where one is a vector."""
-    key = (op.name, level.size > 0, *(_outline(value) for value in values.values()))
+    key = (op.name, *(_outline(value) for value in values.values()))
     if key in _accepted or not level.size:
         return
     with no_grad():
-        one = {name: mapped(lambda t: _first(t, level), value) for name, value in values.items()}
-        call(op, one)
+        call(op, mapped_values(lambda tensor: first(tensor, level).detach(), values))
     if len(_accepted) >= MOST_ACCEPTED:
         _accepted.clear()
     _accepted.add(key)
-
-
-def _first(tensor: Tensor, level: Level) -> Tensor:
-    """The first example, without history."""
-    if is_of(tensor, level):
-        tensor = ops.select(tensor.physical, 0, 0)  # type: ignore[attr-defined]
-    return tensor.detach()
 
 
 def _outline(value: Any) -> Any:
@@ -83,20 +86,16 @@ def by_rule(rule: Rule, op: Op, values: dict[str, Any], level: Level) -> Any:
             raise NoFit  # definitions need elements that ops can do without
         return call(op._replace(function=rule), values)
     values = _of_one_dtype(op, values, level)
-    return each(rule.apply(lambda arranged: call(op, arranged), op, values, level), level)
+    results = rule.apply(lambda arranged: call(op, arranged), op, values, level)
+    return mapped(lambda result: batch(result, level), results)
 
 
 Batched._call_op = call_batched
 
 
-def each(results: Any, level: Level) -> Any:
-    """Batched tensors for the tensors of a result."""
-    return mapped(lambda result: batch(result, level), results)
-
-
 def in_loop(function: Callable[..., Any], values: dict[str, Any], level: Level) -> Any:
     """Call a function on the arguments of each example, and stack what it returns."""
-    rows = {name: mapped(lambda t: _examples(t, level), value) for name, value in values.items()}
+    rows = mapped_values(lambda tensor: _examples(tensor, level), values)
     results = [
         function(**{name: _row(value, nr) for name, value in rows.items()})
         for nr in range(level.size)

@@ -14,10 +14,8 @@ RIGHT = {
   forward: sum(self * self, dim, keepdim)
 """,
     "matrices": """\
-- name: found_attention(Tensor q, Tensor k, Tensor v) -> Tensor
-  forward: |
-    weights = exp(transpose(k, -2, -1))
-    return (exp(q) @ (weights @ v)) / (exp(q) @ unsqueeze(sum(weights, -1), -1))
+- name: found_form(Tensor A, Tensor x) -> Tensor
+  forward: sum(x * squeeze(A @ unsqueeze(x, -1), -1), -1)
 """,
     "factors": """\
 - name: found_log_det(Tensor A) -> Tensor
