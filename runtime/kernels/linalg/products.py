@@ -46,7 +46,8 @@ def bmm(self: Array, mat2: Array) -> Array:
             f"[{self.shape[0]}, {self.shape[2]}] but got: [{mat2.shape[0]}, {mat2.shape[1]}]."
         )
     _multipliable("bmm", self, mat2)
-    return _matmul(self, mat2)
+    # A column by a row, as of gradients by example: `matmul` takes three times as long.
+    return self * mat2 if self.shape[2] == 1 else _matmul(self, mat2)
 
 
 def mv(self: Array, vec: Array) -> Array:
