@@ -17,6 +17,7 @@ And where two gradient formulas begin with the same assignment, the generated VJ
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
@@ -26,6 +27,9 @@ from ..ir.nodes import Assign, Block
 from ..ir.parse import parse
 from ..ir.walk import assignments, free_names, names
 from .model import Formula
+
+_BEFORE_CODE = re.compile(r"(?:\s|#.*)*")
+"""Blank lines and comments."""
 
 
 def completed(formula: Formula, forward: Formula | None) -> Formula:
@@ -41,12 +45,15 @@ def completed(formula: Formula, forward: Formula | None) -> Formula:
         start, end = assignment.span.start, assignment.span.end
         text += forward.text[start:end] + "\n"
         spans += forward.spans[start : end + 1]
+    begin = _BEFORE_CODE.match(formula.text).end()  # type: ignore[union-attr]
+    text += formula.text[:begin]
+    spans += formula.spans[:begin]
     is_expression = formula.block.expression is not None
-    if is_expression and not formula.text.lstrip().startswith("return"):
+    if is_expression and not re.match(r"return\b", formula.text[begin:]):
         text += "return "
-        spans += [formula.spans[0]] * len("return ")
-    text += formula.text
-    spans += formula.spans
+        spans += [formula.spans[begin]] * len("return ")
+    text += formula.text[begin:]
+    spans += formula.spans[begin:]
     return Formula(text, parse(text), tuple(spans))
 
 

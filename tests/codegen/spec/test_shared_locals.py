@@ -13,6 +13,7 @@ import gradspec as gs
 from gradspec.core.modes import observe
 from gradspec_codegen.ir.parse import parse
 from gradspec_codegen.prove.report.verdict import Status
+from gradspec_codegen.render.to_text import block_text
 from gradspec_codegen.spec.model import Formula, Table
 from gradspec_codegen.spec.shared_locals import leading, shared_with
 from tests.codegen.proving import prove_text
@@ -83,6 +84,25 @@ def test_a_formula_is_completed_by_what_it_needs_of_the_forward(load: Load) -> N
     assert len(rule.spans) == len(wanted) + 1
     lines = [rule.spans[wanted.index(word)].line for word in ("scale", "size", "return", "grad")]
     assert lines == [4, 5, 7, 7]
+
+
+@pytest.mark.parametrize(
+    "rule", ["# a comment\n\nreturn grad * bent", "# a comment\n(grad * bent)"]
+)
+def test_a_comment_may_come_before_what_reads_the_forward(load: Load, rule: str) -> None:
+    indented = textwrap.indent(rule, "    ")
+    others = """\
+- name: exp(Tensor self) -> Tensor
+  composite: self
+- name: sigmoid(Tensor self) -> Tensor
+  composite: self
+"""
+    text = GATE.replace("  self: grad * bent", f"  self: |\n{indented}") + others
+    found = load(text).by_name("gate").rule("self")
+    assert isinstance(found, Formula)
+    wanted = "share = sigmoid(other)\nbent = share * share\nreturn grad * bent"
+    assert found.block.expression is None
+    assert block_text(found.block) == block_text(parse(wanted))
 
 
 def test_completed_formulas_are_proved_and_wrong_ones_refuted(tmp_path: Path) -> None:
