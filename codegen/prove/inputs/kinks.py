@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 import sympy
 
 from ...ir import nodes as ir
@@ -23,7 +24,7 @@ from ...spec.model import AutoElementwise, Example, OpSpec, Table
 from ..identities.agreement import check_agreement
 from ..identities.identity import Derivatives, Identity, Jacobian
 from ..identities.run import Run, execute
-from ..numeric.evaluate import Point
+from ..numeric.evaluate import Point, to_float
 from ..symbolic.decisions import Decision
 from ..symbolic.exact_constants import exact_number
 from .borders import at_border
@@ -227,10 +228,15 @@ def _is_on(kink: Kink, inputs: Inputs, point: Point) -> bool:
 
 
 def _breaks(run: Run, other: Run, border: Point) -> bool:
-    """Return whether a value or a first derivative jumps from one chamber to the other."""
+    """Return whether a value or a first derivative jumps from one chamber to the other.
+
+    At a pole there is no value, and no derivative to be declared.
+    """
     known = Derivatives()
     here, there = Jacobian(run, known), Jacobian(other, known)
     symbols = [run.array(leaf)[()] for leaf in run.leaves]
+    if not any(np.isfinite(to_float(border.value(value))) for value in here.outputs.values()):
+        return False
     return any(
         border.sign(here.outputs[place] - there.outputs[place]) != 0
         or any(border.sign(here.first(place, p) - there.first(place, p)) != 0 for p in symbols)
