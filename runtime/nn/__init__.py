@@ -31,6 +31,7 @@ from .activations import (
     Threshold,
 )
 from .cells import GRUCell, LSTMCell, RNNCell
+from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .dropouts import AlphaDropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from .layers import (
     BatchNorm1d,
@@ -68,10 +69,8 @@ from .modules import (
     Flatten,
     Identity,
     Linear,
-    ModuleList,
     MSELoss,
     NLLLoss,
-    Sequential,
 )
 from .normalizations import (
     GroupNorm,
@@ -98,7 +97,7 @@ from .paddings import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from .parameter import Parameter
+from .parameter import Buffer, Parameter
 from .pools import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -153,6 +152,7 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "Buffer",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -212,6 +212,7 @@ __all__ = [
     "MaxUnpool3d",
     "Mish",
     "Module",
+    "ModuleDict",
     "ModuleList",
     "MultiLabelSoftMarginLoss",
     "MultiMarginLoss",
@@ -219,6 +220,8 @@ __all__ = [
     "PReLU",
     "PairwiseDistance",
     "Parameter",
+    "ParameterDict",
+    "ParameterList",
     "PixelShuffle",
     "PixelUnshuffle",
     "PoissonNLLLoss",
