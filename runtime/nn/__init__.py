@@ -1,6 +1,10 @@
 """Neural networks: parameters, modules, and the functions they are made of."""
 
-from ..core.missing import explaining as _explaining
+from __future__ import annotations
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from ..core.lazy import lazy_attributes as _lazy_attributes
 from . import functional, init
 from .activations import (
     CELU,
@@ -131,6 +135,9 @@ from .resampling import (
 )
 from .transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 
+if _TYPE_CHECKING:
+    from . import utils
+
 __all__ = [
     "CELU",
     "ELU",
@@ -259,6 +266,8 @@ __all__ = [
     "ZeroPad3d",
     "functional",
     "init",
+    "utils",
 ]
 
-__getattr__ = _explaining(__name__)
+_LAZY = {"utils": (".utils", "")}
+__getattr__, __dir__ = _lazy_attributes(globals(), _LAZY)

@@ -393,7 +393,7 @@ def lists_of_modules(library):
     wrong = [
         attempt(lambda: layers[9]),
         attempt(lambda: layers.extend(3)),
-        attempt(lambda: layers.insert(99, nn.ReLU())),
+        attempt(lambda: layers.insert(99, nn.ReLU()) and None),
         attempt(lambda: layers(3)),
     ]
     return [
