@@ -60,7 +60,7 @@ RUNTIME_LAYERS = (
     "random linalg fft special",
     "autograd",
     "nn",
-    "func optim viz",
+    "func optim serialization viz",
     "overrides extension",
     "tensor_methods",
 )
