@@ -143,6 +143,7 @@ if _TYPE_CHECKING:
     from . import optim as optim
     from . import serialization as serialization
     from . import special as special
+    from . import utils as utils
     from . import viz as viz
     from .functions.einsum import einsum as einsum
     from .functions.einsum import tensordot as tensordot
@@ -167,6 +168,7 @@ _LAZY = {
     "load": (".serialization", "load"),
     "save": (".serialization", "save"),
     "serialization": (".serialization", ""),
+    "utils": (".utils", ""),
     "viz": (".viz", ""),
     "vmap": (".func", "vmap"),
     **{name: (".functions.einsum", name) for name in ("einsum", "tensordot")},
