@@ -136,6 +136,7 @@ from .random import randperm as randperm
 from .tensor_methods import install_all as _install_methods
 
 if _TYPE_CHECKING:
+    from . import distributions as distributions
     from . import fft as fft
     from . import func as func
     from . import linalg as linalg
@@ -165,6 +166,7 @@ _copyreg.pickle(Tensor, _leaf_parts)
 _LAZY = {
     **{name: (".generated", name) for name in _OPS},
     **{name: (f".{name}", "") for name in ("fft", "func", "linalg", "nn", "optim", "special")},
+    "distributions": (".distributions", ""),
     "load": (".serialization", "load"),
     "save": (".serialization", "save"),
     "serialization": (".serialization", ""),

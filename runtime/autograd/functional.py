@@ -156,7 +156,7 @@ def hessian(
     def single(*given: Tensor) -> Tensor:
         output = func(*given)
         _check_number((output,) if isinstance(output, Tensor) else None, "hessian")
-        return output.reshape(())  # type: ignore[no-any-return]
+        return output.reshape(())
 
     def gradient(*given: Tensor) -> Any:
         if outer_jacobian_strategy == "forward-mode":

@@ -406,7 +406,7 @@ def _pairs(name: str, given: Any) -> Iterable[tuple[str, Any]]:
             raise ValueError(
                 f"{name} update sequence element #{index} has length {len(pair)}; 2 is required"
             )
-    return pairs  # type: ignore[return-value]
+    return pairs
 
 
 def _described(key: object, value: Any) -> str:

@@ -29,7 +29,7 @@ from .module_hooks import (
     register_module_parameter_registration_hook as register_module_parameter_registration_hook,
 )
 from .module_state import EXTRA_STATE, LoadedKeys, State, collect, load, load_local, local_state
-from .parameter import Buffer, Parameter, set_array
+from .parameter import Buffer, Parameter, is_persistent, set_array
 
 _Self = TypeVar("_Self", bound="Module")
 
@@ -78,7 +78,7 @@ class Module:
         elif isinstance(value, Module):
             self.add_module(name, value)
         elif isinstance(value, Buffer):
-            self.register_buffer(name, value, value._is_parameter.persistent)
+            self.register_buffer(name, value, is_persistent(value))
         elif name in self._parameters:
             if value is not None:
                 raise TypeError(

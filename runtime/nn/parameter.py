@@ -69,6 +69,12 @@ class Buffer(Tensor, metaclass=_BufferType):
         return buffer.requires_grad_(data is not None and data.requires_grad)
 
 
+def is_persistent(buffer: Tensor) -> bool:
+    """Return whether a `Buffer` is part of the state."""
+    mark: Any = buffer._is_parameter
+    return bool(mark.persistent)
+
+
 def empty_parameter(shape: Sequence[int], dtype: Any) -> Tensor:
     """Make an uninitialised parameter; the default dtype if `dtype` is None."""
     return Parameter(wrap(np.empty(tuple(shape), float_dtype(dtype))))

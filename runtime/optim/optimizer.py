@@ -339,8 +339,8 @@ def check_implementation(foreach: bool | None, differentiable: bool, fused: bool
 
 def number(value: Any) -> float:
     """Return an option as a number; it may be given as a tensor of one element."""
-    found: float = value.item() if isinstance(value, Tensor) else value
-    return found
+    found: Any = value.item() if isinstance(value, Tensor) else value
+    return found  # type: ignore[no-any-return]
 
 
 def as_real(array: Array) -> Array:

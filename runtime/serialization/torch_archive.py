@@ -219,7 +219,9 @@ class _Machine:
             raise FormatError(
                 f"the storage {key} has {len(data)} bytes, not {count} elements of {kind.dtype}"
             )
-        values = np.frombuffer(data, kind.dtype.newbyteorder(self.order))
+        values = np.frombuffer(
+            data, kind.dtype.newbyteorder("<" if self.order == "little" else ">")
+        )
         if kind.is_bfloat16:
             return (values.astype(np.uint32) << 16).view(np.float32)
         return values.astype(kind.dtype)

@@ -60,7 +60,7 @@ RUNTIME_LAYERS = (
     "random linalg fft special",
     "autograd",
     "nn",
-    "func optim serialization utils viz",
+    "distributions func optim serialization utils viz",
     "overrides extension",
     "tensor_methods",
 )

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -134,14 +135,18 @@ class DataLoader:
         """Iterate over functions that make one batch each."""
         if self.batch_sampler is None:
             for index in self.sampler or ():
-                yield lambda index=index: self.collate_fn(self.dataset[index])
+                yield partial(self._one, index)
         else:
             for indices in self.batch_sampler:
-                yield lambda indices=indices: self.collate_fn(self._examples(indices))
+                yield partial(self._several, indices)
 
-    def _examples(self, indices: Any) -> Any:
+    def _one(self, index: Any) -> Any:
+        return self.collate_fn(self.dataset[index])
+
+    def _several(self, indices: Any) -> Any:
         several = getattr(self.dataset, "__getitems__", None)
-        return several(indices) if several else [self.dataset[index] for index in indices]
+        examples = several(indices) if several else [self.dataset[index] for index in indices]
+        return self.collate_fn(examples)
 
     def _iterable_jobs(self) -> Iterator[Callable[[], Any]]:
         if self.num_workers:
@@ -158,7 +163,7 @@ class DataLoader:
             if not batch or (self.drop_last and len(batch) < (self.batch_size or 1)):
                 return
             given = batch[0] if self.batch_size is None else batch
-            yield lambda given=given: self.collate_fn(given)
+            yield partial(self.collate_fn, given)
 
     def _by_workers(self, jobs: Iterator[Callable[[], Any]]) -> Iterator[Any]:
         """Iterate over the results of jobs, in order, some of them made ahead by threads."""
