@@ -206,7 +206,7 @@ class Uniform(Distribution):
             raise ValueError("Uniform is not defined when low>= high")
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """Return the interval."""
         return constraints.interval(self.low, self.high)
 

@@ -141,7 +141,7 @@ class Categorical(Distribution):
         return self._expanded(batch_shape, names)
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """Return the interval of whole numbers."""
         return constraints.integer_interval(0, self._num_events - 1)
 

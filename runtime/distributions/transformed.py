@@ -42,7 +42,7 @@ class Independent(Distribution):
         return self.base_dist.has_rsample
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """Return the support of all together."""
         count = self.reinterpreted_batch_ndims
         support = self.base_dist.support
@@ -118,7 +118,7 @@ class TransformedDistribution(Distribution):
         return self.base_dist.has_rsample
 
     @property
-    def support(self) -> Any:  # type: ignore[override]
+    def support(self) -> Any:
         """Return the image of the last transform."""
         if not self.transforms:
             return self.base_dist.support

@@ -340,7 +340,7 @@ def check_implementation(foreach: bool | None, differentiable: bool, fused: bool
 def number(value: Any) -> float:
     """Return an option as a number; it may be given as a tensor of one element."""
     found: Any = value.item() if isinstance(value, Tensor) else value
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def as_real(array: Array) -> Array:
