@@ -144,6 +144,10 @@ class NLLLoss(Loss):
         )
 
 
+class NLLLoss2d(NLLLoss):
+    """`NLLLoss` under the name that it once had for images."""
+
+
 class CrossEntropyLoss(Loss):
     """Cross entropy of classes or class probabilities, given logits."""
 

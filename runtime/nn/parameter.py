@@ -69,6 +69,54 @@ class Buffer(Tensor, metaclass=_BufferType):
         return buffer.requires_grad_(data is not None and data.requires_grad)
 
 
+class _Shapeless:
+    """Mark of a parameter or buffer without a shape; `settled` is its mark once it has one."""
+
+    __slots__ = ("settled",)
+
+    def __init__(self, settled: bool) -> None:
+        self.settled = settled
+
+    def __bool__(self) -> bool:
+        return self.settled
+
+
+class _ShapelessType(type):
+    """Metaclass of what has no shape yet: marked `Tensor`s."""
+
+    settled: bool
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        mark = getattr(instance, "_is_parameter", None)
+        return isinstance(mark, _Shapeless) and mark.settled is cls.settled
+
+    def make(cls, requires_grad: bool, dtype: Any) -> Tensor:
+        """Make a tensor of no elements, with the mark."""
+        tensor = wrap(np.empty(0, get_default_dtype() if dtype is None else dtype))
+        tensor._is_parameter = _Shapeless(cls.settled)  # type: ignore[assignment]
+        return tensor.requires_grad_(requires_grad)
+
+
+class UninitializedParameter(Tensor, metaclass=_ShapelessType):
+    """Parameter of a lazy module before it has a shape."""
+
+    __slots__ = ()
+    settled = True
+
+    def __new__(cls, requires_grad: bool = True, dtype: Any = None) -> Tensor:  # type: ignore[misc]
+        return cls.make(requires_grad, dtype)
+
+
+class UninitializedBuffer(Tensor, metaclass=_ShapelessType):
+    """Buffer of a lazy module before it has a shape."""
+
+    __slots__ = ()
+    settled = False
+
+    def __new__(cls, requires_grad: bool = False, dtype: Any = None) -> Tensor:  # type: ignore[misc]
+        return cls.make(requires_grad, dtype)
+
+
 def is_persistent(buffer: Tensor) -> bool:
     """Return whether a `Buffer` is part of the state."""
     mark: Any = buffer._is_parameter
