@@ -21,7 +21,7 @@ class LazyModule(Module):
     optimizer may have been given them; a state may be loaded before.
     """
 
-    cls_to_become: ClassVar[type[Module]]
+    cls_to_become: ClassVar[Any]
     size_name: ClassVar[str]
     """The first argument of that class, which is inferred."""
 
@@ -70,7 +70,7 @@ class LazyModule(Module):
                     target._is_parameter = target._is_parameter.settled  # type: ignore[attr-defined]
         vars(self)[self.size_name] = vars(made)[self.size_name]
         del self._arguments
-        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+        self.__class__ = self.cls_to_become
 
     def _load_from_state_dict(self, state_dict: Mapping[str, Any], prefix: str, *rest: Any) -> None:
         for members in (self._parameters, self._buffers):
@@ -119,7 +119,7 @@ class _LazyNorm(LazyModule):
     """Base of lazy normalisations: `LazyBatchNorm2d(eps, momentum, ...)`."""
 
     size_name = "num_features"
-    ndims: tuple[int, ...]
+    ndims: Any
 
     def size_of(self, input: Tensor) -> int:
         """Return the number of channels."""
