@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,3 @@ def _like(original: Any, made: Any) -> Any:
         return type(original)(made)
     except (AttributeError, TypeError):
         return made
-
-
-Collate = Callable[[Any], Any]
