@@ -136,12 +136,15 @@ from .random import randperm as randperm
 from .tensor_methods import install_all as _install_methods
 
 if _TYPE_CHECKING:
+    from . import distributions as distributions
     from . import fft as fft
     from . import func as func
     from . import linalg as linalg
     from . import nn as nn
     from . import optim as optim
+    from . import serialization as serialization
     from . import special as special
+    from . import utils as utils
     from . import viz as viz
     from .functions.einsum import einsum as einsum
     from .functions.einsum import tensordot as tensordot
@@ -151,6 +154,8 @@ if _TYPE_CHECKING:
     from .nn.composed import native_dropout as native_dropout
     from .nn.composed import native_layer_norm as native_layer_norm
     from .nn.normalization_functions import rms_norm as rms_norm
+    from .serialization import load as load
+    from .serialization import save as save
     from .version import __version__ as __version__
 
 _install_methods()
@@ -161,6 +166,11 @@ _copyreg.pickle(Tensor, _leaf_parts)
 _LAZY = {
     **{name: (".generated", name) for name in _OPS},
     **{name: (f".{name}", "") for name in ("fft", "func", "linalg", "nn", "optim", "special")},
+    "distributions": (".distributions", ""),
+    "load": (".serialization", "load"),
+    "save": (".serialization", "save"),
+    "serialization": (".serialization", ""),
+    "utils": (".utils", ""),
     "viz": (".viz", ""),
     "vmap": (".func", "vmap"),
     **{name: (".functions.einsum", name) for name in ("einsum", "tensordot")},

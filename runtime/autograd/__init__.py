@@ -15,7 +15,7 @@ from .gradient_flow import gradient_flow
 from .variable import Variable
 
 if _TYPE_CHECKING:
-    from . import anomaly_mode, grad_mode, profiler
+    from . import anomaly_mode, functional, grad_mode, profiler
 
 __all__ = [
     "Function",
@@ -25,6 +25,7 @@ __all__ = [
     "detect_anomaly",
     "enable_grad",
     "forward_ad",
+    "functional",
     "grad",
     "grad_mode",
     "gradcheck",
@@ -42,6 +43,6 @@ __all__ = [
 
 def __getattr__(name: str) -> _Any:
     # Few programs ask for these modules: they are imported when one first does.
-    if name in ("anomaly_mode", "grad_mode", "profiler"):
+    if name in ("anomaly_mode", "functional", "grad_mode", "profiler"):
         return _import_quietly(f".{name}", __name__)
     raise _no_attribute(__name__, name)

@@ -26,16 +26,17 @@ def leaf_parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
     is_parameter = getattr(tensor, "_is_parameter", False)
     grad = None if is_parameter else tensor.grad  # as in PyTorch
     memory, span = _memory_of(tensor.array)
-    return _rebuild, (memory, grad, tensor.requires_grad, is_parameter, span)
+    return rebuild, (memory, grad, tensor.requires_grad, is_parameter, span)
 
 
-def _rebuild(
+def rebuild(
     memory: np.ndarray[Any, Any],
     grad: Tensor | None,
     requires_grad: bool,
     is_parameter: bool,
     span: Span | None = None,
 ) -> Tensor:
+    """Make a leaf of its parts; see `leaf_parts`."""
     array = memory
     if span is not None:
         shape, dtype, offset, strides = span

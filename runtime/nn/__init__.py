@@ -1,6 +1,10 @@
 """Neural networks: parameters, modules, and the functions they are made of."""
 
-from ..core.missing import explaining as _explaining
+from __future__ import annotations
+
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from ..core.lazy import lazy_attributes as _lazy_attributes
 from . import functional, init
 from .activations import (
     CELU,
@@ -22,6 +26,7 @@ from .activations import (
     Sigmoid,
     SiLU,
     Softmax,
+    Softmax2d,
     Softmin,
     Softplus,
     Softshrink,
@@ -30,7 +35,9 @@ from .activations import (
     Tanhshrink,
     Threshold,
 )
+from .adaptive import AdaptiveLogSoftmaxWithLoss
 from .cells import GRUCell, LSTMCell, RNNCell
+from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .dropouts import AlphaDropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from .layers import (
     BatchNorm1d,
@@ -42,6 +49,21 @@ from .layers import (
     Dropout,
     Embedding,
     LayerNorm,
+)
+from .lazy_modules import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    LazyConv1d,
+    LazyConv2d,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
+    LazyLinear,
 )
 from .losses import (
     BCELoss,
@@ -68,10 +90,9 @@ from .modules import (
     Flatten,
     Identity,
     Linear,
-    ModuleList,
     MSELoss,
     NLLLoss,
-    Sequential,
+    NLLLoss2d,
 )
 from .normalizations import (
     GroupNorm,
@@ -98,7 +119,7 @@ from .paddings import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from .parameter import Parameter
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from .pools import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -132,6 +153,9 @@ from .resampling import (
 )
 from .transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 
+if _TYPE_CHECKING:
+    from . import utils
+
 __all__ = [
     "CELU",
     "ELU",
@@ -141,6 +165,7 @@ __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
@@ -153,6 +178,7 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "Buffer",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -197,6 +223,19 @@ __all__ = [
     "LPPool3d",
     "LSTMCell",
     "LayerNorm",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
+    "LazyLinear",
     "LeakyReLU",
     "Linear",
     "LocalResponseNorm",
@@ -212,13 +251,17 @@ __all__ = [
     "MaxUnpool3d",
     "Mish",
     "Module",
+    "ModuleDict",
     "ModuleList",
     "MultiLabelSoftMarginLoss",
     "MultiMarginLoss",
     "NLLLoss",
+    "NLLLoss2d",
     "PReLU",
     "PairwiseDistance",
     "Parameter",
+    "ParameterDict",
+    "ParameterList",
     "PixelShuffle",
     "PixelUnshuffle",
     "PoissonNLLLoss",
@@ -238,6 +281,7 @@ __all__ = [
     "SmoothL1Loss",
     "SoftMarginLoss",
     "Softmax",
+    "Softmax2d",
     "Softmin",
     "Softplus",
     "Softshrink",
@@ -248,6 +292,8 @@ __all__ = [
     "TripletMarginLoss",
     "Unflatten",
     "Unfold",
+    "UninitializedBuffer",
+    "UninitializedParameter",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",
@@ -256,6 +302,8 @@ __all__ = [
     "ZeroPad3d",
     "functional",
     "init",
+    "utils",
 ]
 
-__getattr__ = _explaining(__name__)
+_LAZY = {"utils": (".utils", "")}
+__getattr__, __dir__ = _lazy_attributes(globals(), _LAZY)

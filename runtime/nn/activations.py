@@ -358,6 +358,16 @@ class Softmax(_OverDim):
         return F.softmax(input, self.dim, _stacklevel=5)
 
 
+class Softmax2d(Module):
+    """The softmax over the channels of images, with or without batch."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Compute the function along the third dimension from the end."""
+        if input.ndim not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
+        return F.softmax(input, -3, _stacklevel=5)
+
+
 class LogSoftmax(_OverDim):
     """The logarithm of the softmax."""
 

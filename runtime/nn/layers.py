@@ -135,7 +135,19 @@ class BatchNorm(Module):
         )
         self.register_buffer("running_var", wrap(np.ones(num_features, real)) if tracked else None)
         self.register_buffer("num_batches_tracked", wrap(np.array(0)) if tracked else None)
-        if affine:
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Start the running statistics anew: mean 0, variance 1, no batches."""
+        if self.track_running_stats:
+            init.zeros_(self.running_mean)
+            init.ones_(self.running_var)
+            init.zeros_(self.num_batches_tracked)
+
+    def reset_parameters(self) -> None:
+        """Set scale and shift to 1 and 0, and start the running statistics anew."""
+        self.reset_running_stats()
+        if self.affine:
             init.ones_(self.weight)
             init.zeros_(self.bias)
 

@@ -3,51 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from ..core.tensor import Tensor
+from ..core.hooks import RemovableHandle
+from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
 from ..functions.conversion import wanted
 from ..inplace.ops import write
-from .parameter import Parameter, set_array
+from .module_hooks import GLOBAL, ForwardHook, ModuleHooks, call_with_hooks, register, registered_as
+from .module_hooks import (
+    register_module_buffer_registration_hook as register_module_buffer_registration_hook,
+)
+from .module_hooks import register_module_forward_hook as register_module_forward_hook
+from .module_hooks import register_module_forward_pre_hook as register_module_forward_pre_hook
+from .module_hooks import register_module_full_backward_hook as register_module_full_backward_hook
+from .module_hooks import (
+    register_module_full_backward_pre_hook as register_module_full_backward_pre_hook,
+)
+from .module_hooks import (
+    register_module_module_registration_hook as register_module_module_registration_hook,
+)
+from .module_hooks import (
+    register_module_parameter_registration_hook as register_module_parameter_registration_hook,
+)
+from .module_state import EXTRA_STATE, LoadedKeys, State, collect, load, load_local, local_state
+from .parameter import Buffer, Parameter, is_persistent, set_array
 
 _Self = TypeVar("_Self", bound="Module")
 
 
-class LoadedKeys(NamedTuple):
-    """Result of `load_state_dict`: keys that were missing, and keys that were not expected."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def problems(self) -> list[str]:
-        """Describe each kind of key that does not match, on a line."""
-        kinds = {"Missing": self.missing_keys, "Unexpected": self.unexpected_keys}
-        return [
-            f"{kind} key(s) in state_dict: " + ", ".join(f'"{key}"' for key in keys) + ". "
-            for kind, keys in kinds.items()
-            if keys
-        ]
-
-    def __repr__(self) -> str:
-        if self.missing_keys or self.unexpected_keys:
-            return (
-                f"LoadedKeys(missing_keys={self.missing_keys}, "
-                f"unexpected_keys={self.unexpected_keys})"
-            )
-        return "<All keys matched successfully>"
-
-
 class Module:
     """Base class of networks: set parameters and modules as attributes, define `forward`."""
+
+    _version: ClassVar[int | None] = 1
+    """The version of the state's format, kept in its metadata."""
 
     training: bool
     _parameters: dict[str, Tensor | None]
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
     _transient_buffers: set[str]
+    _hooks: ModuleHooks | None = None
+    """The hooks of this module; None until the first is registered."""
 
     def __init__(self) -> None:
         # Past __setattr__, which needs these to be there.
@@ -62,7 +61,9 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.forward(*args, **kwargs)
+        if self._hooks is None and not GLOBAL.runs_at_calls:
+            return self.forward(*args, **kwargs)
+        return call_with_hooks(self, args, kwargs)
 
     # ---- attributes
 
@@ -75,8 +76,9 @@ class Module:
         if isinstance(value, Parameter):
             self.register_parameter(name, value)
         elif isinstance(value, Module):
-            self._forget(name)
-            self._modules[name] = value
+            self.add_module(name, value)
+        elif isinstance(value, Buffer):
+            self.register_buffer(name, value, is_persistent(value))
         elif name in self._parameters:
             if value is not None:
                 raise TypeError(
@@ -87,7 +89,7 @@ class Module:
         elif name in self._modules and value is None:
             self._modules[name] = None
         elif name in self._buffers and (value is None or isinstance(value, Tensor)):
-            self._buffers[name] = value
+            self._buffers[name] = registered_as(GLOBAL.buffer_registration, self, name, value)
         else:
             self._forget(name)
             object.__setattr__(self, name, value)
@@ -106,11 +108,14 @@ class Module:
         elif not self._forget(name):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
-    def _forget(self, name: str) -> bool:
-        """Remove what is registered under a name; return whether anything was."""
+    def _forget(self, name: str, but: dict[str, Any] | None = None) -> bool:
+        """Remove what is registered under a name; return whether anything was.
+
+        What is in the dict `but` stays, and so its place among the others there.
+        """
         found = False
         for members in (self._parameters, self._buffers, self._modules, vars(self)):
-            if name in members:
+            if members is not but and name in members:
                 del members[name]
                 found = True
         self._transient_buffers.discard(name)
@@ -123,15 +128,15 @@ class Module:
                 f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
                 "(nn.Parameter or None required)"
             )
-        self._forget(_checked_name(name))
-        self._parameters[name] = param
+        self._forget(_checked_name(name), self._parameters)
+        self._parameters[name] = registered_as(GLOBAL.parameter_registration, self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is not trained; a persistent one is part of the state."""
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"cannot assign '{type(tensor).__name__}' object to buffer '{name}'")
-        self._forget(_checked_name(name))
-        self._buffers[name] = tensor
+        self._forget(_checked_name(name), self._buffers)
+        self._buffers[name] = registered_as(GLOBAL.buffer_registration, self, name, tensor)
         if not persistent:
             self._transient_buffers.add(name)
 
@@ -139,22 +144,76 @@ class Module:
         """Add a module under a name that need not be an identifier."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
-        self._forget(_checked_name(name))
-        self._modules[name] = module
+        self._forget(_checked_name(name), self._modules)
+        self._modules[name] = registered_as(GLOBAL.module_registration, self, name, module)
 
     register_module = add_module
 
     # ---- what is inside
 
-    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """Iterate over this module and all its descendants, each once, with dotted names."""
-        seen: set[int] = set()
+    def get_submodule(self, target: str) -> Module:
+        """Return a descendant by its dotted name; AttributeError if there is none."""
+        module = self
+        for name in target.split(".") if target else ():
+            found = getattr(module, name, None)
+            if found is None:
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            if not isinstance(found, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+            module = found
+        return module
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module in the place of a descendant; with `strict` there must be one."""
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        parent_name, _, name = target.rpartition(".")
+        parent = self.get_submodule(parent_name)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        setattr(parent, name, module)
+
+    def get_parameter(self, target: str) -> Tensor:
+        """Return a parameter by its dotted name; AttributeError if there is none."""
+        found = self._member(target)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"`{target.rpartition('.')[2]}` is not an nn.Parameter")
+        return found
+
+    def get_buffer(self, target: str) -> Tensor:
+        """Return a buffer by its dotted name; AttributeError if there is none."""
+        module, _, name = target.rpartition(".")
+        found: Tensor = self._member(target)
+        if name not in self.get_submodule(module)._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return found
+
+    def _member(self, target: str) -> Any:
+        module_name, _, name = target.rpartition(".")
+        module = self.get_submodule(module_name)
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        return getattr(module, name)
+
+    def named_modules(
+        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """Iterate over this module and all its descendants, with dotted names.
+
+        Each comes once, unless `remove_duplicate` is False; those in `memo` do not come at all.
+        """
+        seen: set[Any] = set() if memo is None else memo
         stack: list[tuple[str, Module]] = [(prefix, self)]
         while stack:
             name, module = stack.pop()
-            if id(module) in seen:
+            if module in seen:
                 continue
-            seen.add(id(module))
+            if remove_duplicate:
+                seen.add(module)
             yield name, module
             for child_name, child in reversed(module._modules.items()):
                 if child is not None:
@@ -177,29 +236,35 @@ class Module:
         return (module for _, module in self.named_children())
 
     def named_parameters(
-        self, prefix: str = "", recurse: bool = True
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """Iterate over the parameters, each once, with dotted names."""
-        return self._named_members("_parameters", prefix, recurse)
+        return self._named_members("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
         """Iterate over the parameters, each once."""
         return (param for _, param in self.named_parameters(recurse=recurse))
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
         """Iterate over the buffers, each once, with dotted names."""
-        return self._named_members("_buffers", prefix, recurse)
+        return self._named_members("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """Iterate over the buffers, each once."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
-    def _named_members(self, kind: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Tensor]]:
+    def _named_members(
+        self, kind: str, prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Tensor]]:
         seen: set[int] = set()
-        for module_name, module in self.named_modules(prefix) if recurse else [(prefix, self)]:
+        modules = self.named_modules(None, prefix, remove_duplicate)
+        for module_name, module in modules if recurse else [(prefix, self)]:
             for name, member in getattr(module, kind).items():
                 if member is not None and id(member) not in seen:
-                    seen.add(id(member))
+                    if remove_duplicate:
+                        seen.add(id(member))
                     yield _joined(module_name, name), member
 
     # ---- doing something to all of them
@@ -262,55 +327,141 @@ class Module:
         """Cast to float64, as `to(float64)`."""
         return self.to(np.float64)
 
+    def half(self: _Self) -> _Self:
+        """Cast to float16, as `to(float16)`."""
+        return self.to(np.float16)
+
+    def cpu(self: _Self) -> _Self:
+        """Return the module: there is one device, the CPU."""
+        return self
+
+    def _apply(self: _Self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> _Self:
+        """Replace the values of parameters and buffers by those of `fn(tensor)`."""
+        for tensor in (*self.parameters(recurse), *self.buffers(recurse)):
+            set_array(tensor, fn(wrap(tensor.array)).array)
+        return self
+
     # ---- the state
 
-    def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
-        """Return parameters and persistent buffers by dotted name, detached, sharing memory."""
-        state = {}
-        for module_name, module in _named_modules_repeated(self, prefix):
-            persistent = {
-                name: buffer
-                for name, buffer in module._buffers.items()
-                if name not in module._transient_buffers
-            }
-            for name, tensor in (module._parameters | persistent).items():
-                if tensor is not None:
-                    state[_joined(module_name, name)] = tensor.detach()
-        return state
+    def state_dict(
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> Any:
+        """Return parameters and persistent buffers by dotted name, sharing memory.
 
-    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> LoadedKeys:
-        """Copy values into parameters and buffers.
+        They are detached, unless `keep_vars`; with `destination` they are added to that dict.
+        """
+        given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
+        destination = given.get("destination", destination)
+        if destination is None:
+            destination = State()
+        return collect(
+            self, destination, given.get("prefix", prefix), given.get("keep_vars", keep_vars)
+        )
 
-        Raises RuntimeError, after copying what fits, if a shape differs, or with `strict` if a
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> LoadedKeys:
+        """Copy values into parameters and buffers, or with `assign` put tensors in their place.
+
+        Raises RuntimeError, after loading what fits, if a shape differs, or with `strict` if a
         key is missing or not expected.
         """
-        if not isinstance(state_dict, Mapping):
-            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        own = self.state_dict()
-        problems = []
-        for name, target in own.items():
-            source = state_dict.get(name)
-            if source is None:
-                continue
-            if source.array.shape == target.array.shape:
-                write(target, source.array)
-            else:
-                problems.append(
-                    f"size mismatch for {name}: copying a param with shape {source.shape} from "
-                    f"checkpoint, the shape in current model is {target.shape}."
-                )
-        loaded = LoadedKeys(
-            [name for name in own if name not in state_dict],
-            [name for name in state_dict if name not in own],
-        )
-        if strict:
-            problems = [*loaded.problems(), *problems]
-        if problems:
-            lines = "\n\t".join(problems)
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}"
-            )
-        return loaded
+        return load(self, state_dict, strict, assign)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        """Add the state of this module alone; may be overridden."""
+        for name, tensor in local_state(self).items():
+            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+        if type(self).get_extra_state is not Module.get_extra_state:
+            destination[prefix + EXTRA_STATE] = self.get_extra_state()
+
+    def _load_from_state_dict(
+        self,
+        state_dict: Mapping[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Load the state of this module alone; may be overridden."""
+        assign = local_metadata.get("assign_to_params_buffers", False)
+        keys = LoadedKeys(missing_keys, unexpected_keys)
+        has_extra_state = type(self).set_extra_state is not Module.set_extra_state
+        load_local(self, state_dict, prefix, assign, keys, error_msgs, has_extra_state)
+
+    def get_extra_state(self) -> Any:
+        """Return what the state is to hold besides tensors; to be overridden."""
+        raise RuntimeError(f"{type(self).__name__} does not define get_extra_state")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Load what `get_extra_state` has returned; to be overridden."""
+        raise RuntimeError(f"{type(self).__name__} does not define set_extra_state")
+
+    # ---- hooks
+
+    def _own_hooks(self) -> ModuleHooks:
+        if self._hooks is None:
+            vars(self)["_hooks"] = ModuleHooks()
+        assert self._hooks is not None
+        return self._hooks
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args)` before `forward`; it may return other arguments.
+
+        With `with_kwargs` it is `hook(module, args, kwargs)`, and returns a pair of both.
+        """
+        return register(self._own_hooks().forward_pre, ForwardHook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Call `hook(module, args, output)` after `forward`; it may return another output.
+
+        With `with_kwargs` it is `hook(module, args, kwargs, output)`. With `always_call` it is
+        called where `forward` raises, too, with None for the output.
+        """
+        made = ForwardHook(hook, with_kwargs, always_call)
+        return register(self._own_hooks().forward, made, prepend)
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, grad_output)` before gradients pass; it may return other ones."""
+        return register(self._own_hooks().backward_pre, hook, prepend)
+
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` when gradients have passed.
+
+        It gets those of positional arguments, and may return other ones.
+        """
+        return register(self._own_hooks().backward, hook, prepend)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, prefix, keep_vars)` before this module's state is collected."""
+        return register(self._own_hooks().state_dict_pre, hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, local_metadata)`, which may change the state."""
+        return register(self._own_hooks().state_dict, hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call a hook with the arguments of `_load_from_state_dict`, after the module."""
+        return register(self._own_hooks().load_pre, hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, incompatible_keys)` after loading; it may change these lists."""
+        return register(self._own_hooks().load_post, hook)
 
     # ---- its text
 
@@ -341,14 +492,6 @@ def clear_grad(tensor: Tensor, set_to_none: bool) -> None:
         if tensor.grad.grad_node is not None:
             tensor.grad = tensor.grad.detach()
         write(tensor.grad, 0)
-
-
-def _named_modules_repeated(module: Module, prefix: str) -> Iterator[tuple[str, Module]]:
-    """Iterate like `named_modules`, but over a shared module under each of its names."""
-    yield prefix, module
-    for name, child in module._modules.items():
-        if child is not None:
-            yield from _named_modules_repeated(child, _joined(prefix, name))
 
 
 def _joined(prefix: str, name: str) -> str:

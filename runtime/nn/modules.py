@@ -1,10 +1,8 @@
-"""Containers, linear layers, and the losses used most."""
+"""Linear layers, and the losses used most."""
 
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,75 +11,9 @@ from ..core.tensor import Tensor, wrap
 from ..functions.creation import float_dtype
 from . import functional as F
 from . import init
+from . import module as module
 from .module import Module
 from .parameter import Parameter
-
-# ---- containers
-
-
-class Sequential(Module):
-    """Modules called one after the other: `Sequential(a, b)`, or of an ordered dict of them."""
-
-    def __init__(self, *modules: Module | OrderedDict[str, Module]) -> None:
-        super().__init__()
-        if len(modules) == 1 and isinstance(modules[0], dict):
-            named: Iterable[tuple[str, Any]] = modules[0].items()
-        else:
-            named = ((str(position), module) for position, module in enumerate(modules))
-        for name, module in named:
-            self.add_module(name, module)
-
-    def forward(self, input: Any) -> Any:
-        """Return the output of the last module."""
-        for module in self:
-            input = module(input)
-        return input
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Module]:
-        return (module for module in self._modules.values() if module is not None)
-
-    def __getitem__(self, index: int | slice) -> Module:
-        if isinstance(index, slice):
-            return type(self)(OrderedDict(list(self.named_children())[index]))
-        return list(self)[index]
-
-    def append(self, module: Module) -> Sequential:
-        """Add a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
-
-class ModuleList(Module):
-    """List of modules, which are registered with the module that holds it."""
-
-    def __init__(self, modules: Iterable[Module] = ()) -> None:
-        super().__init__()
-        self.extend(modules)
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Module]:
-        return (module for module in self._modules.values() if module is not None)
-
-    def __getitem__(self, index: int | slice) -> Module:
-        found = list(self)[index]
-        return type(self)(found) if isinstance(found, list) else found
-
-    def append(self, module: Module) -> ModuleList:
-        """Add a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def extend(self, modules: Iterable[Module]) -> ModuleList:
-        """Add modules at the end."""
-        for module in modules:
-            self.append(module)
-        return self
-
 
 # ---- layers
 
@@ -210,6 +142,10 @@ class NLLLoss(Loss):
         return F.nll_loss(
             input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
         )
+
+
+class NLLLoss2d(NLLLoss):
+    """`NLLLoss` under the name that it once had for images."""
 
 
 class CrossEntropyLoss(Loss):

@@ -17,7 +17,7 @@ class _ParameterType(type):
     """Metaclass of `Parameter`, whose instances are marked `Tensor`s: a subclass would be slow."""
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, Tensor) and getattr(instance, "_is_parameter", False)
+        return isinstance(instance, Tensor) and bool(getattr(instance, "_is_parameter", False))
 
 
 class Parameter(Tensor, metaclass=_ParameterType):
@@ -35,6 +35,92 @@ class Parameter(Tensor, metaclass=_ParameterType):
         parameter = data.detach()
         parameter._is_parameter = True
         return parameter.requires_grad_(requires_grad)
+
+
+class _BufferMark:
+    """Mark of a tensor that is to be a buffer, which stands in the place of that of a parameter."""
+
+    __slots__ = ("persistent",)
+
+    def __init__(self, persistent: bool) -> None:
+        self.persistent = persistent
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class _BufferType(type):
+    """Metaclass of `Buffer`, whose instances are marked `Tensor`s."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(getattr(instance, "_is_parameter", None), _BufferMark)
+
+
+class Buffer(Tensor, metaclass=_BufferType):
+    """Tensor that modules register as a buffer when it is set as an attribute: `Buffer(data)`."""
+
+    __slots__ = ()
+
+    def __new__(  # type: ignore[misc]
+        cls, data: Tensor | None = None, *, persistent: bool = True
+    ) -> Tensor:
+        buffer = (wrap(np.empty(0, get_default_dtype())) if data is None else data).detach()
+        buffer._is_parameter = _BufferMark(persistent)  # type: ignore[assignment]
+        return buffer.requires_grad_(data is not None and data.requires_grad)
+
+
+class _Shapeless:
+    """Mark of a parameter or buffer without a shape; `settled` is its mark once it has one."""
+
+    __slots__ = ("settled",)
+
+    def __init__(self, settled: bool) -> None:
+        self.settled = settled
+
+    def __bool__(self) -> bool:
+        return self.settled
+
+
+class _ShapelessType(type):
+    """Metaclass of what has no shape yet: marked `Tensor`s."""
+
+    settled: bool
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        mark = getattr(instance, "_is_parameter", None)
+        return isinstance(mark, _Shapeless) and mark.settled is cls.settled
+
+    def make(cls, requires_grad: bool, dtype: Any) -> Tensor:
+        """Make a tensor of no elements, with the mark."""
+        tensor = wrap(np.empty(0, get_default_dtype() if dtype is None else dtype))
+        tensor._is_parameter = _Shapeless(cls.settled)  # type: ignore[assignment]
+        return tensor.requires_grad_(requires_grad)
+
+
+class UninitializedParameter(Tensor, metaclass=_ShapelessType):
+    """Parameter of a lazy module before it has a shape."""
+
+    __slots__ = ()
+    settled = True
+
+    def __new__(cls, requires_grad: bool = True, dtype: Any = None) -> Tensor:  # type: ignore[misc]
+        return cls.make(requires_grad, dtype)
+
+
+class UninitializedBuffer(Tensor, metaclass=_ShapelessType):
+    """Buffer of a lazy module before it has a shape."""
+
+    __slots__ = ()
+    settled = False
+
+    def __new__(cls, requires_grad: bool = False, dtype: Any = None) -> Tensor:  # type: ignore[misc]
+        return cls.make(requires_grad, dtype)
+
+
+def is_persistent(buffer: Tensor) -> bool:
+    """Return whether a `Buffer` is part of the state."""
+    mark: Any = buffer._is_parameter
+    return bool(mark.persistent)
 
 
 def empty_parameter(shape: Sequence[int], dtype: Any) -> Tensor:

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from ..core.tensor import wrap
-from .optimizer import Array, Group, Optimizer, Parameters, State, check_not_negative
+from ..core.tensor import Tensor, wrap
+from .optimizer import (
+    Array,
+    Group,
+    Optimizer,
+    Parameters,
+    State,
+    check_implementation,
+    check_options,
+    decayed,
+    number,
+)
 
 
 class SGD(Optimizer):
@@ -16,23 +26,21 @@ class SGD(Optimizer):
     def __init__(
         self,
         params: Parameters,
-        lr: float = 1e-3,
+        lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
         weight_decay: float = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
-        check_not_negative(
-            {
-                "learning rate": lr,
-                "momentum value": momentum,
-                "weight_decay value": weight_decay,
-            }
-        )
+        check_options(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        check_implementation(foreach, differentiable, fused)
         super().__init__(
             params,
             {
@@ -42,15 +50,15 @@ class SGD(Optimizer):
                 "weight_decay": weight_decay,
                 "nesterov": nesterov,
                 "maximize": maximize,
+                "foreach": foreach,
+                "differentiable": differentiable,
+                "fused": fused,
             },
         )
 
     def update(self, values: Array, grad: Array, state: State, group: Group) -> None:
         """Make one step against the gradient, or along it with `maximize`."""
-        if group["maximize"]:
-            grad = -grad
-        if group["weight_decay"]:
-            grad = grad + group["weight_decay"] * values
+        grad = decayed(values, grad, group)
         momentum = group["momentum"]
         if momentum:
             if state.get("momentum_buffer") is None:
@@ -61,4 +69,4 @@ class SGD(Optimizer):
                 velocity += (1 - group["dampening"]) * grad
             velocity = state["momentum_buffer"].array
             grad = grad + momentum * velocity if group["nesterov"] else velocity
-        values -= group["lr"] * grad
+        values -= number(group["lr"]) * grad

@@ -17,6 +17,9 @@ NAMESPACES = (
     *("torch", "torch.Tensor", "torch.nn", "torch.nn.functional", "torch.nn.init"),
     *("torch.linalg", "torch.fft", "torch.special", "torch.optim"),
     *("torch.autograd", "torch.autograd.forward_ad", "torch.autograd.graph"),
+    *("torch.autograd.functional", "torch.nn.utils", "torch.optim.lr_scheduler"),
+    *("torch.optim.swa_utils", "torch.utils.data", "torch.utils.checkpoint"),
+    *("torch.distributions", "torch.distributions.constraints"),
 )
 
 

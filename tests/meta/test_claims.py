@@ -122,7 +122,7 @@ def test_what_is_not_here(sentence: str) -> None:
 
 
 def test_optimizers() -> None:
-    sentence = re.search(r"initialisation; `optim\.([^.;]*)\.", README)
+    sentence = re.search(r"initialisation; `optim\.([^.;]*)\.", README, re.DOTALL)
     assert sentence is not None
     assert set(re.findall(r"\w+", sentence[1])) - {"and"} == set(gs.optim.__all__) - {"Optimizer"}
 

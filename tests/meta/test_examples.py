@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import gradspec as gs
+
 from .source_tree import ROOT
 
 
@@ -41,3 +43,15 @@ def test_softsign_is_added_to_a_copy_and_used(tmp_path: Path) -> None:
     gradients = re.findall(r"(?:gradient|\*\*2): +tensor\((\[.*\])\)", text)
     # 1/9, 4/9, 1 and 1/4: the derivative at -2, -1/2, 0 and 1.
     assert gradients == ["[0.1111, 0.4444, 1.0000, 0.2500]"] * 2
+
+
+def test_a_training_is_saved_and_resumed(tmp_path: Path) -> None:
+    last = run("digits_cnn.py", tmp_path).strip().splitlines()[-1]
+    found = re.match(r"([\d.]+)% of the held-out digits", last)
+    assert found is not None
+    assert float(found[1]) >= 98
+    output = tmp_path / "demo-output"
+    assert (output / "digits_cnn.png").read_bytes().startswith(b"\x89PNG")
+    saved = gs.load(output / "digits_cnn.gs")
+    assert saved["scheduler"]["last_epoch"] == len(saved["curves"]["loss"])
+    assert len(saved["curves"]["accuracy"]) == 12

@@ -58,9 +58,9 @@ RUNTIME_LAYERS = (
     "functions",
     "generated",
     "random linalg fft special",
-    "nn",
     "autograd",
-    "func optim viz",
+    "nn",
+    "distributions func optim serialization utils viz",
     "overrides extension",
     "tensor_methods",
 )

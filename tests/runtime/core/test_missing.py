@@ -14,12 +14,11 @@ from gradspec.core import missing
 
 PYTORCHS: dict[str, Callable[[], Any]] = {
     "torch.Generator": lambda: gs.Generator,
-    "torch.nn.AdaptiveLogSoftmaxWithLoss": lambda: gs.nn.AdaptiveLogSoftmaxWithLoss,
+    "torch.nn.DataParallel": lambda: gs.nn.DataParallel,
     "torch.nn.functional.grouped_mm": lambda: gs.nn.functional.grouped_mm,
     "torch.linalg.ldl_solve": lambda: gs.linalg.ldl_solve,
     "torch.special.airy_ai": lambda: gs.special.airy_ai,
     "torch.autograd.NestedIOFunction": lambda: gs.autograd.NestedIOFunction,
-    "torch.optim.SparseAdam": lambda: gs.optim.SparseAdam,
     "torch.Tensor.sparse_mask": lambda: gs.ones(1).sparse_mask,
 }
 """Names that no plan of this library has."""

@@ -1,0 +1,210 @@
+"""Constraints: the values that parameters and samples may have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.missing import explaining as _explaining
+from ..core.tensor import wrap
+
+__all__ = [
+    "Constraint",
+    "boolean",
+    "dependent",
+    "greater_than",
+    "greater_than_eq",
+    "half_open_interval",
+    "independent",
+    "integer_interval",
+    "interval",
+    "less_than",
+    "lower_cholesky",
+    "nonnegative",
+    "nonnegative_integer",
+    "positive",
+    "positive_definite",
+    "real",
+    "real_vector",
+    "simplex",
+    "unit_interval",
+]
+
+__getattr__ = _explaining(__name__)
+
+
+class Constraint:
+    """Base of constraints: `check(value)` says, for each event, whether it is met."""
+
+    is_discrete = False
+    event_dim = 0
+
+    def check(self, value: Any) -> Any:
+        """Return a tensor of booleans, one for each event of `event_dim` dimensions."""
+        raise NotImplementedError(f"{type(self).__name__} does not define check")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__.lstrip('_')}()"
+
+
+class _Dependent(Constraint):
+    """Constraint that depends on other values, and is not checked here."""
+
+    def check(self, value: Any) -> Any:
+        """Raise ValueError."""
+        raise ValueError("Cannot determine validity of dependent constraint")
+
+
+class _Real(Constraint):
+    """Numbers that are not NaN."""
+
+    def check(self, value: Any) -> Any:
+        """Return whether each is a number."""
+        return value == value
+
+
+class _Boolean(Constraint):
+    """Zero and one."""
+
+    is_discrete = True
+
+    def check(self, value: Any) -> Any:
+        """Return whether each is 0 or 1."""
+        return (value == 0) | (value == 1)
+
+
+class interval(Constraint):
+    """Numbers between two bounds, which count."""
+
+    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
+        self.lower_bound, self.upper_bound = lower_bound, upper_bound
+
+    def check(self, value: Any) -> Any:
+        """Return whether each is between the bounds."""
+        return (value >= self.lower_bound) & (value <= self.upper_bound)
+
+
+class half_open_interval(interval):
+    """Numbers between two bounds, of which only the lower one counts."""
+
+    def check(self, value: Any) -> Any:
+        """Return whether each is between the bounds."""
+        return (value >= self.lower_bound) & (value < self.upper_bound)
+
+
+class integer_interval(interval):
+    """Whole numbers between two bounds, which count."""
+
+    is_discrete = True
+
+    def check(self, value: Any) -> Any:
+        """Return whether each is whole and between the bounds."""
+        return (value % 1 == 0) & super().check(value)
+
+
+class greater_than(Constraint):
+    """Numbers above a bound."""
+
+    def __init__(self, lower_bound: Any) -> None:
+        self.lower_bound = lower_bound
+
+    def check(self, value: Any) -> Any:
+        """Return whether each is above the bound."""
+        return value > self.lower_bound
+
+
+class greater_than_eq(greater_than):
+    """Numbers that are not below a bound."""
+
+    def check(self, value: Any) -> Any:
+        """Return whether each is at least the bound."""
+        return value >= self.lower_bound
+
+
+class less_than(Constraint):
+    """Numbers below a bound."""
+
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Any) -> Any:
+        """Return whether each is below the bound."""
+        return value < self.upper_bound
+
+
+class _IntegerGreaterThan(greater_than_eq):
+    """Whole numbers that are not below a bound."""
+
+    is_discrete = True
+
+    def check(self, value: Any) -> Any:
+        """Return whether each is whole and at least the bound."""
+        return (value % 1 == 0) & super().check(value)
+
+
+class _Simplex(Constraint):
+    """Vectors of numbers that are not negative and sum to 1, to a millionth."""
+
+    event_dim = 1
+
+    def check(self, value: Any) -> Any:
+        """Return whether each vector is one."""
+        return (value >= 0).all(-1) & ((value.sum(-1) - 1).abs() < 1e-6)
+
+
+class _LowerCholesky(Constraint):
+    """Lower triangular matrices with a positive diagonal."""
+
+    event_dim = 2
+
+    def check(self, value: Any) -> Any:
+        """Return whether each matrix is one."""
+        is_lower = (value.tril() == value).all(-1).all(-1)
+        return is_lower & (value.diagonal(0, -2, -1) > 0).all(-1)
+
+
+class _PositiveDefinite(Constraint):
+    """Symmetric matrices with positive eigenvalues."""
+
+    event_dim = 2
+
+    def check(self, value: Any) -> Any:
+        """Return whether each matrix is one."""
+        matrix = value.detach().numpy()
+        is_symmetric = np.isclose(matrix, matrix.swapaxes(-2, -1), atol=1e-6).all((-2, -1))
+        lower = np.tril(matrix)
+        full = lower + np.tril(matrix, -1).swapaxes(-2, -1)
+        return wrap(np.asarray(is_symmetric & (np.linalg.eigvalsh(full) > 0).all(-1)))
+
+
+class independent(Constraint):
+    """Events made of several, each of which meets a constraint."""
+
+    def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
+        self.base_constraint = base_constraint
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        self.is_discrete = base_constraint.is_discrete
+        self.event_dim = base_constraint.event_dim + reinterpreted_batch_ndims
+
+    def check(self, value: Any) -> Any:
+        """Return whether all in each event meet it."""
+        result = self.base_constraint.check(value)
+        if result.ndim < self.reinterpreted_batch_ndims:
+            raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.ndim}")
+        for _ in range(self.reinterpreted_batch_ndims):
+            result = result.all(-1)
+        return result
+
+
+dependent = _Dependent()
+real = _Real()
+real_vector = independent(real, 1)
+boolean = _Boolean()
+positive = greater_than(0.0)
+nonnegative = greater_than_eq(0.0)
+nonnegative_integer = _IntegerGreaterThan(0)
+unit_interval = interval(0.0, 1.0)
+simplex = _Simplex()
+lower_cholesky = _LowerCholesky()
+positive_definite = _PositiveDefinite()

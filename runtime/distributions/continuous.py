@@ -1,0 +1,429 @@
+"""Distributions of real numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core.random_generator import generator
+from ..core.tensor import wrap
+from ..dispatch.registry import ops
+from ..random import rand, randn
+from . import constraints
+from .distribution import Distribution, Values, batch_of, broadcast_all, constant_like
+
+
+class _LocationScale(Distribution):
+    """Base of distributions with the parameters `loc` and `scale`."""
+
+    arg_constraints: ClassVar[Any] = {"loc": constraints.real, "scale": constraints.positive}
+    support: Any = constraints.real
+    has_rsample = True
+
+    def __init__(self, loc: Values, scale: Values, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(batch_of(self.loc, loc, scale), validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        return self._expanded(batch_shape, ("loc", "scale"))
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return self.loc
+
+    def _standardized(self, value: Any) -> Any:
+        self._validate_sample(value)
+        return (value - self.loc) / self.scale
+
+    def _uniform(self, sample_shape: Sequence[int]) -> Any:
+        """Draw numbers above 0 and below 1."""
+        dtype = self.loc.dtype
+        drawn: Any = rand(*self._extended_shape(sample_shape), dtype=dtype)
+        return drawn.clamp(min=np.finfo(dtype).tiny)
+
+
+class Normal(_LocationScale):
+    """Normal distribution of mean `loc` and standard deviation `scale`."""
+
+    @property
+    def stddev(self) -> Any:
+        """Return the standard deviation."""
+        return self.scale
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return self.scale**2
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        drawn = randn(*self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        return self.loc + drawn * self.scale
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        z = self._standardized(value)
+        return -(z**2) / 2 - self.scale.log() - math.log(math.sqrt(2 * math.pi))
+
+    def cdf(self, value: Values) -> Any:
+        """Compute the probability of what is not above `value`."""
+        return 0.5 * (1 + ops.erf(self._standardized(value) / math.sqrt(2)))
+
+    def icdf(self, value: Values) -> Any:
+        """Compute the value of which the `cdf` is given."""
+        return self.loc + self.scale * ops.erfinv(2 * value - 1) * math.sqrt(2)
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
+
+
+class Laplace(_LocationScale):
+    """Laplace distribution around `loc`, of mean absolute deviation `scale`."""
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return 2 * self.scale**2
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        u = self._uniform(sample_shape) * 2 - 1
+        tiny = float(np.finfo(self.loc.dtype).tiny)
+        return self.loc - self.scale * u.sign() * (-u.abs()).clamp(min=-1 + tiny).log1p()
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        return -(2 * self.scale).log() - self._standardized(value).abs()
+
+    def cdf(self, value: Values) -> Any:
+        """Compute the probability of what is not above `value`."""
+        z = self._standardized(value)
+        return 0.5 - 0.5 * z.sign() * (-z.abs()).expm1()
+
+    def icdf(self, value: Values) -> Any:
+        """Compute the value of which the `cdf` is given."""
+        term = value - 0.5
+        return self.loc - self.scale * term.sign() * (-2 * term.abs()).log1p()
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        return 1 + (2 * self.scale).log()
+
+
+class Cauchy(_LocationScale):
+    """Cauchy distribution around `loc`, of half width `scale` at half its height."""
+
+    @property
+    def mean(self) -> Any:
+        """Return NaN: there is none."""
+        return constant_like(self.loc, math.nan)
+
+    @property
+    def variance(self) -> Any:
+        """Return infinity."""
+        return constant_like(self.loc, math.inf)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        drawn = generator().standard_cauchy(self._extended_shape(sample_shape))
+        return self.loc + wrap(np.asarray(drawn, self.loc.dtype)) * self.scale
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        return -math.log(math.pi) - self.scale.log() - (self._standardized(value) ** 2).log1p()
+
+    def cdf(self, value: Values) -> Any:
+        """Compute the probability of what is not above `value`."""
+        return self._standardized(value).atan() / math.pi + 0.5
+
+    def icdf(self, value: Values) -> Any:
+        """Compute the value of which the `cdf` is given."""
+        return (math.pi * (value - 0.5)).tan() * self.scale + self.loc
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        return math.log(4 * math.pi) + self.scale.log()
+
+
+class Gumbel(_LocationScale):
+    """Gumbel distribution of maxima, with the mode `loc`."""
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.loc + self.scale * float(np.euler_gamma)
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return (math.pi / math.sqrt(6) * self.scale) ** 2
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        limit = 1 - float(np.finfo(self.loc.dtype).eps)
+        u = self._uniform(sample_shape).clamp(max=limit)
+        return self.loc - self.scale * (-u.log()).log()
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        z = -self._standardized(value)
+        return z - z.exp() - self.scale.log()
+
+    def cdf(self, value: Values) -> Any:
+        """Compute the probability of what is not above `value`."""
+        return (-(-self._standardized(value)).exp()).exp()
+
+    def icdf(self, value: Values) -> Any:
+        """Compute the value of which the `cdf` is given."""
+        return self.loc - self.scale * (-value.log()).log()
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        return self.scale.log() + (1 + float(np.euler_gamma))
+
+
+class Uniform(Distribution):
+    """Uniform distribution from `low` to `high`."""
+
+    arg_constraints: ClassVar[Any] = {"low": constraints.dependent, "high": constraints.dependent}
+    has_rsample = True
+
+    def __init__(self, low: Values, high: Values, validate_args: bool | None = None) -> None:
+        self.low, self.high = broadcast_all(low, high)
+        super().__init__(batch_of(self.low, low, high), validate_args=validate_args)
+        if self._validate_args and not bool((self.low < self.high).all()):
+            raise ValueError("Uniform is not defined when low>= high")
+
+    @property
+    def support(self) -> Any:
+        """Return the interval."""
+        return constraints.interval(self.low, self.high)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        return self._expanded(batch_shape, ("low", "high"))
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return (self.high + self.low) / 2
+
+    @property
+    def mode(self) -> Any:
+        """Return NaN: there is none."""
+        return self.high * math.nan
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return (self.high - self.low) ** 2 / 12
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        drawn = rand(*self._extended_shape(sample_shape), dtype=self.low.dtype)
+        return self.low + drawn * (self.high - self.low)
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        self._validate_sample(value)
+        is_inside = ((value >= self.low) & (value < self.high)).to(self.low.dtype)
+        return is_inside.log() - (self.high - self.low).log()
+
+    def cdf(self, value: Values) -> Any:
+        """Compute the probability of what is not above `value`."""
+        self._validate_sample(value)
+        return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+
+    def icdf(self, value: Values) -> Any:
+        """Compute the value of which the `cdf` is given."""
+        return value * (self.high - self.low) + self.low
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        return (self.high - self.low).log()
+
+
+class Exponential(Distribution):
+    """Exponential distribution of mean `1 / rate`."""
+
+    arg_constraints: ClassVar[Any] = {"rate": constraints.positive}
+    support: Any = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, rate: Values, validate_args: bool | None = None) -> None:
+        (self.rate,) = broadcast_all(rate)
+        super().__init__(batch_of(self.rate, rate), validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        return self._expanded(batch_shape, ("rate",))
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.rate.reciprocal()
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return constant_like(self.rate, 0)
+
+    @property
+    def stddev(self) -> Any:
+        """Return the standard deviation."""
+        return self.rate.reciprocal()
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return self.rate**-2
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        drawn = generator().standard_exponential(self._extended_shape(sample_shape))
+        return wrap(np.asarray(drawn, self.rate.dtype)) / self.rate
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        self._validate_sample(value)
+        return self.rate.log() - self.rate * value
+
+    def cdf(self, value: Values) -> Any:
+        """Compute the probability of what is not above `value`."""
+        self._validate_sample(value)
+        return 1 - (-self.rate * value).exp()
+
+    def icdf(self, value: Values) -> Any:
+        """Compute the value of which the `cdf` is given."""
+        return -(-value).log1p() / self.rate
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        return 1 - self.rate.log()
+
+
+class MultivariateNormal(Distribution):
+    """Normal distribution of vectors, by its covariance, its inverse, or a Cholesky factor."""
+
+    arg_constraints: ClassVar[Any] = {
+        "loc": constraints.real_vector,
+        "covariance_matrix": constraints.positive_definite,
+        "precision_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }
+    support: Any = constraints.real_vector
+    has_rsample = True
+
+    def __init__(
+        self,
+        loc: Any,
+        covariance_matrix: Any = None,
+        precision_matrix: Any = None,
+        scale_tril: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        given = {
+            "covariance_matrix": covariance_matrix,
+            "precision_matrix": precision_matrix,
+            "scale_tril": scale_tril,
+        }
+        named = [(name, matrix) for name, matrix in given.items() if matrix is not None]
+        if loc.ndim < 1:
+            raise ValueError("loc must be at least one-dimensional.")
+        if len(named) != 1:
+            raise ValueError(
+                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
+                "specified."
+            )
+        name, matrix = named[0]
+        if matrix.ndim < 2:
+            raise ValueError(f"{name} must be at least two-dimensional, with optional batch dims")
+        batch = np.broadcast_shapes(tuple(matrix.shape[:-2]), tuple(loc.shape[:-1]))
+        matrix = matrix.expand((*batch, *matrix.shape[-2:]))
+        setattr(self, name, matrix)
+        self.loc = loc.expand((*batch, loc.shape[-1]))
+        super().__init__(batch, self.loc.shape[-1:], validate_args)
+        if name == "scale_tril":
+            self._factor = matrix
+        elif name == "covariance_matrix":
+            self._factor = ops.linalg_cholesky(matrix)
+        else:
+            # The factor of the inverse, from that of the matrix with its rows and columns reversed.
+            reversed_factor = ops.linalg_cholesky(matrix.flip((-2, -1)))
+            upper = reversed_factor.flip((-2, -1)).mT
+            identity = wrap(np.eye(matrix.shape[-1], dtype=matrix.dtype))
+            self._factor = ops.linalg_solve_triangular(upper, identity, upper=False)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        names = [n for n in ("loc", "_factor", *list(self.arg_constraints)[1:]) if n in vars(self)]
+        return self._expanded(batch_shape, names)
+
+    def __getattr__(self, name: str) -> Any:
+        """Compute the matrices that were not given."""
+        if name == "scale_tril":
+            return self._factor
+        if name == "covariance_matrix":
+            return self._factor @ self._factor.mT
+        if name == "precision_matrix":
+            return ops.linalg_inv(self._factor @ self._factor.mT)
+        raise AttributeError(f"'MultivariateNormal' object has no attribute '{name}'")
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.loc
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        """Return the variances of the components."""
+        return (self._factor**2).sum(-1)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        drawn = randn(*self._extended_shape(sample_shape), dtype=self.loc.dtype)
+        return self.loc + (self._factor @ drawn[..., None])[..., 0]
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        self._validate_sample(value)
+        difference = (value - self.loc)[..., None]
+        z = ops.linalg_solve_triangular(self._factor, difference, upper=False)[..., 0]
+        size = self._event_shape[0] * math.log(2 * math.pi)
+        return -0.5 * (size + (z**2).sum(-1)) - self._half_log_det()
+
+    def _half_log_det(self) -> Any:
+        return self._factor.diagonal(0, -2, -1).log().sum(-1)
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        constant = 0.5 * self._event_shape[0] * (1 + math.log(2 * math.pi))
+        entropy = constant + self._half_log_det()
+        return entropy.expand(self._batch_shape) if self._batch_shape else entropy
+
+
+__all__ = [
+    "Cauchy",
+    "Exponential",
+    "Gumbel",
+    "Laplace",
+    "MultivariateNormal",
+    "Normal",
+    "Uniform",
+]

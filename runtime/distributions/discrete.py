@@ -1,0 +1,228 @@
+"""Distributions of whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core.random_generator import generator
+from ..core.tensor import wrap
+from ..dispatch.registry import ops
+from . import constraints
+from .distribution import Distribution, Values, batch_of, broadcast_all
+
+
+def _clamped(probs: Any) -> Any:
+    eps = float(np.finfo(probs.dtype).eps)
+    return probs.clamp(min=eps, max=1 - eps)
+
+
+def _check_one(probs: Any, logits: Any) -> None:
+    if (probs is None) == (logits is None):
+        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+
+
+class Bernoulli(Distribution):
+    """0 or 1, and 1 with the probability `probs`, or of the log odds `logits`."""
+
+    arg_constraints: ClassVar[Any] = {
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+    support: Any = constraints.boolean
+    has_enumerate_support = True
+
+    def __init__(
+        self, probs: Values = None, logits: Values = None, validate_args: bool | None = None
+    ) -> None:
+        _check_one(probs, logits)
+        name, value = ("logits", logits) if probs is None else ("probs", probs)
+        (self._param,) = broadcast_all(value)
+        vars(self)[name] = self._param
+        super().__init__(batch_of(self._param, value), validate_args=validate_args)
+
+    def __getattr__(self, name: str) -> Any:
+        """Compute the one of the parameters that was not given."""
+        if name == "logits":
+            probs = _clamped(self.probs)
+            return probs.log() - (-probs).log1p()
+        if name == "probs" and "logits" in vars(self):
+            return self.logits.sigmoid()
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        names = [name for name in ("_param", "probs", "logits") if name in vars(self)]
+        return self._expanded(batch_shape, names)
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.probs
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode; NaN where both values are as likely."""
+        probs = self.probs
+        mode = (probs >= 0.5).to(probs.dtype)
+        return ops.where(probs == 0.5, mode * float("nan"), mode)
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        probs = self.probs.detach().numpy()
+        drawn = generator().random(self._extended_shape(sample_shape)) < probs
+        return wrap(np.asarray(drawn, probs.dtype))
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the probability."""
+        self._validate_sample(value)
+        logits = self.logits
+        return value * logits - logits.clamp(min=0) - (-logits.abs()).exp().log1p()
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        logits = self.logits
+        softplus = logits.clamp(min=0) + (-logits.abs()).exp().log1p()
+        return softplus - logits * self.probs
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """List 0 and 1."""
+        values = wrap(np.arange(2, dtype=self._param.dtype))
+        values = values.reshape(2, *(1 for _ in self._batch_shape))
+        return values.expand((2, *self._batch_shape)) if expand else values
+
+
+class Categorical(Distribution):
+    """Whole numbers from 0, with the probabilities in the last dimension of `probs`.
+
+    They are normalised; `logits` are log-probabilities up to a constant.
+    """
+
+    arg_constraints: ClassVar[Any] = {
+        "probs": constraints.simplex,
+        "logits": constraints.real_vector,
+    }
+    has_enumerate_support = True
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        _check_one(probs, logits)
+        given = logits if probs is None else probs
+        if given.ndim < 1:
+            name = "logits" if probs is None else "probs"
+            raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
+        if probs is None:
+            self.logits = logits - logits.logsumexp(-1, keepdim=True)
+        else:
+            self.probs = probs / probs.sum(-1, keepdim=True)
+        self._param = given
+        self._num_events = int(given.shape[-1])
+        super().__init__(given.shape[:-1], validate_args=validate_args)
+
+    def __getattr__(self, name: str) -> Any:
+        """Compute the one of the parameters that was not given."""
+        if name == "logits":
+            return _clamped(self.probs).log()
+        if name == "probs" and "logits" in vars(self):
+            return self.logits.softmax(-1)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        names = [name for name in ("_param", "probs", "logits") if name in vars(self)]
+        return self._expanded(batch_shape, names)
+
+    @property
+    def support(self) -> Any:
+        """Return the interval of whole numbers."""
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @property
+    def mean(self) -> Any:
+        """Return NaN: categories are no numbers."""
+        return wrap(np.full(self._batch_shape, np.nan, self._param.dtype))
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return self.probs.argmax(-1)
+
+    @property
+    def variance(self) -> Any:
+        """Return NaN: categories are no numbers."""
+        return self.mean
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        bounds = np.cumsum(self.probs.detach().numpy().astype(np.float64), axis=-1)
+        points = generator().random(self._extended_shape(sample_shape))
+        drawn = (points[..., None] * bounds[..., -1:] >= bounds).sum(-1)
+        return wrap(np.asarray(np.minimum(drawn, self._num_events - 1)))
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the probability."""
+        self._validate_sample(value)
+        index = value.long()
+        shape = np.broadcast_shapes(tuple(index.shape), tuple(self._batch_shape))
+        logits = self.logits.expand((*shape, self._num_events))
+        return logits.gather(-1, index.expand(shape)[..., None])[..., 0]
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        smallest = float(np.finfo(self._param.dtype).min)
+        return -(self.logits.clamp(min=smallest) * self.probs).sum(-1)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """List all categories."""
+        values = wrap(np.arange(self._num_events))
+        values = values.reshape(-1, *(1 for _ in self._batch_shape))
+        return values.expand((self._num_events, *self._batch_shape)) if expand else values
+
+
+class Poisson(Distribution):
+    """Poisson distribution of mean `rate`."""
+
+    arg_constraints: ClassVar[Any] = {"rate": constraints.nonnegative}
+    support: Any = constraints.nonnegative_integer
+
+    def __init__(self, rate: Values, validate_args: bool | None = None) -> None:
+        (self.rate,) = broadcast_all(rate)
+        super().__init__(batch_of(self.rate, rate), validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        return self._expanded(batch_shape, ("rate",))
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.rate
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return self.rate.floor()
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return self.rate
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        rate = self.rate.detach().numpy()
+        drawn = generator().poisson(rate, self._extended_shape(sample_shape))
+        return wrap(np.asarray(drawn, rate.dtype))
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the probability."""
+        self._validate_sample(value)
+        return ops.xlogy(value, self.rate) - self.rate - ops.lgamma(value + 1)

@@ -1,0 +1,201 @@
+"""Base class of distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from ..core.modes import no_grad
+from ..core.tensor import Size, Tensor, wrap
+from ..core.type_promotion import get_default_dtype
+from ..functions.splitting import broadcast_tensors
+from .constraints import dependent
+
+Values: TypeAlias = Any
+"""Numbers or tensors; in distributions they have been made tensors of one shape."""
+
+
+class Distribution:
+    """Base of distributions: a batch of independent ones, each over events of one shape.
+
+    Samples have the shape (*sample_shape, *batch_shape, *event_shape). Parameters and values are
+    checked unless `validate_args` is False: ValueError for those out of their constraints.
+    """
+
+    arg_constraints: ClassVar[Any] = MappingProxyType({})
+    support: Any = dependent
+    has_rsample: ClassVar[bool] = False
+    has_enumerate_support: ClassVar[bool] = False
+    _validate_args: bool = __debug__
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Choose whether distributions are checked that do not say so themselves."""
+        if value not in (True, False):
+            raise ValueError("the default of validate_args is True or False")
+        Distribution._validate_args = value
+
+    def __init__(
+        self,
+        batch_shape: Sequence[int] = (),
+        event_shape: Sequence[int] = (),
+        validate_args: bool | None = None,
+    ) -> None:
+        self._batch_shape = Size(batch_shape)
+        self._event_shape = Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if self._validate_args:
+            for name, constraint in self.arg_constraints.items():
+                if constraint is dependent or name not in vars(self):
+                    continue
+                value = getattr(self, name)
+                if not bool(constraint.check(value).all()):
+                    raise ValueError(
+                        f"Expected parameter {name} ({type(value).__name__} of shape "
+                        f"{tuple(value.shape)}) of distribution {self!r} to satisfy the constraint "
+                        f"{constraint!r}, but found invalid values:\n{value}"
+                    )
+
+    @property
+    def batch_shape(self) -> Size:
+        """Return the shape of the batch."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Size:
+        """Return the shape of one event."""
+        return self._event_shape
+
+    def expand(self, batch_shape: Sequence[int]) -> Distribution:
+        """Return the distribution for a larger batch."""
+        raise NotImplementedError(f"{type(self).__name__} does not define expand")
+
+    def _expanded(self, batch_shape: Sequence[int], names: Sequence[str]) -> Any:
+        """Return a copy of which some attributes have another batch shape."""
+        new = object.__new__(type(self))
+        vars(new).update(vars(self))
+        for name in names:
+            value = getattr(self, name)
+            inside = value.shape[len(self._batch_shape) :]
+            setattr(new, name, value.expand((*batch_shape, *inside)))
+        new._batch_shape = Size(batch_shape)
+        return new
+
+    @property
+    def mean(self) -> Tensor:
+        """Return the mean."""
+        raise NotImplementedError(f"{type(self).__name__} does not define mean")
+
+    @property
+    def mode(self) -> Tensor:
+        """Return the mode."""
+        raise NotImplementedError(f"{type(self).__name__} does not define mode")
+
+    @property
+    def variance(self) -> Tensor:
+        """Return the variance."""
+        raise NotImplementedError(f"{type(self).__name__} does not define variance")
+
+    @property
+    def stddev(self) -> Any:
+        """Return the standard deviation."""
+        variance: Any = self.variance
+        return variance.sqrt()
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples, through which no gradient flows."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow to the parameters."""
+        raise NotImplementedError(f"{type(self).__name__} does not define rsample")
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density, or of the probability, of values."""
+        raise NotImplementedError(f"{type(self).__name__} does not define log_prob")
+
+    def cdf(self, value: Values) -> Any:
+        """Compute the probability of what is not above `value`."""
+        raise NotImplementedError(f"{type(self).__name__} does not define cdf")
+
+    def icdf(self, value: Values) -> Any:
+        """Compute the value of which the `cdf` is given."""
+        raise NotImplementedError(f"{type(self).__name__} does not define icdf")
+
+    def entropy(self) -> Any:
+        """Compute the entropy, in nats."""
+        raise NotImplementedError(f"{type(self).__name__} does not define entropy")
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """List all values of a discrete distribution, in a new first dimension."""
+        raise NotImplementedError(f"{type(self).__name__} does not define enumerate_support")
+
+    def perplexity(self) -> Any:
+        """Compute the exponential of the entropy."""
+        return self.entropy().exp()
+
+    def _extended_shape(self, sample_shape: Sequence[int] = ()) -> tuple[int, ...]:
+        return (*sample_shape, *self._batch_shape, *self._event_shape)
+
+    def _validate_sample(self, value: Any) -> None:
+        """Check values, if that is asked for, against batch, event and support."""
+        if not self._validate_args:
+            return
+        if not isinstance(value, Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        count = len(self._event_shape)
+        if tuple(value.shape[value.ndim - count :]) != tuple(self._event_shape):
+            raise ValueError(
+                f"The right-most size of value must match event_shape: {value.shape} vs "
+                f"{self._event_shape}."
+            )
+        expected = (*self._batch_shape, *self._event_shape)
+        for i, j in zip(reversed(value.shape), reversed(expected), strict=False):
+            if 1 not in (i, j) and i != j:
+                raise ValueError(
+                    f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs "
+                    f"{expected}."
+                )
+        try:
+            support = self.support
+        except NotImplementedError:
+            return
+        if support is not dependent and not bool(support.check(value).all()):
+            raise ValueError(
+                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) "
+                f"to be within the support ({support!r}) of the distribution {self!r}, but found "
+                f"invalid values:\n{value}"
+            )
+
+    def __repr__(self) -> str:
+        shown = []
+        for name in self.arg_constraints:
+            value = vars(self).get(name)
+            if value is not None:
+                text = value if value.numel() == 1 else value.size()
+                shown.append(f"{name}: {text}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def broadcast_all(*values: Values) -> tuple[Any, ...]:
+    """Return tensors of one shape; numbers become tensors of the dtype of the others."""
+    if not all(isinstance(value, Tensor | int | float) for value in values):
+        raise ValueError("Input arguments must all be instances of Number or torch.Tensor.")
+    dtype = next((v.dtype for v in values if isinstance(v, Tensor)), get_default_dtype())
+    tensors = [v if isinstance(v, Tensor) else wrap(np.array(v, dtype)) for v in values]
+    return tuple(broadcast_tensors(*tensors))
+
+
+def constant_like(tensor: Any, value: float) -> Tensor:
+    """Make a tensor of one number, of the shape and dtype of another."""
+    return wrap(np.full_like(tensor.array, value))
+
+
+def batch_of(tensor: Any, *given: Values) -> Size:
+    """Return the batch shape of parameters: that of a tensor, or of none where all are numbers."""
+    return Size(()) if all(isinstance(v, int | float) for v in given) else tensor.shape

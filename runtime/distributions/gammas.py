@@ -1,0 +1,306 @@
+"""Distributions that are sampled by gamma variates.
+
+Gradients do not flow through their samples: the derivative of a gamma variate by its concentration
+is that of the inverse of the incomplete gamma function, which is no op yet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core.random_generator import generator
+from ..core.tensor import wrap
+from ..dispatch.registry import ops
+from . import constraints
+from .distribution import Distribution, Values, batch_of, broadcast_all
+
+
+class _GammaSampled(Distribution):
+    """Base of distributions that cannot be reparametrised here."""
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Raise NotImplementedError."""
+        raise NotImplementedError(
+            f"{type(self).__name__}.rsample: gradients through gamma variates are not supported; "
+            "use sample(), and the gradient of log_prob"
+        )
+
+    def _standard_gamma(self, concentration: Any, sample_shape: Sequence[int]) -> Any:
+        shape = (*sample_shape, *concentration.shape)
+        drawn = generator().standard_gamma(concentration.detach().numpy(), shape)
+        return np.maximum(np.asarray(drawn), np.finfo(concentration.dtype).tiny)
+
+
+class Gamma(_GammaSampled):
+    """Gamma distribution of a concentration (shape) and a rate (inverse scale)."""
+
+    arg_constraints: ClassVar[Any] = {
+        "concentration": constraints.positive,
+        "rate": constraints.positive,
+    }
+    support: Any = constraints.nonnegative
+
+    def __init__(
+        self, concentration: Values, rate: Values, validate_args: bool | None = None
+    ) -> None:
+        self.concentration, self.rate = broadcast_all(concentration, rate)
+        shape = batch_of(self.rate, concentration, rate)
+        super().__init__(shape, validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        return self._expanded(batch_shape, ("concentration", "rate"))
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.concentration / self.rate
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return ((self.concentration - 1) / self.rate).clamp(min=0)
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return self.concentration / self.rate**2
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        drawn = self._standard_gamma(self.concentration, sample_shape)
+        return wrap(np.asarray(drawn / self.rate.detach().numpy(), self.rate.dtype))
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        self._validate_sample(value)
+        a, b = self.concentration, self.rate
+        return ops.xlogy(a, b) + ops.xlogy(a - 1, value) - b * value - ops.lgamma(a)
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        a = self.concentration
+        return a - self.rate.log() + ops.lgamma(a) + (1 - a) * ops.digamma(a)
+
+
+class Dirichlet(_GammaSampled):
+    """Dirichlet distribution of vectors that sum to 1."""
+
+    arg_constraints: ClassVar[Any] = {
+        "concentration": constraints.independent(constraints.positive, 1),
+    }
+    support: Any = constraints.simplex
+
+    def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
+        if concentration.ndim < 1:
+            raise ValueError("`concentration` parameter must be at least one-dimensional.")
+        self.concentration = concentration
+        shape = concentration.shape
+        super().__init__(shape[:-1], shape[-1:], validate_args)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        return self._expanded(batch_shape, ("concentration",))
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.concentration / self.concentration.sum(-1, keepdim=True)
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode; the first of all corners, where all concentrations are below 1."""
+        above = (self.concentration - 1).clamp(min=0)
+        mode = above / above.sum(-1, keepdim=True)
+        corner = wrap(np.eye(1, self._event_shape[0], dtype=mode.dtype)[0])
+        return ops.where((self.concentration < 1).all(-1)[..., None], corner, mode)
+
+    @property
+    def variance(self) -> Any:
+        """Return the variances of the components."""
+        total = self.concentration.sum(-1, keepdim=True)
+        return self.concentration * (total - self.concentration) / (total**2 * (total + 1))
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        drawn = self._standard_gamma(self.concentration, sample_shape)
+        parts = drawn / drawn.sum(-1, keepdims=True)
+        return wrap(np.asarray(parts, self.concentration.dtype))
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        self._validate_sample(value)
+        a = self.concentration
+        return ops.xlogy(a - 1, value).sum(-1) + ops.lgamma(a.sum(-1)) - ops.lgamma(a).sum(-1)
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        a, total, count = self.concentration, self.concentration.sum(-1), self._event_shape[0]
+        return (
+            ops.lgamma(a).sum(-1)
+            - ops.lgamma(total)
+            - (count - total) * ops.digamma(total)
+            - ((a - 1) * ops.digamma(a)).sum(-1)
+        )
+
+
+class Beta(_GammaSampled):
+    """Beta distribution of numbers between 0 and 1."""
+
+    arg_constraints: ClassVar[Any] = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+    }
+    support: Any = constraints.unit_interval
+
+    def __init__(
+        self, concentration1: Values, concentration0: Values, validate_args: bool | None = None
+    ) -> None:
+        self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
+        shape = batch_of(self.concentration1, concentration1, concentration0)
+        super().__init__(shape, validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        return self._expanded(batch_shape, ("concentration1", "concentration0"))
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.concentration1 / (self.concentration1 + self.concentration0)
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode; 1, where both concentrations are below 1."""
+        both = ops.stack([self.concentration1, self.concentration0], -1)
+        return Dirichlet(both, validate_args=False).mode[..., 0]
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        total = self.concentration1 + self.concentration0
+        return self.concentration1 * self.concentration0 / (total**2 * (total + 1))
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        first = self._standard_gamma(self.concentration1, sample_shape)
+        second = self._standard_gamma(self.concentration0, sample_shape)
+        return wrap(np.asarray(first / (first + second), self.concentration1.dtype))
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        self._validate_sample(value)
+        a, b = self.concentration1, self.concentration0
+        return (
+            ops.xlogy(a - 1, value)
+            + ops.xlogy(b - 1, 1 - value)
+            + ops.lgamma(a + b)
+            - ops.lgamma(a)
+            - ops.lgamma(b)
+        )
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        a, b = self.concentration1, self.concentration0
+        total = a + b
+        return (
+            ops.lgamma(a)
+            + ops.lgamma(b)
+            - ops.lgamma(total)
+            - (2 - total) * ops.digamma(total)
+            - (a - 1) * ops.digamma(a)
+            - (b - 1) * ops.digamma(b)
+        )
+
+
+class StudentT(_GammaSampled):
+    """Student's t distribution of `df` degrees of freedom, around `loc`."""
+
+    arg_constraints: ClassVar[Any] = {
+        "df": constraints.positive,
+        "loc": constraints.real,
+        "scale": constraints.positive,
+    }
+    support: Any = constraints.real
+
+    def __init__(
+        self,
+        df: Values,
+        loc: Values = 0.0,
+        scale: Values = 1.0,
+        validate_args: bool | None = None,
+    ) -> None:
+        self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
+        super().__init__(self.df.shape, validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        return self._expanded(batch_shape, ("df", "loc", "scale"))
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean; NaN where there is none."""
+        return self.loc.masked_fill(self.df <= 1, math.nan)
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance; infinite or NaN where there is none."""
+        finite = self.scale**2 * self.df / (self.df - 2)
+        infinite = finite.masked_fill(self.df <= 2, math.inf)
+        return infinite.masked_fill(self.df <= 1, math.nan)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        shape = self._extended_shape(sample_shape)
+        df = self.df.detach().numpy()
+        square = generator().chisquare(np.broadcast_to(df, shape)) / df
+        normal = generator().standard_normal(shape)
+        drawn = wrap(np.asarray(normal / np.sqrt(square), self.loc.dtype))
+        return (self.loc + self.scale * drawn).detach()
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        self._validate_sample(value)
+        z = (value - self.loc) / self.scale
+        normalizer = (
+            self.scale.log()
+            + 0.5 * self.df.log()
+            + 0.5 * math.log(math.pi)
+            + ops.lgamma(0.5 * self.df)
+            - ops.lgamma(0.5 * (self.df + 1))
+        )
+        return -0.5 * (self.df + 1) * (z**2 / self.df).log1p() - normalizer
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        half, above = 0.5 * self.df, 0.5 * (self.df + 1)
+        log_beta = ops.lgamma(half) + math.log(math.sqrt(math.pi)) - ops.lgamma(above)
+        return (
+            self.scale.log()
+            + above * (ops.digamma(above) - ops.digamma(half))
+            + 0.5 * self.df.log()
+            + log_beta
+        )
+
+
+class Chi2(Gamma):
+    """Chi-squared distribution of `df` degrees of freedom."""
+
+    arg_constraints: ClassVar[Any] = {"df": constraints.positive}
+
+    def __init__(self, df: Values, validate_args: bool | None = None) -> None:
+        super().__init__(0.5 * df, 0.5, validate_args)
+
+    @property
+    def df(self) -> Any:
+        """Return the degrees of freedom."""
+        return self.concentration * 2

@@ -1,0 +1,181 @@
+"""Kullback-Leibler divergences of pairs of distributions, by their classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import total_ordering
+from typing import Any, Final, TypeVar
+
+from ..core.missing import explaining as _explaining
+from ..dispatch.registry import ops
+from .continuous import Exponential, Gumbel, Laplace, MultivariateNormal, Normal, Uniform
+from .discrete import Bernoulli, Categorical, Poisson
+from .distribution import Distribution
+from .gammas import Beta, Dirichlet, Gamma
+from .transformed import HalfNormal, Independent, LogNormal, sum_rightmost
+
+__all__ = ["kl_divergence", "register_kl"]
+
+__getattr__ = _explaining(__name__)
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_registry: Final[dict[tuple[type, type], Callable[..., Any]]] = {}
+
+
+def register_kl(type_p: type, type_q: type) -> Callable[[_Function], _Function]:
+    """Register a function as the divergence of two classes; used as a decorator."""
+    for kind in (type_p, type_q):
+        if not (isinstance(kind, type) and issubclass(kind, Distribution)):
+            raise TypeError(f"Expected a subclass of Distribution, but got {kind!r}")
+
+    def register(function: _Function) -> _Function:
+        _registry[type_p, type_q] = function
+        return function
+
+    return register
+
+
+@total_ordering
+class _Match:
+    """Pair of registered classes; the smaller, the nearer to the actual ones."""
+
+    def __init__(self, *types: type) -> None:
+        self.types = types
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Match) and self.types == other.types
+
+    def __le__(self, other: _Match) -> bool:
+        return all(issubclass(a, b) for a, b in zip(self.types, other.types, strict=True))
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Any:
+    """Compute the divergence of `q` from `p`; NotImplementedError if none is registered."""
+    found = [pair for pair in _registry if isinstance(p, pair[0]) and isinstance(q, pair[1])]
+    if not found:
+        raise NotImplementedError(
+            f"No KL(p || q) is implemented for p type {type(p).__name__} and q type "
+            f"{type(q).__name__}"
+        )
+    nearest = min(_Match(*pair) for pair in found)
+    return _registry[nearest.types](p, q)  # type: ignore[index]
+
+
+@register_kl(Normal, Normal)
+def _normal(p: Any, q: Any) -> Any:
+    ratio = (p.scale / q.scale) ** 2
+    return 0.5 * (ratio + ((p.loc - q.loc) / q.scale) ** 2 - 1 - ratio.log())
+
+
+@register_kl(LogNormal, LogNormal)
+def _log_normal(p: Any, q: Any) -> Any:
+    return _normal(p.base_dist, q.base_dist)
+
+
+@register_kl(HalfNormal, HalfNormal)
+def _half_normal(p: Any, q: Any) -> Any:
+    return _normal(p.base_dist, q.base_dist)
+
+
+@register_kl(Bernoulli, Bernoulli)
+def _bernoulli(p: Any, q: Any) -> Any:
+    t1 = p.probs * (ops.softplus(-q.logits) - ops.softplus(-p.logits))
+    return t1 + (1 - p.probs) * (ops.softplus(q.logits) - ops.softplus(p.logits))
+
+
+@register_kl(Categorical, Categorical)
+def _categorical(p: Any, q: Any) -> Any:
+    terms = p.probs * (p.logits - q.logits)
+    terms = terms.masked_fill(q.probs == 0, math.inf)
+    return terms.masked_fill(p.probs == 0, 0.0).sum(-1)
+
+
+@register_kl(Exponential, Exponential)
+def _exponential(p: Any, q: Any) -> Any:
+    ratio = q.rate / p.rate
+    return ratio - ratio.log() - 1
+
+
+@register_kl(Gamma, Gamma)
+def _gamma(p: Any, q: Any) -> Any:
+    t1 = q.concentration * (p.rate / q.rate).log()
+    t2 = ops.lgamma(q.concentration) - ops.lgamma(p.concentration)
+    t3 = (p.concentration - q.concentration) * ops.digamma(p.concentration)
+    return t1 + t2 + t3 + (q.rate - p.rate) * (p.concentration / p.rate)
+
+
+@register_kl(Beta, Beta)
+def _beta(p: Any, q: Any) -> Any:
+    a, b, c, d = p.concentration1, p.concentration0, q.concentration1, q.concentration0
+    t1 = ops.lgamma(c) + ops.lgamma(d) + ops.lgamma(a + b)
+    t2 = ops.lgamma(a) + ops.lgamma(b) + ops.lgamma(c + d)
+    t3 = (a - c) * ops.digamma(a) + (b - d) * ops.digamma(b)
+    return t1 - t2 + t3 + (c + d - a - b) * ops.digamma(a + b)
+
+
+@register_kl(Dirichlet, Dirichlet)
+def _dirichlet(p: Any, q: Any) -> Any:
+    a, b = p.concentration, q.concentration
+    t1 = ops.lgamma(a.sum(-1)) - ops.lgamma(b.sum(-1))
+    t2 = (ops.lgamma(a) - ops.lgamma(b)).sum(-1)
+    t3 = (a - b) * (ops.digamma(a) - ops.digamma(a.sum(-1))[..., None])
+    return t1 - t2 + t3.sum(-1)
+
+
+@register_kl(Laplace, Laplace)
+def _laplace(p: Any, q: Any) -> Any:
+    ratio = p.scale / q.scale
+    distance = (p.loc - q.loc).abs()
+    return -ratio.log() + distance / q.scale + ratio * (-distance / p.scale).exp() - 1
+
+
+@register_kl(Gumbel, Gumbel)
+def _gumbel(p: Any, q: Any) -> Any:
+    euler = 0.57721566490153286060
+    ratio, t1 = p.scale / q.scale, q.loc / q.scale
+    t2 = p.loc / q.scale
+    t3 = (t1 - t2 + ops.lgamma(ratio + 1)).exp()
+    return -ratio.log() - t1 + t2 + ratio * euler + t3 - (1 + euler)
+
+
+@register_kl(Poisson, Poisson)
+def _poisson(p: Any, q: Any) -> Any:
+    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+
+
+@register_kl(Uniform, Uniform)
+def _uniform(p: Any, q: Any) -> Any:
+    found = ((q.high - q.low) / (p.high - p.low)).log()
+    return found.masked_fill((q.low > p.low) | (q.high < p.high), math.inf)
+
+
+@register_kl(Uniform, Normal)
+def _uniform_normal(p: Any, q: Any) -> Any:
+    width = p.high - p.low
+    t1 = (math.sqrt(math.pi * 2) * q.scale / width).log()
+    return t1 + 0.5 * (width**2 / 12 + ((p.high + p.low) / 2 - q.loc) ** 2) / q.scale**2
+
+
+@register_kl(MultivariateNormal, MultivariateNormal)
+def _multivariate_normal(p: Any, q: Any) -> Any:
+    if p.event_shape != q.event_shape:
+        raise ValueError(
+            "KL-divergence between two Multivariate Normals with different event shapes cannot be "
+            "computed"
+        )
+    size = p.event_shape[0]
+    scaled = ops.linalg_solve_triangular(q.scale_tril, p.scale_tril, upper=False)
+    shift = (q.loc - p.loc)[..., None]
+    distance = ops.linalg_solve_triangular(q.scale_tril, shift, upper=False)
+    squares = (scaled**2).sum((-2, -1)) + (distance**2).sum((-2, -1))
+    return q._half_log_det() - p._half_log_det() + 0.5 * (squares - size)
+
+
+@register_kl(Independent, Independent)
+def _independent(p: Any, q: Any) -> Any:
+    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+        raise NotImplementedError("KL of Independent distributions of different dimensions")
+    found = kl_divergence(p.base_dist, q.base_dist)
+    return sum_rightmost(found, p.reinterpreted_batch_ndims)

@@ -1,0 +1,282 @@
+"""Distributions made of others: independent ones as one, and images under transforms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from ..core.modes import no_grad
+from ..core.tensor import Size
+from . import constraints
+from .continuous import Normal
+from .distribution import Distribution, Values, constant_like
+from .transforms import ComposeTransform, ExpTransform, Transform
+
+
+class Independent(Distribution):
+    """Distribution whose last batch dimensions are dimensions of one event."""
+
+    def __init__(
+        self,
+        base_distribution: Distribution,
+        reinterpreted_batch_ndims: int,
+        validate_args: bool | None = None,
+    ) -> None:
+        shape = base_distribution.batch_shape
+        count = reinterpreted_batch_ndims
+        if count > len(shape):
+            raise ValueError(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), actual "
+                f"{count} vs {len(shape)}"
+            )
+        split = len(shape) - count
+        self.base_dist = base_distribution
+        self.reinterpreted_batch_ndims = count
+        event = (*shape[split:], *base_distribution.event_shape)
+        super().__init__(shape[:split], event, validate_args)
+
+    @property
+    def has_rsample(self) -> bool:  # type: ignore[override]
+        """Return whether gradients flow through samples."""
+        return self.base_dist.has_rsample
+
+    @property
+    def support(self) -> Any:
+        """Return the support of all together."""
+        count = self.reinterpreted_batch_ndims
+        support = self.base_dist.support
+        return constraints.independent(support, count) if count else support
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        inside = self._event_shape[: self.reinterpreted_batch_ndims]
+        base = self.base_dist.expand((*batch_shape, *inside))
+        return Independent(base, self.reinterpreted_batch_ndims, validate_args=False)
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.base_dist.mean
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return self.base_dist.mode
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return self.base_dist.variance
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        return self.base_dist.rsample(sample_shape)
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density of each event."""
+        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+    def __repr__(self) -> str:
+        return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
+
+
+class TransformedDistribution(Distribution):
+    """Image of a distribution under transforms, one after the other."""
+
+    def __init__(
+        self,
+        base_distribution: Distribution,
+        transforms: Transform | list[Transform],
+        validate_args: bool | None = None,
+    ) -> None:
+        given = transforms if isinstance(transforms, list) else [transforms]
+        if not all(isinstance(transform, Transform) for transform in given):
+            raise ValueError(
+                f"transforms must be a Transform or a list of Transforms, but was {transforms}"
+            )
+        self.transforms = given
+        self.base_dist = base_distribution
+        event_dim = max(len(base_distribution.event_shape), ComposeTransform(given).event_dim)
+        more = event_dim - len(base_distribution.event_shape)
+        if more:
+            self.base_dist = Independent(base_distribution, more)
+        base = self.base_dist
+        super().__init__(base.batch_shape, base.event_shape, validate_args)
+
+    @property
+    def has_rsample(self) -> bool:  # type: ignore[override]
+        """Return whether gradients flow through samples."""
+        return self.base_dist.has_rsample
+
+    @property
+    def support(self) -> Any:
+        """Return the image of the last transform."""
+        if not self.transforms:
+            return self.base_dist.support
+        codomain = self.transforms[-1].codomain
+        more = len(self._event_shape) - codomain.event_dim
+        return constraints.independent(codomain, more) if more else codomain
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        new = object.__new__(type(self))
+        vars(new).update(vars(self))
+        new.base_dist = self.base_dist.expand(batch_shape)
+        new._batch_shape = Size(batch_shape)
+        return new
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        with no_grad():
+            return self._transformed(self.base_dist.sample(sample_shape))
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        return self._transformed(self.base_dist.rsample(sample_shape))
+
+    def _transformed(self, x: Any) -> Any:
+        for transform in self.transforms:
+            x = transform(x)
+        return x
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        self._validate_sample(value)
+        total: Any = 0.0
+        count = len(self._event_shape)
+        for transform in reversed(self.transforms):
+            before = transform._inv_call(value)
+            change = transform.log_abs_det_jacobian(before, value)
+            total = total - sum_rightmost(change, count - transform.event_dim)
+            value = before
+        return total + self.base_dist.log_prob(value)
+
+    def cdf(self, value: Values) -> Any:
+        """Compute the probability of what is not above `value`."""
+        self._validate_sample(value)
+        for transform in reversed(self.transforms):
+            value = transform._inv_call(value)
+        return self._turned(self.base_dist.cdf(value))
+
+    def icdf(self, value: Values) -> Any:
+        """Compute the value of which the `cdf` is given."""
+        return self._transformed(self.base_dist.icdf(self._turned(value)))
+
+    def _turned(self, value: Any) -> Any:
+        """Turn a probability round where the transforms are decreasing."""
+        sign = math.prod(transform.sign for transform in self.transforms)
+        return sign * (value - 0.5) + 0.5
+
+
+def sum_rightmost(value: Any, count: int) -> Any:
+    """Sum over the last dimensions."""
+    return value.sum(tuple(range(-count, 0))) if count else value
+
+
+class LogNormal(TransformedDistribution):
+    """Distribution of numbers whose logarithms are normal."""
+
+    arg_constraints: ClassVar[Any] = {"loc": constraints.real, "scale": constraints.positive}
+
+    def __init__(self, loc: Values, scale: Values, validate_args: bool | None = None) -> None:
+        base = Normal(loc, scale, validate_args=validate_args)
+        super().__init__(base, ExpTransform(), validate_args)
+
+    @property
+    def loc(self) -> Any:
+        """Return the mean of the logarithms."""
+        return self.base_dist.loc  # type: ignore[attr-defined]
+
+    @property
+    def scale(self) -> Any:
+        """Return the standard deviation of the logarithms."""
+        return self.base_dist.scale  # type: ignore[attr-defined]
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return (self.loc + self.scale**2 / 2).exp()
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return (self.loc - self.scale**2).exp()
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        square = self.scale**2
+        return square.expm1() * (2 * self.loc + square).exp()
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        return self.base_dist.entropy() + self.loc
+
+    def __repr__(self) -> str:
+        return f"LogNormal({self.base_dist})"
+
+
+class HalfNormal(Distribution):
+    """Distribution of the absolute values of normal numbers of mean 0."""
+
+    arg_constraints: ClassVar[Any] = {"scale": constraints.positive}
+    support: Any = constraints.nonnegative
+    has_rsample = True
+
+    def __init__(self, scale: Values, validate_args: bool | None = None) -> None:
+        self.base_dist = Normal(0, scale, validate_args=False)
+        self.scale = self.base_dist.scale
+        super().__init__(self.base_dist.batch_shape, validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        new = self._expanded(batch_shape, ("scale",))
+        new.base_dist = self.base_dist.expand(batch_shape)
+        return new
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return constant_like(self.scale, 0)
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return self.scale**2 * (1 - 2 / math.pi)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        return self.base_dist.rsample(sample_shape).abs()
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        self._validate_sample(value)
+        found = self.base_dist.log_prob(value) + math.log(2)
+        return found.masked_fill(value < 0, -math.inf)
+
+    def cdf(self, value: Values) -> Any:
+        """Compute the probability of what is not above `value`."""
+        self._validate_sample(value)
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, value: Values) -> Any:
+        """Compute the value of which the `cdf` is given."""
+        return self.base_dist.icdf((value + 1) / 2)
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        return self.base_dist.entropy() - math.log(2)

@@ -1,0 +1,78 @@
+"""Averaged stochastic gradient descent."""
+
+from __future__ import annotations
+
+from ..core.tensor import Tensor
+from .optimizer import (
+    Array,
+    Group,
+    Optimizer,
+    Parameters,
+    State,
+    advance,
+    as_real,
+    check_options,
+    decayed,
+    number,
+    scalar,
+    zeros,
+)
+
+
+class ASGD(Optimizer):
+    """Averaged stochastic gradient descent, Polyak & Juditsky (1992).
+
+    The learning rate of step `t` is `lr / (1 + lambd * lr * t) ** alpha`; the average of the
+    parameters is in the state, as `ax`, and begins after `t0` steps.
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float | Tensor = 0.01,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_options(lr=lr, weight_decay=weight_decay)
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "lambd": lambd,
+                "alpha": alpha,
+                "t0": t0,
+                "weight_decay": weight_decay,
+                "foreach": foreach,
+                "maximize": maximize,
+                "differentiable": differentiable,
+                "capturable": capturable,
+            },
+        )
+
+    def update(self, values: Array, grad: Array, state: State, group: Group) -> None:
+        """Make one step; complex parameters are treated as pairs of real ones."""
+        lr, lambd = number(group["lr"]), group["lambd"]
+        if not state:
+            state["step"] = scalar(0)
+            state["eta"] = scalar(lr)
+            state["mu"] = scalar(1)
+            state["ax"] = zeros(values)
+        values, grad = as_real(values), as_real(decayed(values, grad, group))
+        step = advance(state)
+        rate, weight = float(state["eta"].array), float(state["mu"].array)
+        values *= 1 - lambd * rate
+        values -= rate * grad
+        mean = as_real(state["ax"].array)
+        if weight == 1:
+            mean[...] = values
+        else:
+            mean += (values - mean) * weight
+        # Rounded to the default dtype, whatever that of a loaded state is.
+        state["eta"].array[...] = scalar(lr / (1 + lambd * lr * step) ** group["alpha"]).array
+        state["mu"].array[...] = scalar(1 / max(1, step - group["t0"])).array
