@@ -90,6 +90,7 @@ RUNTIME_LEAVES = (
     "dispatch.unbroadcast",
     "fast",
     "graph.saved_values",
+    "inplace.keywords",
     "inplace.ops",
     "kernels",
 )
