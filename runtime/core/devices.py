@@ -28,17 +28,18 @@ class device:
     index: int | None
 
     def __init__(self, type: str | device | int, index: int | None = None) -> None:
-        if isinstance(type, device):
-            type, index = type.type, type.index if index is None else index
-        elif isinstance(type, int) and not isinstance(type, bool):
+        given: Any = type
+        if isinstance(given, device):
+            given, index = given.type, given.index if index is None else index
+        elif isinstance(given, int) and not isinstance(given, bool):
             raise RuntimeError("Cannot access accelerator device: there is none, only the CPU")
-        elif not isinstance(type, str):
+        elif not isinstance(given, str):
             raise TypeError(
-                f"device(): argument 'type' (position 1) must be str, not {_type_name(type)}"
+                f"device(): argument 'type' (position 1) must be str, not {_type_name(given)}"
             )
-        kind, number = _parse(type)
+        kind, number = _parse(given)
         if number is not None and index is not None:
-            raise RuntimeError(f"type (string) must not include an index, but got {type!r}")
+            raise RuntimeError(f"type (string) must not include an index, but got {given!r}")
         object.__setattr__(self, "type", kind)
         object.__setattr__(self, "index", number if index is None else index)
 
@@ -70,7 +71,7 @@ class device:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        kind: object,
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:

@@ -93,7 +93,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int] | Tensor) -> tuple
     """
     if not isinstance(indices, Tensor) or indices.array.dtype.kind not in "iu":
         kind = indices.array.dtype if isinstance(indices, Tensor) else type(indices).__name__
-        raise ValueError(f"expected 'indices' to be integer dtype, but got {kind}")
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {kind}")
     given = shape.tolist() if isinstance(shape, Tensor) else shape
     lengths = [given] if isinstance(given, int) else list(given)
     if any(not isinstance(length, int) for length in lengths):
@@ -157,7 +157,7 @@ def histogram(
         )
     values = input.array.astype(np.float64)
     weights = None if weight is None else weight.array.astype(np.float64)
-    span = None if range is None else tuple(range)
+    span: Any = None if range is None else tuple(range)
     hist, edges = np.histogram(values, given, span, density, weights)
     return HistogramResult(wrap(hist.astype(dtype)), wrap(np.asarray(edges).astype(dtype)))
 

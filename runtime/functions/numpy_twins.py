@@ -238,7 +238,8 @@ def _size(a: Tensor, dim: int | None = None) -> int:
 def _allclose(
     a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    return bool(ops.all(ops.isclose(*_tensors(a, b), rtol, atol, equal_nan)))
+    first, second = _tensors(a, b)
+    return bool(ops.all(ops.isclose(first, second, rtol, atol, equal_nan)))
 
 
 def _array_equal(a1: Any, a2: Any) -> bool:

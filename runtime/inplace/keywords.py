@@ -99,10 +99,10 @@ def write_out(name: str, result: Any, out: Any) -> Any:
 def _check_dtype(name: str, found: np.dtype[Any], wanted: np.dtype[Any]) -> None:
     if found == wanted:
         return
-    op = next((op for op in BY_NAME.values() if _name(op) == name), None)
-    if op is not None and not op.promotes and name not in _CASTING:
+    if not _casts(name):
         raise RuntimeError(
-            f"{name}(): Expected out tensor to have dtype {found}, but got {wanted} instead"
+            f"{name}(): Expected out tensor to have dtype {found}, but got {wanted} instead: give "
+            "such a tensor, or the argument dtype where the function has it"
         )
     if not can_cast(found, wanted):
         raise RuntimeError(
@@ -111,8 +111,20 @@ def _check_dtype(name: str, found: np.dtype[Any], wanted: np.dtype[Any]) -> None
         )
 
 
-_CASTING: Final = frozenset()
-"""Functions that write results of one dtype to tensors of another, without promoting arguments."""
+def _casts(name: str) -> bool:
+    """Return whether a function writes to tensors of other dtypes, as elementwise ones do that
+    bring their arguments to one dtype."""
+    if name in _CASTING or name in _EXACT:
+        return name in _CASTING
+    overloads = [op for op in BY_NAME.values() if _name(op) == name]
+    return any(op.int_to_float or len(op.promotes) > 1 for op in overloads)
+
+
+_CASTING: Final = frozenset(
+    ["cat", "concat", "concatenate", "lerp", "logical_not", "outer", "stack", "std", "var"]
+)
+_EXACT: Final = frozenset(["where"])
+"""Functions that cast, or do not, against the rule."""
 
 
 def _resize(out: Tensor, shape: tuple[int, ...]) -> None:

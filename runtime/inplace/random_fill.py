@@ -24,7 +24,7 @@ def _drawn(
 def _refuse(tensor: Tensor, name: str, kinds: str) -> None:
     if tensor.array.dtype.kind in kinds:
         kind = type_name(tensor.array.dtype)
-        raise NotImplementedError(f"\"{name}\" not implemented for '{kind}'")
+        raise RuntimeError(f"{name} writes numbers that a tensor of dtype {kind} does not have")
 
 
 class BernoulliBackward0(OverwriteNode):
