@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import gradspec as gs
 from gradspec.core.missing import MissingMethod
+from gradspec.core.refused_dtypes import RefusedDtype
 
 from .pytorch_names import FILE
 from .source_tree import ROOT
@@ -56,6 +57,8 @@ def is_here(namespace: str, name: str) -> bool:
     space: Any = gs
     for word in namespace.split(".")[1:]:
         space = getattr(space, word)
+    if type(getattr(gs, name, None)) is RefusedDtype:
+        return False
     if space is gs.Tensor and type(vars(space).get(name)) is MissingMethod:
         return False
     return hasattr(space, name)

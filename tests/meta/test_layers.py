@@ -60,7 +60,7 @@ RUNTIME_LAYERS = (
     "random linalg fft special",
     "nn",
     "autograd",
-    "func optim viz",
+    "cuda func optim switches viz",
     "overrides extension",
     "tensor_methods",
 )
