@@ -16,10 +16,8 @@ from . import composites, creation, elements, splitting, unique
 
 if TYPE_CHECKING:
     from . import einsum as contraction
-    from . import linalg
 else:
     contraction = LazyModule(".einsum", globals(), "contraction")
-    linalg = LazyModule(".linalg", globals(), "linalg")
 
 
 def _same(names: str) -> dict[str, str]:
@@ -290,7 +288,7 @@ ADAPTED: Final[dict[str, Callable[..., Any]]] = {
 
 
 def _norm(x: Any, ord: Any = None, dim: Any = None, keepdim: bool = False) -> Any:
-    return linalg.norm(x, ord, dim, keepdim)
+    return composites.linalg.norm(x, ord, dim, keepdim)
 
 
 def _matrix_power(a: Any, n: int) -> Any:
