@@ -19,7 +19,7 @@ from ..forward_ad.tangent_layout import lay_out
 from ..inplace.keywords import accepts_numpy_names
 
 if TYPE_CHECKING:
-    from . import linalg
+    from . import linalg as linalg
 else:
     linalg = LazyModule(".linalg", globals(), "linalg")
 
