@@ -24,6 +24,7 @@ from .core.dtypes import cfloat as cfloat
 from .core.dtypes import complex64 as complex64
 from .core.dtypes import complex128 as complex128
 from .core.dtypes import double as double
+from .core.dtypes import dtype as dtype
 from .core.dtypes import finfo as finfo
 from .core.dtypes import float as float
 from .core.dtypes import float16 as float16
@@ -39,6 +40,9 @@ from .core.dtypes import int64 as int64
 from .core.dtypes import long as long
 from .core.dtypes import short as short
 from .core.dtypes import uint8 as uint8
+from .core.dtypes import uint16 as uint16
+from .core.dtypes import uint32 as uint32
+from .core.dtypes import uint64 as uint64
 from .core.lazy import lazy_attributes as _lazy_attributes
 from .core.memory_format import channels_last as channels_last
 from .core.memory_format import channels_last_3d as channels_last_3d
@@ -97,6 +101,7 @@ from .functions.creation import zeros as zeros
 from .functions.creation import zeros_like as zeros_like
 from .functions.finite_differences import diff as diff
 from .functions.finite_differences import gradient as gradient
+from .functions.in_place_names import NAMES as _IN_PLACE
 from .functions.new_tensors import tril_indices as tril_indices
 from .functions.new_tensors import triu_indices as triu_indices
 from .functions.pickling import leaf_parts as _leaf_parts
@@ -123,9 +128,11 @@ from .generated import FUNCTIONS as _OPS
 from .graph.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .graph.anomaly import is_anomaly_enabled as is_anomaly_enabled
 from .random import bernoulli as bernoulli
+from .random import binomial as binomial
 from .random import manual_seed as manual_seed
 from .random import multinomial as multinomial
 from .random import normal as normal
+from .random import poisson as poisson
 from .random import rand as rand
 from .random import rand_like as rand_like
 from .random import randint as randint
@@ -136,6 +143,7 @@ from .random import randperm as randperm
 from .tensor_methods import install_all as _install_methods
 
 if _TYPE_CHECKING:
+    from . import cuda as cuda
     from . import distributions as distributions
     from . import fft as fft
     from . import func as func
@@ -146,31 +154,163 @@ if _TYPE_CHECKING:
     from . import special as special
     from . import utils as utils
     from . import viz as viz
+    from .core.devices import device as device
+    from .core.devices import get_default_device as get_default_device
+    from .core.devices import set_default_device as set_default_device
+    from .core.random_generator import Generator as Generator
+    from .core.random_generator import default_generator as default_generator
+    from .core.random_generator import get_rng_state as get_rng_state
+    from .core.random_generator import initial_seed as initial_seed
+    from .core.random_generator import seed as seed
+    from .core.random_generator import set_rng_state as set_rng_state
+    from .core.refused_dtypes import bfloat16 as bfloat16
+    from .core.refused_dtypes import chalf as chalf
+    from .core.refused_dtypes import complex32 as complex32
     from .functions.einsum import einsum as einsum
     from .functions.einsum import tensordot as tensordot
+    from .functions.elements import histogram as histogram
+    from .functions.elements import isin as isin
+    from .functions.elements import isreal as isreal
+    from .functions.elements import nonzero_static as nonzero_static
+    from .functions.elements import range as range
+    from .functions.elements import scalar_tensor as scalar_tensor
+    from .functions.elements import unravel_index as unravel_index
+    from .functions.elements import vander as vander
+    from .functions.foreign_memory import asarray as asarray
+    from .functions.foreign_memory import from_dlpack as from_dlpack
+    from .functions.foreign_memory import frombuffer as frombuffer
+    from .functions.foreign_memory import to_dlpack as to_dlpack
+    from .functions.legacy import BoolTensor as BoolTensor
+    from .functions.legacy import ByteTensor as ByteTensor
+    from .functions.legacy import CharTensor as CharTensor
+    from .functions.legacy import DoubleTensor as DoubleTensor
+    from .functions.legacy import FloatTensor as FloatTensor
+    from .functions.legacy import HalfTensor as HalfTensor
+    from .functions.legacy import IntTensor as IntTensor
+    from .functions.legacy import LongTensor as LongTensor
+    from .functions.legacy import ShortTensor as ShortTensor
+    from .functions.legacy import set_default_tensor_type as set_default_tensor_type
     from .functions.printing import set_printoptions as set_printoptions
+    from .functions.promotion import can_cast as can_cast
+    from .functions.promotion import promote_types as promote_types
+    from .functions.promotion import result_type as result_type
+    from .functions.properties import UntypedStorage as UntypedStorage
+    from .functions.properties import get_device as get_device
+    from .functions.properties import is_conj as is_conj
+    from .functions.properties import is_inference as is_inference
+    from .functions.properties import is_neg as is_neg
+    from .functions.properties import is_nonzero as is_nonzero
+    from .functions.properties import is_same_size as is_same_size
+    from .functions.properties import is_signed as is_signed
+    from .functions.properties import layout as layout
+    from .functions.properties import resolve_conj as resolve_conj
+    from .functions.properties import resolve_neg as resolve_neg
+    from .functions.properties import strided as strided
+    from .functions.windows import bartlett_window as bartlett_window
+    from .functions.windows import blackman_window as blackman_window
+    from .functions.windows import hamming_window as hamming_window
+    from .functions.windows import hann_window as hann_window
+    from .functions.windows import kaiser_window as kaiser_window
     from .generated import *  # noqa: F403
     from .nn.composed import native_batch_norm as native_batch_norm
     from .nn.composed import native_dropout as native_dropout
     from .nn.composed import native_layer_norm as native_layer_norm
+    from .nn.functional import max_pool1d_with_indices as max_pool1d_with_indices
     from .nn.normalization_functions import rms_norm as rms_norm
+    from .nn.top_level import adaptive_max_pool1d as adaptive_max_pool1d
+    from .nn.top_level import alpha_dropout as alpha_dropout
+    from .nn.top_level import batch_norm as batch_norm
+    from .nn.top_level import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
+    from .nn.top_level import cosine_embedding_loss as cosine_embedding_loss
+    from .nn.top_level import dropout as dropout
+    from .nn.top_level import dropout_ as dropout_
+    from .nn.top_level import feature_alpha_dropout as feature_alpha_dropout
+    from .nn.top_level import feature_dropout as feature_dropout
+    from .nn.top_level import grid_sampler as grid_sampler
+    from .nn.top_level import hinge_embedding_loss as hinge_embedding_loss
+    from .nn.top_level import instance_norm as instance_norm
+    from .nn.top_level import kl_div as kl_div
+    from .nn.top_level import margin_ranking_loss as margin_ranking_loss
+    from .nn.top_level import poisson_nll_loss as poisson_nll_loss
+    from .nn.top_level import triplet_margin_loss as triplet_margin_loss
     from .serialization import load as load
     from .serialization import save as save
+    from .switches import (
+        are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+    )
+    from .switches import get_deterministic_debug_mode as get_deterministic_debug_mode
+    from .switches import get_float32_matmul_precision as get_float32_matmul_precision
+    from .switches import get_num_interop_threads as get_num_interop_threads
+    from .switches import is_autocast_enabled as is_autocast_enabled
+    from .switches import (
+        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,  # noqa: E501
+    )
+    from .switches import is_storage as is_storage
+    from .switches import is_warn_always_enabled as is_warn_always_enabled
+    from .switches import set_deterministic_debug_mode as set_deterministic_debug_mode
+    from .switches import set_float32_matmul_precision as set_float32_matmul_precision
+    from .switches import set_flush_denormal as set_flush_denormal
+    from .switches import set_num_interop_threads as set_num_interop_threads
+    from .switches import set_warn_always as set_warn_always
+    from .switches import typename as typename
+    from .switches import use_deterministic_algorithms as use_deterministic_algorithms
     from .version import __version__ as __version__
 
 _install_methods()
 _name_missing_methods(Tensor)
 _copyreg.pickle(Tensor, _leaf_parts)
 
+newaxis = None
+
+# Names of further modules, which are imported when one of them is first asked for.
+_FURTHER = {
+    ".core.devices": "device get_default_device set_default_device",
+    ".core.random_generator": (
+        "Generator default_generator get_rng_state initial_seed seed set_rng_state"
+    ),
+    ".core.refused_dtypes": "bfloat16 chalf complex32",
+    ".functions.elements": (
+        "histogram isin isreal nonzero_static range scalar_tensor unravel_index vander"
+    ),
+    ".functions.foreign_memory": "asarray from_dlpack frombuffer to_dlpack",
+    ".functions.legacy": (
+        "BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor "
+        "LongTensor ShortTensor set_default_tensor_type"
+    ),
+    ".functions.promotion": "can_cast promote_types result_type",
+    ".functions.properties": (
+        "UntypedStorage get_device is_conj is_inference is_neg is_nonzero is_same_size is_signed "
+        "layout resolve_conj resolve_neg strided"
+    ),
+    ".functions.windows": (
+        "bartlett_window blackman_window hamming_window hann_window kaiser_window"
+    ),
+    ".nn.functional": "max_pool1d_with_indices",
+    ".nn.top_level": (
+        "adaptive_max_pool1d alpha_dropout batch_norm binary_cross_entropy_with_logits "
+        "cosine_embedding_loss dropout dropout_ feature_alpha_dropout feature_dropout "
+        "grid_sampler hinge_embedding_loss instance_norm kl_div margin_ranking_loss "
+        "poisson_nll_loss triplet_margin_loss"
+    ),
+    ".switches": (
+        "are_deterministic_algorithms_enabled get_deterministic_debug_mode "
+        "get_float32_matmul_precision get_num_interop_threads is_autocast_enabled "
+        "is_deterministic_algorithms_warn_only_enabled is_storage is_warn_always_enabled "
+        "set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal "
+        "set_num_interop_threads set_warn_always typename use_deterministic_algorithms"
+    ),
+}
+
 # Not every program trains, prints or draws: that is imported when it is first asked for.
 _LAZY = {
     **{name: (".generated", name) for name in _OPS},
-    **{name: (f".{name}", "") for name in ("fft", "func", "linalg", "nn", "optim", "special")},
-    "distributions": (".distributions", ""),
+    **{
+        name: (f".{name}", "")
+        for name in ("cuda", "distributions", "fft", "func", "linalg", "nn", "optim")
+    },
+    **{name: (f".{name}", "") for name in ("serialization", "special", "utils")},
     "load": (".serialization", "load"),
     "save": (".serialization", "save"),
-    "serialization": (".serialization", ""),
-    "utils": (".utils", ""),
     "viz": (".viz", ""),
     "vmap": (".func", "vmap"),
     **{name: (".functions.einsum", name) for name in ("einsum", "tensordot")},
@@ -180,6 +320,8 @@ _LAZY = {
     "rms_norm": (".nn.normalization_functions", "rms_norm"),
     "set_printoptions": (".functions.printing", "set_printoptions"),
     "__version__": (".version", "__version__"),
+    **{name: (home, name) for home, names in _FURTHER.items() for name in names.split()},
+    **{name: (".functions.in_place_names", name) for name in _IN_PLACE},
 }
 __getattr__, __dir__ = _lazy_attributes(globals(), _LAZY)
 __all__ = [

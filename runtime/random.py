@@ -1,4 +1,4 @@
-"""Tensors of random numbers, from one generator that all threads share.
+"""Tensors of random numbers, from one generator that all threads share, or from a given one.
 
 The numbers are not PyTorch's for the same seed; the distributions are.
 """
@@ -9,26 +9,36 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .core.random_generator import Generator as Generator
+from .core.random_generator import default_generator as default_generator
 from .core.random_generator import generator
+from .core.random_generator import get_rng_state as get_rng_state
+from .core.random_generator import initial_seed as initial_seed
 from .core.random_generator import manual_seed as manual_seed
+from .core.random_generator import seed as seed
+from .core.random_generator import set_rng_state as set_rng_state
 from .core.strides import in_order_of
 from .core.tensor import Tensor, wrap
 from .functions.creation import array_like, float_dtype, leaf, size_of
+from .functions.creation_options import PLACE, creates
 
 Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]
 
 
+@creates(*PLACE, "out", "generator")
 def rand(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Uniform numbers in [0, 1)."""
     return leaf(_uniform(size_of("rand", size, named), float_dtype(dtype)), requires_grad)
 
 
+@creates(*PLACE, "out", "generator")
 def randn(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Normal numbers of mean 0 and variance 1; complex ones have it in both parts together."""
     return leaf(_standard_normal(size_of("randn", size, named), float_dtype(dtype)), requires_grad)
 
 
+@creates(*PLACE, "memory_format", "generator")
 def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Uniform numbers in [0, 1), of the shape and dtype of `input`."""
     like = array_like("rand_like", input)
@@ -36,6 +46,7 @@ def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) 
     return leaf(in_order_of(like, values), requires_grad)
 
 
+@creates(*PLACE, "memory_format", "generator")
 def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Normal numbers of the shape and dtype of `input`."""
     like = array_like("randn_like", input)
@@ -43,7 +54,15 @@ def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False)
     return leaf(in_order_of(like, values), requires_grad)
 
 
-def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None) -> Tensor:
+@creates(*PLACE, "out", "generator")
+def randint(
+    low: int,
+    high: Any = None,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Integers from `low` (0 if left out) to before `high`: `randint(10, (2, 3))`."""
     if isinstance(high, list | tuple):
         low, high, size = 0, low, high
@@ -56,24 +75,35 @@ def randint(low: int, high: Any = None, size: Any = None, *, dtype: Any = None) 
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
     drawn = generator().integers(low, high, size_of("randint", (size,), {}))
-    return wrap(np.asarray(drawn, np.dtype(np.int64 if dtype is None else dtype)))
+    return leaf(np.asarray(drawn, np.dtype(np.int64 if dtype is None else dtype)), requires_grad)
 
 
-def randint_like(input: Tensor, low: int, high: int | None = None, *, dtype: Any = None) -> Tensor:
+@creates(*PLACE, "memory_format", "generator")
+def randint_like(
+    input: Tensor,
+    low: int,
+    high: int | None = None,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Integers from `low` to before `high`, of the shape and dtype of `input`."""
     like = array_like("randint_like", input)
     low, high = (0, low) if high is None else (low, high)
     drawn = randint(low, high, like.shape, dtype=like.dtype if dtype is None else dtype)
-    return wrap(in_order_of(like, drawn.array))
+    return leaf(in_order_of(like, drawn.array), requires_grad)
 
 
-def randperm(n: int, *, dtype: Any = None) -> Tensor:
+@creates(*PLACE, "out", "generator")
+def randperm(n: int, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """The numbers below `n` in random order."""
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    return wrap(generator().permutation(n).astype(np.int64 if dtype is None else dtype))
+    drawn = generator().permutation(n).astype(np.int64 if dtype is None else dtype)
+    return leaf(drawn, requires_grad)
 
 
+@creates(*PLACE, "out", "generator")
 def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Any = None) -> Tensor:
     """Normal numbers of the given means and standard deviations, tensors or numbers."""
     center = mean.array if isinstance(mean, Tensor) else mean
@@ -92,6 +122,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Any = None) ->
     return wrap(np.asarray(drawn, dtype))
 
 
+@creates("out", "generator")
 def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
     """1 with the probabilities of `input`, or with `p` everywhere; 0 otherwise."""
     chances = array_like("bernoulli", input)
@@ -103,6 +134,7 @@ def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
     return wrap(np.asarray(generator().random(chances.shape) < wanted, chances.dtype))
 
 
+@creates("out", "generator")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """Indices drawn with the weights in each row of `input` (one or two dimensions)."""
     weights = array_like("multinomial", input)
@@ -132,6 +164,36 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
     drawn = generator().exponential(size=weights.shape)
     np.divide(drawn, weights, out=waiting, where=weights > 0)
     return wrap(np.argsort(waiting, axis=-1)[..., :num_samples])
+
+
+@creates("generator")
+def poisson(input: Tensor) -> Tensor:
+    """Counts of events whose mean numbers are the elements, none of them below zero."""
+    rates = array_like("poisson", input)
+    if rates.dtype.kind != "f":
+        raise NotImplementedError(f"poisson: rates are real, not {rates.dtype}")
+    if np.any(rates < 0):
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    return wrap(np.asarray(generator().poisson(rates), rates.dtype))
+
+
+@creates("generator")
+def binomial(count: Tensor, prob: Tensor) -> Tensor:
+    """Numbers of successes in `count` trials of a probability, which broadcast."""
+    trials, chances = array_like("binomial", count), array_like("binomial", prob)
+    if np.any(trials < 0) or np.any((chances < 0) | (chances > 1)):
+        raise RuntimeError("binomial expects count >= 0 and all probabilities to be in [0, 1]")
+    drawn = generator().binomial(trials.astype(np.int64), chances)
+    return wrap(np.asarray(drawn, trials.dtype))
+
+
+class RandomMethods:
+    """Methods of `Tensor` that draw random numbers by its elements."""
+
+    __slots__ = ()
+
+    bernoulli = bernoulli
+    multinomial = multinomial
 
 
 def _uniform(shape: tuple[int, ...], dtype: DType) -> Array:

@@ -9,14 +9,18 @@ from .core.node import Node
 from .core.tensor import Tensor
 from .functions.complex_parts import ComplexParts
 from .functions.composites import CompositeMethods
-from .functions.constructor import ConstructorMethods
 from .functions.conversion import ConversionMethods
+from .functions.elements import ElementMethods
 from .functions.finite_differences import DifferenceMethods
+from .functions.foreign_memory import ForeignMemoryMethods
 from .functions.indexing import IndexingMethods
+from .functions.legacy import LegacyMethods
 from .functions.methods import install, lazy_methods
 from .functions.new_tensors import NewTensorMethods
+from .functions.numpy_functions import NUMPY_METHODS, NumpyFunctionMethods
 from .functions.numpy_protocol import ValueMethods
 from .functions.predicates import PredicateMethods
+from .functions.properties import PROPERTIES, PropertyMethods
 from .functions.splitting import SplittingMethods
 from .functions.unique import UniqueMethods
 from .generated import METHODS
@@ -24,8 +28,11 @@ from .graph.leaf_gradients import AccumulationMethods
 from .graph.node_methods import NodeMethods
 from .inplace.fill_copy import OverwriteMethods
 from .inplace.inplace_views import ViewInPlaceMethods
+from .inplace.random_fill import RandomFillMethods
 from .inplace.requires_grad import RequiresGradMethods
+from .inplace.resize import ResizeMethods
 from .overrides import OverrideMethods
+from .random import RandomMethods
 
 if TYPE_CHECKING:
     from .generated.methods import TensorMethods as _OpMethods
@@ -38,15 +45,22 @@ class TensorMethods(
     BackwardMethods,
     ComplexParts,
     CompositeMethods,
-    ConstructorMethods,
+    LegacyMethods,
     ConversionMethods,
     DifferenceMethods,
+    ElementMethods,
+    ForeignMemoryMethods,
     IndexingMethods,
     NewTensorMethods,
+    NumpyFunctionMethods,
     OverrideMethods,
     OverwriteMethods,
     PredicateMethods,
+    PropertyMethods,
+    RandomFillMethods,
+    RandomMethods,
     RequiresGradMethods,
+    ResizeMethods,
     SplittingMethods,
     UniqueMethods,
     ValueMethods,
@@ -64,4 +78,6 @@ def install_all() -> None:
     for methods in TensorMethods.__bases__:
         if methods is not object:
             install(Tensor, vars(methods))
+    install(Tensor, PROPERTIES)
+    install(Tensor, NUMPY_METHODS)
     install(Tensor, lazy_methods(f"{__package__}.generated", METHODS))

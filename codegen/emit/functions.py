@@ -13,12 +13,26 @@ from ..render.to_threads import SharedRenderer, is_pointwise
 from ..spec.model import OpSpec, spelled
 from ..spec.vocabulary import ROWS
 from .branches import with_safe_branches
-from .names import forwarded, handed_on, python_signature, result_type_name
+from .names import (
+    forwarded,
+    further_names,
+    further_test,
+    handed_on,
+    python_signature,
+    result_type_name,
+)
 from .record import complex_tests, record, reduced_params
 from .requirements import refuse_unmet
 from .saves import SavedFormulas
 from .scopes import renamed_params
-from .views import ArrayFunctionView, BodyView, FunctionView, NodeView, ResultTypeView
+from .views import (
+    ArrayFunctionView,
+    BodyView,
+    FunctionView,
+    FurtherView,
+    NodeView,
+    ResultTypeView,
+)
 
 
 def result_type(op: OpSpec) -> ResultTypeView | None:
@@ -46,10 +60,11 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
         name=function_name(op, context.resolver),
         public=op.signature.name.lstrip("_"),
         op=op.name,
-        signature=python_signature(op, public=True),
+        signature=python_signature(op, public=True, further=_further_names(op, context)),
         body=_body(op),
         returns=_returns(op),
         doc=op.doc,
+        further=_further(op, context),
         guard="",
         lifts=(),
         forwarded="",
@@ -61,6 +76,22 @@ def composite_function(op: OpSpec, context: ModuleContext) -> FunctionView:
         record=None,
         node=None,
         composite=tuple(body),
+    )
+
+
+def _further_names(op: OpSpec, context: ModuleContext) -> tuple[str, ...]:
+    """The further parameters; where an op has overloads, the choice of one sees to them."""
+    alone = len(context.resolver.table.overloads(op.signature.name)) == 1
+    return further_names(op) if alone else ()
+
+
+def _further(op: OpSpec, context: ModuleContext) -> FurtherView | None:
+    names = _further_names(op, context)
+    if not names:
+        return None
+    given = [f"{p.public}={p.public}" if p.keyword_only else p.public for p in op.signature.params]
+    return FurtherView(
+        further_test(op, names), ", ".join([*given, *(f"{name}={name}" for name in names)])
     )
 
 
@@ -94,10 +125,11 @@ def recorded_function(
         name=function_name(op, context.resolver),
         public=op.signature.name.lstrip("_"),
         op=op.name,
-        signature=python_signature(op, public=True),
+        signature=python_signature(op, public=True, further=_further_names(op, context)),
         body=_body(op),
         returns=_returns(op),
         doc=_documented(op),
+        further=_further(op, context),
         guard=_guard(op),
         lifts=tuple(_liftable(op)),
         forwarded=forwarded(op.signature),

@@ -13,7 +13,7 @@ from .views import Form, NameView
 
 _AUGMENTED = (
     *("add__", "sub__", "mul__", "truediv__", "floordiv__", "mod__", "pow__"),
-    *("and__", "or__", "xor__"),
+    *("and__", "or__", "xor__", "lshift__", "rshift__"),
 )
 """Operators that have an augmented form: `x += y` is `x.__iadd__(y)`."""
 

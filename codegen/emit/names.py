@@ -6,6 +6,7 @@ from typing import Any
 
 from ..diagnostics import Diagnostic, SpecError
 from ..spec.model import REQUIRED, OpSpec, Param, Signature, Table, Type, spelled
+from ..spec.vocabulary import NUMPY_NAMES
 
 _ANNOTATIONS = {
     "Tensor": "Tensor",
@@ -66,15 +67,58 @@ def default(value: Any) -> str:
     return repr(value)
 
 
-def python_signature(op: OpSpec, *, public: bool = False) -> str:
+def python_signature(op: OpSpec, *, public: bool = False, further: tuple[str, ...] = ()) -> str:
     """The parameters of the function, with types and defaults; as its users know them, or as its
-    code does."""
+    code does. `further` are those by name that functions of its kind take: see `further_names`."""
     words: list[str] = []
     for param in op.signature.params:
         if param.keyword_only and "*" not in words:
             words.append("*")
-        words.append(_python_param(op, param, param.public if public else spelled(param.name)))
+        text = _python_param(op, param, param.public if public else spelled(param.name))
+        if _may_be_renamed(param, further) and param.default is REQUIRED:
+            text += " | None = None"
+        words.append(text)
+    words += [f"{name}: {_FURTHER.get(name, 'Any')} = None" for name in further]
     return ", ".join(words)
+
+
+_FURTHER = {"keepdims": "bool | None"}
+"""The types of further parameters, where one is that of all ops."""
+
+
+def further_names(op: OpSpec) -> tuple[str, ...]:
+    """Parameters that the function of an op takes by name beside those of its signature.
+
+    These are NumPy's names of its arguments, and `out`. One that takes the place of a required
+    argument has to be the last of these.
+    """
+    if op.is_private or not {"function", "method"} & set(op.variants):
+        return ()
+    public = {param.public for param in op.signature.params}
+    required = [param for param in op.signature.params if param.default is REQUIRED]
+    names = [
+        NUMPY_NAMES[param.public]
+        for param in op.signature.params
+        if param.public in NUMPY_NAMES and (param.default is not REQUIRED or param is required[-1])
+    ]
+    names += ["out"] if op.takes_out else []
+    return tuple(name for name in names if name not in public)
+
+
+def further_test(op: OpSpec, further: tuple[str, ...]) -> str:
+    """The test whether any of the further arguments is given."""
+    # A required argument that may be renamed is left out if it is None.
+    left_out = [
+        f"{p.public} is None"
+        for p in op.signature.params
+        if _may_be_renamed(p, further) and p.default is REQUIRED
+    ]
+    return " or ".join([*left_out, *(f"{name} is not None" for name in further)])
+
+
+def _may_be_renamed(param: Param, further: tuple[str, ...]) -> bool:
+    """Return whether an argument may also be given by its name in NumPy."""
+    return NUMPY_NAMES.get(param.public) in further
 
 
 def untyped_signature(op: OpSpec, *, public: bool = False) -> str:

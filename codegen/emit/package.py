@@ -160,12 +160,14 @@ class PackageBuilder:
         view = composite_function(in_function, context)
         body = view.body and replace(view.body, signature=untyped_signature(in_function))
         signature = untyped_signature(in_function, public=True)
-        return BatchFunction(replace(view, signature=signature, body=body, returns="Any"), context)
+        return BatchFunction(
+            replace(view, signature=signature, body=body, further=None, returns="Any"), context
+        )
 
     def _batch_code(self, op: OpSpec) -> str:
         function = composite_function(op, self._context(BATCHING))
         if function.body is not None:
-            function = replace(function, signature=function.body.signature, body=None)
+            function = replace(function, signature=function.body.signature, body=None, further=None)
         return template("op.py.j2").render(op=OpView(None, None, function, None))
 
     # ---- ops
@@ -183,7 +185,7 @@ class PackageBuilder:
         definition = array_function(op, context) if op.definition else None
         function = draft.function
         if function.body is not None:
-            function = replace(function, signature=function.body.signature, body=None)
+            function = replace(function, signature=function.body.signature, body=None, further=None)
         source = template("op.py.j2").render(op=OpView(None, None, function, draft.jvp))
         array = template("array_function.py.j2").render(function=definition) if definition else ""
         return f"{source}\n{array}"
@@ -259,7 +261,9 @@ class PackageBuilder:
             )
         overloaded = tuple(self._overloaded(family))
         words = ["Op register mute", *(["LazyModule TYPE_CHECKING"] if context.families else [])]
-        body = "\n".join([*blocks, *words, *(f"overloaded {n}" for n, *_ in overloaded)])
+        body = "\n".join(
+            [*blocks, *words, *(f"overloaded {n} {functions}" for n, _, functions in overloaded)]
+        )
         module = ModuleView(
             family,
             tuple(imports(context, body)),
@@ -277,6 +281,8 @@ class PackageBuilder:
             siblings = self.resolver.table.overloads(name)
             if len(siblings) > 1 and siblings[0].family == family:
                 functions = tuple(map(self.contexts[family].function, siblings))
+                if any(op.takes_out for op in siblings):
+                    functions += ("write_out=write_out",)
                 yield public_name(name, self.resolver), name, functions
 
     def _header(self, about: str) -> str:

@@ -55,6 +55,16 @@ class BodyView:
 
 
 @dataclass(frozen=True, slots=True)
+class FurtherView:
+    """The way of a call with arguments that functions of a kind take by name, as `out`."""
+
+    test: str
+    """True if one is given."""
+    handed_on: str
+    """All arguments of the call."""
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionView:
     """The public function of one op."""
 
@@ -67,6 +77,8 @@ class FunctionView:
     """The inner function that computes, if not the function itself."""
     returns: str
     doc: str
+    further: FurtherView | None
+    """The arguments by name that are no part of the op's signature."""
     guard: str
     """True where an argument is not a plain tensor; empty for a composite."""
     lifts: tuple[str, ...]
@@ -185,7 +197,7 @@ class ModuleView:
     siblings: tuple[SiblingView, ...]
     constants: tuple[tuple[str, str], ...]
     overloaded: tuple[tuple[str, str, tuple[str, ...]], ...]
-    """`(name in the module, base name, functions)` of the names that several ops share."""
+    """`(name in the module, base name, arguments)` of the names that several ops share."""
     registrations: tuple[RegistrationView, ...]
 
 

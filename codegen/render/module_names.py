@@ -51,6 +51,7 @@ RUNTIME_NAMES = {
         "promote_to_float",
     ),
     "gradspec.dispatch.registry": ("Op", "register"),
+    "gradspec.inplace.keywords": ("with_further", "write_out"),
     "gradspec.dispatch.named_results": ("Result",),
     "gradspec.graph.saved_values": (
         "arrays_of",
@@ -85,7 +86,7 @@ MODULE_NAMES = frozenset(
         *("asanyarray", "ndarray", "annotations", "register", "globals", "type", "map", "object"),
         *("len", "tuple", "float", "int", "str", "bool"),
         *("array", "error", "flags", "grad", "grads", "is_cast", "lifted", "needs"),
-        *("node", "out", "result"),
+        *("node", "out", "result", "axis", "keepdims"),
     )
 )
 """All names that generated modules use, or functions in them."""

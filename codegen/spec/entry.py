@@ -131,6 +131,7 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         complex=reader.flag("complex"),
         real_only=reader.text("real_only"),
         inplace=reader.flag("inplace"),
+        takes_out=reader.flag("takes_out"),
         layout=reader.words("layout"),
         requires=reader.requires(),
         domain=reader.domain(),

@@ -197,6 +197,12 @@ KEYS = (
     ),
     Key("inplace", "`true`: tensors also get the in-place variant, `x.mul_` to `mul`", _FLAG),
     Key(
+        "takes_out",
+        "`true`: the function also takes `out`, the tensor that the result is written to (a tuple "
+        "of tensors for several results)",
+        _FLAG,
+    ),
+    Key(
         "layout",
         "the order in memory of the result, where PyTorch has one that does not follow from the "
         "formula: `rows` (row-major), or the tensor argument in whose order it lies; a list for "

@@ -242,6 +242,8 @@ class OpSpec:
     """Bools are refused."""
     inplace: bool = False
     """The op has an in-place variant, `mul_` to `mul`, which is made from it."""
+    takes_out: bool = False
+    """The function takes `out`, the tensor that the result is written to."""
     int_to_float: bool = False
     """Integer and bool arguments are computed in the default float dtype."""
     complex: bool = False

@@ -78,5 +78,8 @@ OPERATORS = (
 RESERVED_FAMILIES = ("methods", "own_kernels", *(f"{name}_names" for name in PYTHON_MODULES))
 """Modules of the generated package that hold no ops."""
 
+NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
+"""NumPy's names of arguments, which functions take beside PyTorch's, by these."""
+
 FORMULA = "formula"
 """The batching rule that calls other ops: that of the key `batch`, or the definition."""

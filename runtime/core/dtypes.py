@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+from numpy import dtype as dtype
 from numpy import finfo as finfo
 from numpy import iinfo as iinfo
 
@@ -16,6 +17,9 @@ float64: Final[DType] = np.dtype(np.float64)
 complex64: Final[DType] = np.dtype(np.complex64)
 complex128: Final[DType] = np.dtype(np.complex128)
 uint8: Final[DType] = np.dtype(np.uint8)
+uint16: Final[DType] = np.dtype(np.uint16)
+uint32: Final[DType] = np.dtype(np.uint32)
+uint64: Final[DType] = np.dtype(np.uint64)
 int8: Final[DType] = np.dtype(np.int8)
 int16: Final[DType] = np.dtype(np.int16)
 int32: Final[DType] = np.dtype(np.int32)

@@ -37,17 +37,18 @@ def no_attribute(module: str, name: str) -> AttributeError:
 
 
 class MissingMethod:
-    """Descriptor of an attribute that only PyTorch's tensors have: AttributeError saying so."""
+    """Descriptor of an attribute that others' tensors or arrays have: AttributeError."""
 
-    __slots__ = ("_name",)
+    __slots__ = ("_advice", "_name")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, advice: str = "") -> None:
         self._name = name
+        self._advice = advice
 
     def __get__(self, tensor: object, owner: type) -> NoReturn:
         raise AttributeError(
             f"{owner.__name__!r} object has no attribute {self._name!r}"
-            + _explanation("torch.Tensor", self._name),
+            + (f": {self._advice}" if self._advice else _explanation("torch.Tensor", self._name)),
             name=self._name,
             obj=_NOTHING,
         )

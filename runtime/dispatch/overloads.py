@@ -45,7 +45,12 @@ class _Leniency(IntEnum):
 
 @overload
 def overloaded(
-    name: str, first: Callable[_P1, _Answer1], second: Callable[_P2, _Answer2], /
+    name: str,
+    first: Callable[_P1, _Answer1],
+    second: Callable[_P2, _Answer2],
+    /,
+    *,
+    write_out: Function | None = None,
 ) -> TwoOverloads[_P1, _Answer1, _P2, _Answer2]: ...
 @overload
 def overloaded(
@@ -54,13 +59,17 @@ def overloaded(
     second: Callable[_P2, _Answer2],
     third: Callable[_P3, _Answer3],
     /,
+    *,
+    write_out: Function | None = None,
 ) -> ThreeOverloads[_P1, _Answer1, _P2, _Answer2, _P3, _Answer3]: ...
 @overload
-def overloaded(name: str, *functions: Function) -> Function: ...
-def overloaded(name: str, *functions: Function) -> Any:
+def overloaded(name: str, *functions: Function, write_out: Function | None = None) -> Function: ...
+def overloaded(name: str, *functions: Function, write_out: Function | None = None) -> Any:
     """A function `name(*args, **kwargs)` that calls the op that fits, of several registered ones.
 
-    Raises TypeError, with the signatures that exist, if none of them accepts the arguments.
+    `axis` and `keepdims` stand for `dim` and `keepdim`; `out` is taken if it is said how it is
+    written: see `inplace.keywords`. Raises TypeError, with the signatures that exist, if none of
+    them accepts the arguments.
     """
     chosen: dict[tuple[Any, ...], Function] = {}
 
@@ -75,6 +84,8 @@ def overloaded(name: str, *functions: Function) -> Any:
         function = chosen.get(types)
         if function is None:
             function = _choose_and_remember(name, functions, chosen, args, kwargs)
+            if function is None:
+                return _with_further(name, call, write_out, args, kwargs)
         return function(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = name
@@ -110,7 +121,8 @@ def _choose_and_remember(
     chosen: dict[tuple[Any, ...], Function],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-) -> Function:
+) -> Function | None:
+    """Return the overload that fits, and None if there are arguments that no signature has."""
     # The type of a list says too little: what it holds belongs to the key.
     types = (*map(_deep_type, args), *kwargs, *map(_deep_type, kwargs.values()))
     function = chosen.get(types)
@@ -119,6 +131,8 @@ def _choose_and_remember(
     relevant = flattened((*args, *kwargs.values()))
     if has_torch_function(relevant):
         return partial(handle_torch_function, PUBLIC[functions[0]], relevant)
+    if not FURTHER_NAMES.isdisjoint(kwargs):
+        return None
     for leniency in _Leniency:
         for function in functions:
             if _fits(OPS[function], args, kwargs, leniency):
@@ -129,6 +143,43 @@ def _choose_and_remember(
                     chosen[types] = fitting
                 return fitting
     raise _no_overload(name, functions, args, kwargs)
+
+
+def _with_further(
+    name: str,
+    call: Function,
+    write_out: Function | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Call a function with arguments by name that functions of its kind take."""
+    named = pytorch_names(name, kwargs)
+    if "out" not in named:
+        return call(*args, **named)
+    out = named.pop("out")
+    if out is None:
+        return call(*args, **named)
+    if write_out is None:
+        raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
+    return write_out(name, call(*args, **named), out)
+
+
+NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim"}
+"""PyTorch's names of arguments by those of NumPy, which functions take, too."""
+
+FURTHER_NAMES: Final = frozenset((*NUMPY_NAMES, "out"))
+"""Arguments by name of functions whose signatures do not have them."""
+
+
+def pytorch_names(function: str, named: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments by PyTorch's names; TypeError if one is given under both."""
+    found: dict[str, Any] = {}
+    for name, value in named.items():
+        usual = NUMPY_NAMES.get(name, name)
+        if usual in found:
+            raise TypeError(f"{function}() got multiple values for argument '{usual}'")
+        found[usual] = value
+    return found
 
 
 def _with_plain_numbers(function: Function) -> Function:

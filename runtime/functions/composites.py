@@ -16,13 +16,15 @@ from ..core.tensor import Tensor, normalize_dim
 from ..core.user_warnings import warn_once
 from ..dispatch.registry import ops
 from ..forward_ad.tangent_layout import lay_out
+from ..inplace.keywords import accepts_numpy_names
 
 if TYPE_CHECKING:
-    from . import linalg
+    from . import linalg as linalg
 else:
     linalg = LazyModule(".linalg", globals(), "linalg")
 
 
+@accepts_numpy_names
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Views of at most `chunks` parts of one length along `dim`; the last may be shorter.
 
@@ -38,6 +40,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return ops.split(input, -(-length // chunks), dim)
 
 
+@accepts_numpy_names
 def tensor_split(
     input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
@@ -156,6 +159,7 @@ def norm(
     return ops.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
 
 
+@accepts_numpy_names
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Cross products along `dim`, or along the first dimension of length three.
 

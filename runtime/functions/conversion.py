@@ -12,6 +12,7 @@ from ..core.devices import check_device
 from ..core.entrance import check_dtype
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.memory_format import wanted_order
+from ..core.refused_dtypes import RefusedDtype, bfloat16
 from ..core.tensor import Tensor
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..core.user_warnings import warn_of_imaginary_part
@@ -48,7 +49,7 @@ def wanted(
     names: tuple[str, ...]
     if hasattr(first, "array"):
         names = ("other", "non_blocking", "copy")
-    elif isinstance(first, np.dtype | type):
+    elif isinstance(first, np.dtype | type | RefusedDtype):
         names = ("dtype", "non_blocking", "copy")
     else:
         names = ("device", "dtype", "non_blocking", "copy")
@@ -99,6 +100,18 @@ class ConversionMethods:
     def int(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Convert to int32."""
         return to(self, dtypes.int32, memory_format=memory_format)
+
+    def byte(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """Convert to uint8."""
+        return to(self, dtypes.uint8, memory_format=memory_format)
+
+    def char(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """Convert to int8."""
+        return to(self, dtypes.int8, memory_format=memory_format)
+
+    def bfloat16(self, memory_format: MemoryFormat | None = None) -> Tensor:
+        """Raise TypeError: NumPy has no such numbers."""
+        return to(self, bfloat16, memory_format=memory_format)
 
     def short(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Convert to int16."""

@@ -23,6 +23,7 @@ from ..core.type_promotion import (
     promote_types,
 )
 from ..core.user_warnings import warn, warn_once
+from .creation_options import PLACE, creates
 
 Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]
@@ -30,6 +31,7 @@ Real: TypeAlias = int | float
 Number: TypeAlias = bool | int | float | complex
 
 
+@creates("device", "pin_memory")
 def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """A leaf with a copy of `data`: a number, an array, a tensor, or nested sequences of them.
 
@@ -44,6 +46,7 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tens
     return leaf(_array_of(data, dtype), requires_grad)
 
 
+@creates("device")
 def as_tensor(data: Any, *, dtype: Any = None) -> Tensor:
     """`data` as a tensor: itself if it is one, on the same memory if it is an array."""
     wanted = None if dtype is None else np.dtype(dtype)
@@ -71,21 +74,25 @@ def from_numpy(array: Array) -> Tensor:
     return wrap(plain)
 
 
+@creates(*PLACE, "out")
 def zeros(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Zeros, of the default dtype: `zeros(2, 3)` or `zeros((2, 3))`."""
     return leaf(np.zeros(size_of("zeros", size, named), float_dtype(dtype)), requires_grad)
 
 
+@creates(*PLACE, "out")
 def ones(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Ones, of the default dtype: `ones(2, 3)` or `ones((2, 3))`."""
     return leaf(np.ones(size_of("ones", size, named), float_dtype(dtype)), requires_grad)
 
 
+@creates(*PLACE, "out", "memory_format")
 def empty(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """A tensor whose elements are not set."""
     return leaf(np.empty(size_of("empty", size, named), float_dtype(dtype)), requires_grad)
 
 
+@creates(*PLACE, "out")
 @np.errstate(all="ignore")
 def full(
     size: Sequence[int],
@@ -105,6 +112,7 @@ def full(
     return leaf(np.full(size_of("full", (size,), {}), value, chosen), requires_grad)
 
 
+@creates(*PLACE, "memory_format")
 @of_each_example
 def zeros_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Zeros of the shape and dtype of `input`."""
@@ -112,6 +120,7 @@ def zeros_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False)
     return leaf(in_order_of(like, np.zeros_like(like, dtype=dtype)), requires_grad)
 
 
+@creates(*PLACE, "memory_format")
 @of_each_example
 def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Ones of the shape and dtype of `input`."""
@@ -119,6 +128,7 @@ def ones_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) 
     return leaf(in_order_of(like, np.ones_like(like, dtype=dtype)), requires_grad)
 
 
+@creates(*PLACE, "memory_format")
 @of_each_example
 def empty_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Elements that are not set, of the shape and dtype of `input`."""
@@ -126,6 +136,7 @@ def empty_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False)
     return leaf(in_order_of(like, np.empty_like(like, dtype=dtype)), requires_grad)
 
 
+@creates(*PLACE, "memory_format")
 @of_each_example
 @np.errstate(all="ignore")
 def full_like(
@@ -138,6 +149,7 @@ def full_like(
     return leaf(in_order_of(like, np.full_like(like, value, dtype=dtype)), requires_grad)
 
 
+@creates(*PLACE, "out")
 def arange(
     start: Real,
     end: Real | None = None,
@@ -170,6 +182,7 @@ def _real(value: Any) -> Real:
     return number
 
 
+@creates(*PLACE, "out")
 @np.errstate(all="ignore")
 def linspace(
     start: Real, end: Real, steps: int, *, dtype: Any = None, requires_grad: bool = False
@@ -181,6 +194,7 @@ def linspace(
     return leaf(values.astype(float_dtype(dtype)), requires_grad)
 
 
+@creates(*PLACE, "out")
 @np.errstate(all="ignore")
 def logspace(
     start: Real,
@@ -198,6 +212,7 @@ def logspace(
     return leaf(values.astype(float_dtype(dtype)), requires_grad)
 
 
+@creates(*PLACE, "out")
 def eye(n: int, m: int | None = None, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """The identity matrix, `n` by `m`."""
     if n < 0 or (m is not None and m < 0):

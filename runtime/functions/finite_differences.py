@@ -10,8 +10,10 @@ from typing import Any
 
 from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import ops, table_op
+from ..inplace.keywords import accepts_numpy_names
 
 
+@accepts_numpy_names
 def diff(
     input: Tensor,
     n: int = 1,

@@ -15,6 +15,7 @@ from ..core.tensor import Size, Tensor, normalize_dim, wrap
 from ..core.type_promotion import LAST_INTEGER, type_name
 from ..dispatch.registry import ops
 from ..dispatch.unbroadcast import reduce_to_differentiable
+from ..inplace.keywords import accepts_numpy_names
 from .composites import tensor_split
 from .creation import size_of
 
@@ -157,6 +158,7 @@ def _split(
     return tensor_split(input, given, dim)
 
 
+@accepts_numpy_names
 def repeat_interleave(
     input: Tensor,
     repeats: int | Tensor | None = None,
@@ -192,6 +194,7 @@ def repeat_interleave(
     return apart.clone().reshape((*before, length * repeats, *after))
 
 
+@accepts_numpy_names
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """The elements at positions along a dimension, or in the flattened tensor if `dim` is None.
 

@@ -14,7 +14,8 @@ from ..batching.batched import Batched
 from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.node import Node, freed_graph, next_sequence_nr
 from ..core.number_conversion import converted
-from ..core.random_generator import generator
+from ..core.random_generator import drawing_from
+from ..core.random_generator import generator as source
 from ..core.tensor import Tensor, wrap
 from ..core.type_promotion import type_name
 from ..core.user_warnings import warn_of_imaginary_part
@@ -178,7 +179,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         )
     if self.alias is not None:
         refuse_partial_overlap(self, src)
-    return _overwrite(
+    return overwrite(
         self,
         "copy_",
         src.array,
@@ -195,13 +196,13 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     if type(self) is Batched or type(value) is Batched:
         return write_examples(self, value)
     if not isinstance(value, Tensor):
-        return _overwrite(self, "fill_", converted(value, self.dtype), [], FillBackward2)
+        return overwrite(self, "fill_", converted(value, self.dtype), [], FillBackward2)
     if value.array.ndim:
         raise RuntimeError(
             "fill_ only supports 0-dimension value tensor but got tensor with "
             f"{value.array.ndim} dimensions."
         )
-    return _overwrite(
+    return overwrite(
         self,
         "fill_",
         value.array,
@@ -215,21 +216,23 @@ def zero_(self: Tensor) -> Tensor:
     """Write zeros."""
     if type(self) is Batched:
         return write_examples(self, 0)
-    return _overwrite(self, "zero_", 0, [], ZeroBackward0)
+    return overwrite(self, "zero_", 0, [], ZeroBackward0)
 
 
-def normal_(self: Tensor, mean: float = 0, std: float = 1) -> Tensor:
+def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
     """Write random numbers of a normal distribution."""
     _refuse_integers(self, "normal_")
-    values = generator().normal(mean, std, self.array.shape)
-    return _overwrite(self, "normal_", values, [], NormalBackward0)
+    with drawing_from("normal_", generator):
+        values = source().normal(mean, std, self.array.shape)
+    return overwrite(self, "normal_", values, [], NormalBackward0)
 
 
-def uniform_(self: Tensor, from_: float = 0, to: float = 1) -> Tensor:
+def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
     """Write random numbers that are uniform in `[from_, to)`."""
     _refuse_integers(self, "uniform_")
-    values = generator().uniform(from_, to, self.array.shape)
-    return _overwrite(self, "uniform_", values, [], UniformBackward0)
+    with drawing_from("uniform_", generator):
+        values = source().uniform(from_, to, self.array.shape)
+    return overwrite(self, "uniform_", values, [], UniformBackward0)
 
 
 def _refuse_integers(tensor: Tensor, name: str) -> None:
@@ -285,7 +288,7 @@ def put(
             of_values = wrap(np.zeros((), tangent.array.dtype))
         put(tangent, indices, of_values, accumulate)
 
-    return _overwrite(
+    return overwrite(
         self,
         "index_put_",
         written,
@@ -296,7 +299,7 @@ def put(
     )
 
 
-def _overwrite(
+def overwrite(
     tensor: Tensor,
     name: str,
     values: Any,

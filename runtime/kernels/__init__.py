@@ -15,6 +15,7 @@ _NAMES = {
         "pow_scalar remainder remainder_scalar round round_decimals rsub_scalar times times_log "
         "within"
     ),
+    "elementwise.bits": "left_shift right_shift",
     "elementwise.checks": "refuse_bools same_dtype",
     "elementwise.complex_numbers": "complex over_cosh polar sgn sign view_as_complex view_as_real",
     "elementwise.masking": "choice where",

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..core.missing import explaining as _explaining
-from ..core.random_generator import generator
+from ..core.random_generator import drawing_from
+from ..core.random_generator import generator as source
 from ..core.tensor import Tensor
 from ..core.user_warnings import warn
 from ..inplace.ops import write
@@ -16,14 +19,103 @@ from ..inplace.ops import write
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
-def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with uniform numbers between `a` and `b`."""
-    return _filled(tensor, generator().uniform(a, b, tensor.array.shape))
+    with drawing_from("uniform_", generator):
+        return _filled(tensor, source().uniform(a, b, tensor.array.shape))
 
 
-def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Fill with normal numbers of this mean and standard deviation."""
-    return _filled(tensor, generator().normal(mean, std, tensor.array.shape))
+    with drawing_from("normal_", generator):
+        return _filled(tensor, source().normal(mean, std, tensor.array.shape))
+
+
+def trunc_normal_(
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Any = None,
+) -> Tensor:
+    """Fill with normal numbers of which those outside of `[a, b]` are drawn again."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
+            "values may be incorrect."
+        )
+    with drawing_from("trunc_normal_", generator):
+        drawn = _truncated(tensor.array.size, (a - mean) / std, (b - mean) / std)
+    return _filled(tensor, np.clip(mean + std * drawn, a, b).reshape(tensor.array.shape))
+
+
+def _truncated(count: int, low: float, high: float) -> Array:
+    """Draw standard normal numbers between two ends, by rejection.
+
+    Where few of them lie there, uniform numbers are drawn, of which more are rejected where the
+    density is less.
+    """
+    share = (math.erf(high / math.sqrt(2)) - math.erf(low / math.sqrt(2))) / 2
+    nearest = min(max(low, 0.0), high)
+    # Beyond that the density is less than the rounding of its value at the nearest point.
+    low, high = max(low, -math.sqrt(nearest**2 + 80)), min(high, math.sqrt(nearest**2 + 80))
+    found = np.empty(0)
+    while found.size < count:
+        if share > 0.1:
+            drawn = source().standard_normal(2 * count + 8)
+            kept = (low <= drawn) & (drawn <= high)
+        else:
+            drawn = source().uniform(low, high, 2 * count + 8)
+            kept = source().random(drawn.size) < np.exp((nearest**2 - drawn**2) / 2)
+        found = np.concatenate([found, drawn[kept]])
+    return found[:count]
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+    """Fill with a matrix of orthonormal rows or columns, all but the first dimension being one:
+    Saxe et al. (2013)."""
+    if tensor.array.ndim < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if not tensor.array.size:
+        return tensor
+    rows = tensor.array.shape[0]
+    columns = tensor.array.size // rows
+    with drawing_from("orthogonal_", generator):
+        drawn = source().standard_normal((rows, columns))
+    q, r = np.linalg.qr(drawn if rows >= columns else drawn.T)
+    signs = np.sign(np.diagonal(r))  # so that the matrix is drawn uniformly: Mezzadri (2006)
+    q = q * signs
+    return _filled(tensor, gain * (q if rows >= columns else q.T).reshape(tensor.array.shape))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Fill the weight of a convolution of 1 to 3 dimensions so that it passes channels on."""
+    shape = tensor.array.shape
+    if tensor.array.ndim not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if shape[0] % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    out_channels = shape[0] // groups
+    values = np.zeros(shape)
+    center = tuple(length // 2 for length in shape[2:])
+    for group in range(groups):
+        for channel in range(min(out_channels, shape[1])):
+            values[(group * out_channels + channel, channel, *center)] = 1
+    return _filled(tensor, values)
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+    """Fill with normal numbers, and a part of each column with zeros: Martens (2010)."""
+    if tensor.array.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.array.shape
+    zeros = math.ceil(sparsity * rows)
+    with drawing_from("sparse_", generator):
+        values = source().normal(0, std, (rows, columns))
+        for column in range(columns):
+            values[source().permutation(rows)[:zeros], column] = 0
+    return _filled(tensor, values)
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
@@ -70,36 +162,44 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     return gains[nonlinearity]
 
 
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Fill uniformly with variance `2 gain² / (fan_in + fan_out)`: Glorot & Bengio (2010)."""
     bound = gain * math.sqrt(6 / sum(fans(tensor)))
-    return uniform_(tensor, -bound, bound)
+    return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Fill normally with variance `2 gain² / (fan_in + fan_out)`: Glorot & Bengio (2010)."""
-    return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(fans(tensor))))
+    return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(fans(tensor))), generator)
 
 
 def kaiming_uniform_(
-    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
 ) -> Tensor:
     """Fill uniformly with variance `gain² / fan`: He et al. (2015), slope `a` below zero."""
     if not tensor.array.size:
         warn("Initializing zero-element tensors is a no-op.")
         return tensor
     bound = math.sqrt(3) * _kaiming_std(tensor, a, mode, nonlinearity)
-    return uniform_(tensor, -bound, bound)
+    return uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(
-    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Any = None,
 ) -> Tensor:
     """Fill normally with variance `gain² / fan`: He et al. (2015), slope `a` below zero."""
     if not tensor.array.size:
         warn("Initializing zero-element tensors is a no-op.")
         return tensor
-    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity))
+    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
 
 
 def fans(tensor: Tensor) -> tuple[int, int]:
@@ -125,5 +225,30 @@ def _filled(tensor: Tensor, values: Array | float) -> Tensor:
     write(tensor, values)
     return tensor
 
+
+def _old_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return a function under its first name, which warns of it."""
+    name = function.__name__.removesuffix("_")
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Tensor:
+        warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning)
+        return function(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+uniform = _old_name(uniform_)
+normal = _old_name(normal_)
+constant = _old_name(constant_)
+eye = _old_name(eye_)
+dirac = _old_name(dirac_)
+xavier_uniform = _old_name(xavier_uniform_)
+xavier_normal = _old_name(xavier_normal_)
+kaiming_uniform = _old_name(kaiming_uniform_)
+kaiming_normal = _old_name(kaiming_normal_)
+orthogonal = _old_name(orthogonal_)
+sparse = _old_name(sparse_)
 
 __getattr__ = _explaining(__name__)

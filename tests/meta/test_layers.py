@@ -60,7 +60,7 @@ RUNTIME_LAYERS = (
     "random linalg fft special",
     "autograd",
     "nn",
-    "distributions func optim serialization utils viz",
+    "cuda distributions func optim serialization switches utils viz",
     "overrides extension",
     "tensor_methods",
 )
@@ -90,6 +90,7 @@ RUNTIME_LEAVES = (
     "dispatch.unbroadcast",
     "fast",
     "graph.saved_values",
+    "inplace.keywords",
     "inplace.ops",
     "kernels",
 )

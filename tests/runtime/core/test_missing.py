@@ -13,7 +13,7 @@ import gradspec as gs
 from gradspec.core import missing
 
 PYTORCHS: dict[str, Callable[[], Any]] = {
-    "torch.Generator": lambda: gs.Generator,
+    "torch.quantize_per_tensor": lambda: gs.quantize_per_tensor,
     "torch.nn.DataParallel": lambda: gs.nn.DataParallel,
     "torch.nn.functional.grouped_mm": lambda: gs.nn.functional.grouped_mm,
     "torch.linalg.ldl_solve": lambda: gs.linalg.ldl_solve,
@@ -57,7 +57,7 @@ def test_a_name_of_pytorchs_that_was_added_is_not_called_missing() -> None:
 
 
 def test_python_suggests_no_internal_module() -> None:
-    code = "import gradspec as gs\ngs.devicess"
+    code = "import gradspec as gs\ngs.registryy"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
-    assert last == "AttributeError: module 'gradspec' has no attribute 'devicess'"
+    assert last == "AttributeError: module 'gradspec' has no attribute 'registryy'"

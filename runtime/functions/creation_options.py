@@ -1,0 +1,89 @@
+"""Arguments by name that every function takes which makes a tensor from nothing or from data.
+
+`device`, `layout`, `pin_memory` and `memory_format` choose among what PyTorch has; here each has
+one value, or changes only the order in memory. `out` is a tensor to write to, `generator` the
+source of random numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, Final
+
+import numpy as np
+
+from ..core.devices import check_device
+from ..core.memory_format import preserve_format
+from ..core.random_generator import drawing_from
+from ..core.tensor import Tensor
+from ..inplace.keywords import write_out
+from .properties import layout as Layout
+from .properties import strided
+
+OPTIONS: Final = frozenset(("device", "layout", "pin_memory", "memory_format", "out", "generator"))
+
+
+def creates(*options: str) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
+    """Let a function that makes a tensor take some of the options beside its own arguments."""
+
+    def with_options(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        name = function.__name__
+        has_dtype = "dtype" in signature(function).parameters
+        taken = OPTIONS.intersection(options)
+
+        @wraps(function)
+        def make(*args: Any, **kwargs: Any) -> Tensor:
+            if not kwargs or taken.isdisjoint(kwargs):
+                return function(*args, **kwargs)
+            given = {option: kwargs.pop(option) for option in taken & kwargs.keys()}
+            _check(name, given)
+            out = given.get("out")
+            if out is not None and has_dtype and kwargs.get("dtype") is None:
+                if not isinstance(out, Tensor):
+                    raise TypeError(
+                        f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}"
+                    )
+                kwargs["dtype"] = out.array.dtype
+            if given.get("generator") is None:
+                made = function(*args, **kwargs)
+            else:
+                with drawing_from(name, given["generator"]):
+                    made = function(*args, **kwargs)
+            if given.get("memory_format") is not None:
+                made = _in_format(made, given["memory_format"])
+            return made if out is None else write_out(name, made, out)
+
+        return make
+
+    return with_options
+
+
+PLACE: Final = ("device", "layout", "pin_memory")
+"""The options of functions that make a tensor of a given size."""
+
+
+def _check(name: str, given: dict[str, Any]) -> None:
+    check_device(name, given.get("device"))
+    wanted = given.get("layout")
+    if wanted is not None and wanted != strided:
+        if not isinstance(wanted, Layout):
+            raise TypeError(
+                f"{name}(): argument 'layout' must be gradspec.layout, not {type(wanted).__name__}"
+            )
+        raise RuntimeError(f"{name}: there is no layout {wanted!r}, only gradspec.strided")
+    if given.get("pin_memory"):
+        raise RuntimeError(
+            f"{name}(): Cannot access accelerator device: memory is pinned for one, and there is "
+            "only the CPU"
+        )
+
+
+def _in_format(made: Tensor, memory_format: Any) -> Tensor:
+    """Lay out what was just made, whose history is its own."""
+    if memory_format == preserve_format:
+        return made
+    ordered: Tensor = made.detach().contiguous(memory_format=memory_format)
+    made.array = np.asarray(ordered.array)
+    return made

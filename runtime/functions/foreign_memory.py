@@ -1,0 +1,120 @@
+"""Tensors on memory of others: buffers, DLPack capsules, whatever NumPy makes an array of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.entrance import check_dtype
+from ..core.tensor import Tensor
+from ..core.user_warnings import warn_once
+from .creation import as_tensor, from_numpy, leaf
+from .creation_options import creates
+
+
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of one dimension on the memory of a buffer, `count` elements from a byte on.
+
+    ValueError where the buffer is empty or too short; TypeError for what is no buffer.
+    """
+    wanted = check_dtype(np.dtype(dtype))
+    view = memoryview(buffer)
+    size = view.nbytes
+    if not size or not count:
+        raise ValueError(f"both buffer length ({size}) and count ({count}) must not be 0")
+    if not 0 <= offset < size:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
+            f"({size} bytes) minus 1"
+        )
+    if count < 0 and (size - offset) % wanted.itemsize:
+        raise ValueError(
+            f"buffer length ({size - offset} bytes) after offset ({offset} bytes) must be a "
+            f"multiple of element size ({wanted.itemsize})"
+        )
+    if count > 0 and count * wanted.itemsize > size - offset:
+        raise ValueError(
+            f"requested buffer length ({count} * {wanted.itemsize} bytes) after offset "
+            f"({offset} bytes) must not be greater than actual buffer length ({size} bytes)"
+        )
+    if view.readonly:
+        warn_once(
+            "The given buffer is not writable: in-place ops on the tensor fail. Give a copy, such "
+            "as bytearray(buffer)."
+        )
+    return leaf(np.frombuffer(buffer, wanted, count, offset), requires_grad)
+
+
+@creates("device")
+def asarray(
+    obj: Any, *, dtype: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
+    """`obj` as a tensor: on the same memory if it is a tensor, an array or a buffer.
+
+    `copy=True` makes a copy, `copy=False` raises ValueError where one is needed.
+    """
+    wanted = None if dtype is None else np.dtype(dtype)
+    shared: Tensor | None = None
+    if isinstance(obj, Tensor):
+        shared = obj
+    elif isinstance(obj, np.ndarray):
+        shared = from_numpy(obj)
+    elif hasattr(obj, "__dlpack__"):
+        shared = from_dlpack(obj)
+    elif isinstance(obj, bytes | bytearray | memoryview):
+        shared = frombuffer(obj, dtype=np.float32 if wanted is None else wanted)
+    if shared is None:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        return leaf(as_tensor(obj, dtype=dtype).array, requires_grad)
+    made = shared if wanted is None else shared.to(wanted)
+    if copy is False and made is not shared:
+        raise ValueError(f"can't alias tensor with dtype '{shared.dtype}' into dtype '{wanted}'.")
+    if copy and made is shared:
+        made = shared.clone()
+    if not requires_grad:
+        return made.detach() if made.requires_grad else made
+    if not made.is_leaf:
+        made = made.detach()
+    return made.requires_grad_()
+
+
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """A tensor on the memory of an array of another library, given by the DLPack protocol.
+
+    TypeError for a bare capsule: NumPy reads the protocol from the object that has it.
+    """
+    if not hasattr(ext_tensor, "__dlpack__"):
+        raise TypeError(
+            "from_dlpack() takes an object with __dlpack__, such as an array or a tensor, not "
+            f"{type(ext_tensor).__name__}"
+        )
+    return from_numpy(np.from_dlpack(ext_tensor))
+
+
+def to_dlpack(tensor: Tensor) -> Any:
+    """The DLPack capsule of a tensor's memory; BufferError if gradients flow to it."""
+    return dlpack_of(tensor)
+
+
+def dlpack_of(self: Tensor, *, stream: Any = None, **options: Any) -> Any:
+    """Return the capsule by which another library takes over the memory, by the array API."""
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    return self.array.__dlpack__(stream=stream, **options)
+
+
+class ForeignMemoryMethods:
+    """Methods of `Tensor` by which other libraries take over its memory."""
+
+    __slots__ = ()
+
+    __dlpack__ = dlpack_of
+
+    def __dlpack_device__(self: Any) -> tuple[int, int]:
+        """Return the CPU, by DLPack's numbers."""
+        found: tuple[int, int] = self.array.__dlpack_device__()
+        return found

@@ -1,0 +1,240 @@
+"""Facts about a tensor that are read without computing anything: its device, memory and dtype."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ..core.devices import CPU, device
+from ..core.strides import outermost_first
+from ..core.tensor import Tensor
+from ..inplace.resize import owner_of
+
+
+class layout(str):  # PyTorch's name
+    """The way in which elements are stored; `strided`, the only one, is that of NumPy's arrays."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"gradspec.{self}"
+
+
+strided: Final = layout("strided")
+
+
+class UntypedStorage:
+    """The memory that a tensor lies on, with what else lies on it: bytes, without a dtype."""
+
+    __slots__ = ("_memory",)
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._memory = owner_of(array)
+
+    device = CPU
+
+    def data_ptr(self) -> int:
+        """Return the address of the first byte."""
+        return _address(self._memory)
+
+    def nbytes(self) -> int:
+        """Return the number of bytes."""
+        return self._memory.nbytes
+
+    size = nbytes
+    __len__ = nbytes
+
+    def element_size(self) -> int:
+        """Return 1, the bytes of a byte."""
+        return 1
+
+    def is_shared(self) -> bool:
+        """Return whether other processes share the memory, which none does."""
+        return False
+
+    def tolist(self) -> list[int]:
+        """Return the bytes as numbers."""
+        return list(self._memory.tobytes(order="A"))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, UntypedStorage):
+            return NotImplemented
+        return self.data_ptr() == other.data_ptr() and self.nbytes() == other.nbytes()
+
+    def __hash__(self) -> int:
+        return hash((self.data_ptr(), self.nbytes()))
+
+    def __repr__(self) -> str:
+        return f"gradspec.UntypedStorage of {self.nbytes()} bytes at {self.data_ptr():#x}"
+
+
+def _address(array: np.ndarray[Any, Any]) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Return whether the only element is not zero; RuntimeError for another number of them."""
+    return bool(input)
+
+
+def is_signed(input: Tensor) -> bool:
+    """Return whether the dtype has negative numbers."""
+    return input.array.dtype.kind not in "ub"
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Return whether both have one shape."""
+    return input.array.shape == other.array.shape
+
+
+def is_conj(input: Tensor) -> bool:
+    """Return False: conjugates are computed, never marked as such."""
+    return False
+
+
+def is_neg(input: Tensor) -> bool:
+    """Return False: negatives are computed, never marked as such."""
+    return False
+
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """Return the tensor itself: see `is_conj`."""
+    return input
+
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """Return the tensor itself: see `is_neg`."""
+    return input
+
+
+def is_inference(input: Tensor) -> bool:
+    """Return whether the tensor was made in inference mode."""
+    return input.is_inference()
+
+
+def get_device(input: Tensor) -> int:
+    """Return -1, the number of the CPU among devices."""
+    return -1
+
+
+class PropertyMethods:
+    """Methods and properties of `Tensor` that describe it."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        array: np.ndarray[Any, Any]
+
+    is_nonzero = is_nonzero
+    is_signed = is_signed
+    is_same_size = is_same_size
+    is_conj = is_conj
+    is_neg = is_neg
+    resolve_conj = resolve_conj
+    resolve_neg = resolve_neg
+    get_device = get_device
+
+    @property
+    def device(self) -> device:
+        """The CPU, the one device there is."""
+        return CPU
+
+    @property
+    def layout(self) -> layout:
+        """The one layout there is: `strided`."""
+        return strided
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of an element."""
+        return self.array.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.array.nbytes
+
+    @property
+    def name(self) -> None:
+        """None: tensors have no names."""
+        return
+
+    def element_size(self) -> int:
+        """Return the bytes of an element."""
+        return self.array.itemsize
+
+    def ndimension(self) -> int:
+        """Return the number of dimensions."""
+        return self.array.ndim
+
+    def nelement(self) -> int:
+        """Return the number of elements."""
+        return self.array.size
+
+    def data_ptr(self) -> int:
+        """Return the address of the first element; 0 where there is none."""
+        return _address(self.array) if self.array.size else 0
+
+    def storage_offset(self) -> int:
+        """Return the position of the first element in the memory, counted in elements."""
+        distance = _address(self.array) - _address(owner_of(self.array))
+        return distance // self.array.itemsize
+
+    def untyped_storage(self) -> UntypedStorage:
+        """Return the memory, with what else lies on it."""
+        return UntypedStorage(self.array)
+
+    def is_set_to(self, tensor: Tensor) -> bool:
+        """Return whether both are the same elements of the same memory, in one order."""
+        mine, other = self.array, tensor.array
+        return (
+            UntypedStorage(mine) == UntypedStorage(other)
+            and (_address(mine), mine.shape, mine.strides)
+            == (_address(other), other.shape, other.strides)
+        )  # fmt: skip
+
+    def dim_order(self) -> tuple[int, ...]:
+        """Return the dimensions from the outermost to the innermost in memory."""
+        return tuple(outermost_first([abs(stride) for stride in self.array.strides]))
+
+    def is_pinned(self) -> bool:
+        """Return whether the memory is page-locked for another device, which there is not."""
+        return False
+
+    def is_shared(self) -> bool:
+        """Return whether other processes share the memory, which none does."""
+        return False
+
+    def cpu(self: Any, memory_format: Any = None) -> Tensor:
+        """Return the tensor itself: it is on the CPU."""
+        moved: Tensor = self.to("cpu", memory_format=memory_format)
+        return moved
+
+    def cuda(self, device: Any = None, non_blocking: bool = False) -> Tensor:
+        """Raise RuntimeError: there is no device but the CPU."""
+        raise RuntimeError(
+            "cuda(): there is no device 'cuda', only 'cpu': tensors are NumPy arrays"
+        )
+
+    def pin_memory(self, device: Any = None) -> Tensor:
+        """Raise RuntimeError: memory is pinned for another device, which there is not."""
+        raise RuntimeError("pin_memory(): Cannot access accelerator device: there is only the CPU")
+
+
+_ABSENT: Final = (
+    *("cuda", "ipu", "maia", "meta", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse"),
+    *("sparse_csr", "vulkan", "xla", "xpu"),
+)
+
+
+def _says_no(kind: str) -> property:
+    return property(lambda self: False, doc=f"False: there are no {kind} tensors.")
+
+
+PROPERTIES: Final = {
+    "is_cpu": property(lambda self: True, doc="True: there is no other device."),
+    **{f"is_{kind}": _says_no(kind) for kind in _ABSENT},
+}
+"""Properties that are the same of every tensor."""

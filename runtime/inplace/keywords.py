@@ -1,0 +1,152 @@
+"""Arguments that functions take by name beside those of their ops: `axis`, `keepdims`, `out`.
+
+A generated function finds in a few nanoseconds that none of them is given, and comes here if one
+is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import signature
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from ..core.modes import is_grad_enabled, no_grad
+from ..core.tensor import Tensor
+from ..core.torch_function import flattened, handle_torch_function, has_torch_function
+from ..core.type_promotion import can_cast, type_name
+from ..core.user_warnings import warn
+from ..dispatch.dispatch import bind, call
+from ..dispatch.named_results import Result
+from ..dispatch.overloads import NUMPY_NAMES, public_function, pytorch_names
+from ..dispatch.registry import BY_NAME, OPS, Op
+from .ops import mark_written
+from .resize import resize_array
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def with_further(
+    function: Callable[..., Any],
+    *args: Any,
+    axis: Any = None,
+    keepdims: Any = None,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Call an op with NumPy's names of its arguments, or with `out`.
+
+    TypeError for an argument that is given under both of its names, and where a required one is
+    missing.
+    """
+    given = {"axis": axis, "keepdims": keepdims, "out": out}
+    named = {name: value for name, value in given.items() if value is not None}
+    relevant = flattened((*args, *kwargs.values(), out))
+    if has_torch_function(relevant):
+        return handle_torch_function(public_function(function), relevant, *args, **kwargs, **named)
+    op = OPS[function]
+    values = bind(op, args, kwargs)
+    defaults = signature(function).parameters
+    for name, usual in NUMPY_NAMES.items():
+        if name in named:
+            if values[usual] is not defaults[usual].default:
+                raise TypeError(f"{_name(op)}() got multiple values for argument '{usual}'")
+            values[usual] = named[name]
+    for param in op.params:
+        if param.required and values[param.name] is None:
+            raise TypeError(
+                f'{_name(op)}() missing 1 required positional arguments: "{param.name}"'
+            )
+    result = call(op, values)
+    return result if out is None else write_out(_name(op), result, out)
+
+
+def _name(op: Op) -> str:
+    return op.name.partition(".")[0]
+
+
+def write_out(name: str, result: Any, out: Any) -> Any:
+    """Write the result of `name` to `out`, which is resized to fit, and return it.
+
+    For several results both are tuples. Raises RuntimeError where a gradient is asked for, and for
+    a dtype that cannot hold the result; TypeError if `out` is no tensor.
+    """
+    if isinstance(result, tuple):
+        if not isinstance(out, Sequence) or len(out) != len(result):
+            raise TypeError(
+                f"{name}(): argument 'out' must be tuple of {len(result)} Tensors, "
+                f"not {type(out).__name__}"
+            )
+        written = [write_out(name, *pair) for pair in zip(result, out, strict=True)]
+        return type(result)(*written) if isinstance(result, Result) else tuple(written)
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+    if is_grad_enabled() and (result.requires_grad or out.requires_grad):
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+    _check_dtype(name, result.array.dtype, out.array.dtype)
+    if out.array.shape != result.array.shape:
+        _resize(out, result.array.shape)
+    with no_grad():
+        out.copy_(result)
+    return out
+
+
+def _check_dtype(name: str, found: np.dtype[Any], wanted: np.dtype[Any]) -> None:
+    if found == wanted:
+        return
+    if not _casts(name):
+        raise RuntimeError(
+            f"{name}(): Expected out tensor to have dtype {found}, but got {wanted} instead: give "
+            "such a tensor, or the argument dtype where the function has it"
+        )
+    if not can_cast(found, wanted):
+        raise RuntimeError(
+            f"result type {type_name(found)} can't be cast to the desired output type "
+            f"{type_name(wanted)}"
+        )
+
+
+def _casts(name: str) -> bool:
+    """Return whether a function writes to tensors of other dtypes, as elementwise ones do that
+    bring their arguments to one dtype."""
+    if name in _CASTING or name in _EXACT:
+        return name in _CASTING
+    overloads = [op for op in BY_NAME.values() if _name(op) == name]
+    return any(op.int_to_float or len(op.promotes) > 1 for op in overloads)
+
+
+_CASTING: Final = frozenset(
+    ["cat", "concat", "concatenate", "lerp", "logical_not", "outer", "stack", "std", "var"]
+)
+_EXACT: Final = frozenset(["where"])
+"""Functions that cast, or do not, against the rule."""
+
+
+def _resize(out: Tensor, shape: tuple[int, ...]) -> None:
+    if out.array.size:
+        warn(
+            "An output with one or more elements was resized since it had shape "
+            f"{list(out.array.shape)}, which does not match the required output shape "
+            f"{list(shape)}. Give a tensor of that shape, or one without elements, which may be "
+            "resized: out.resize_(0)."
+        )
+    out.array = resize_array(out.array, shape)
+    mark_written(out)
+
+
+def accepts_numpy_names(function: _Function) -> _Function:
+    """Let a function that is no op of the table take `axis` and `keepdims`, too."""
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and not NUMPY_NAMES.keys().isdisjoint(kwargs):
+            kwargs = pytorch_names(function.__name__, kwargs)
+        return function(*args, **kwargs)
+
+    answer: Any = call
+    return answer

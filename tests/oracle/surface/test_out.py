@@ -1,0 +1,176 @@
+"""`out=`, `axis=` and `keepdims=` as PyTorch takes them: values, dtypes, shapes, errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import gradspec as gs
+
+pytestmark = pytest.mark.oracle
+
+VALUES = np.arange(1.0, 7.0, dtype=np.float32).reshape(2, 3) / 7
+
+CALLS: dict[str, Any] = {
+    "sin": lambda t, x, **kw: t.sin(x, **kw),
+    "abs": lambda t, x, **kw: t.abs(x, **kw),
+    "add": lambda t, x, **kw: t.add(x, x, alpha=2, **kw),
+    "mul by a number": lambda t, x, **kw: t.mul(x, 3, **kw),
+    "pow": lambda t, x, **kw: t.pow(x, 2, **kw),
+    "gt": lambda t, x, **kw: t.gt(x, 0.5, **kw),
+    "mm": lambda t, x, **kw: t.mm(x, x.t(), **kw),
+    "matmul": lambda t, x, **kw: t.matmul(x, x.t(), **kw),
+    "sum": lambda t, x, **kw: t.sum(x, 1, **kw),
+    "mean": lambda t, x, **kw: t.mean(x, 0, **kw),
+    "amax": lambda t, x, **kw: t.amax(x, 1, True, **kw),
+    "argmax": lambda t, x, **kw: t.argmax(x, 1, **kw),
+    "cumsum": lambda t, x, **kw: t.cumsum(x, 1, **kw),
+    "softmax": lambda t, x, **kw: t.softmax(x, 1, **kw),
+    "logsumexp": lambda t, x, **kw: t.logsumexp(x, 1, **kw),
+    "cat": lambda t, x, **kw: t.cat([x, x], 1, **kw),
+    "stack": lambda t, x, **kw: t.stack([x, x], **kw),
+    "where": lambda t, x, **kw: t.where(x > 0.5, x, -x, **kw),
+    "var": lambda t, x, **kw: t.var(x, 1, **kw),
+    "outer": lambda t, x, **kw: t.outer(x[0], x[1], **kw),
+    "tril": lambda t, x, **kw: t.tril(x, **kw),
+    "gather": lambda t, x, **kw: t.gather(x, 1, x[:, :1].long(), **kw),
+    "zeros": lambda t, x, **kw: t.zeros(2, 2, **kw),
+    "arange": lambda t, x, **kw: t.arange(5, **kw),
+    "linspace": lambda t, x, **kw: t.linspace(0, 1, 5, **kw),
+}
+SAYS_DTYPE = {
+    *((name, dtype) for name in ("sum", "cumsum") for dtype in ("float64", "float16", "int64")),
+    *((name, "complex64") for name in ("sum", "cumsum", "mean")),
+    *(("mean", dtype) for dtype in ("float64", "float16")),
+    ("sum", "bool"),
+}
+"""PyTorch computes these in the dtype of `out`; here that is asked for by `dtype=`."""
+
+WRITES = {("var", "complex64"), ("arange", "complex64"), ("arange", "bool"), ("linspace", "bool")}
+"""What PyTorch has no kernel for."""
+
+
+def result(name: str, library: Any, size: tuple[int, ...], dtype: str, x: Any) -> Any:
+    out = library.zeros(size, dtype=getattr(library, dtype))
+    try:
+        answer = CALLS[name](library, x, out=out)
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        return type(error)
+    assert answer is out
+    return out
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "complex64", "bool"])
+@pytest.mark.parametrize("name", CALLS)
+def test_the_result_is_written_to_out(name: str, dtype: str) -> None:
+    ours = result(name, gs, (0,), dtype, gs.tensor(VALUES))
+    theirs = result(name, torch, (0,), dtype, torch.tensor(VALUES))
+    if (name, dtype) in SAYS_DTYPE:
+        assert ours is RuntimeError
+    elif (name, dtype) in WRITES:
+        assert theirs is NotImplementedError
+    elif isinstance(theirs, type):
+        assert isinstance(ours, type), f"PyTorch raises {theirs}"
+    else:
+        assert not isinstance(ours, type), f"{ours} is raised"
+        assert ours.numpy().dtype == theirs.numpy().dtype
+        rtol = 1e-3 if dtype == "float16" else 1e-6
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=rtol)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_out_with_elements_of_another_shape_is_resized_with_a_warning(name: str) -> None:
+    wanted = CALLS[name](gs, gs.tensor(VALUES))
+    out = gs.zeros(7, 7, dtype=wanted.dtype)
+    with pytest.warns(UserWarning, match="was resized"):
+        answer = CALLS[name](gs, gs.tensor(VALUES), out=out)
+    assert answer is out
+    assert out.shape == wanted.shape
+    assert gs.equal(out, wanted)
+    kept = out.data_ptr()
+    CALLS[name](gs, gs.tensor(VALUES), out=out)
+    assert out.data_ptr() == kept
+
+
+def test_several_results_are_written_to_a_tuple() -> None:
+    x, y = gs.tensor(VALUES), torch.tensor(VALUES)
+    ours = gs.sort(x, 1, True, out=(gs.empty(0), gs.empty(0, dtype=gs.int64)))
+    theirs = torch.sort(y, 1, True, out=(torch.empty(0), torch.empty(0, dtype=torch.int64)))
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+    with pytest.raises(TypeError, match="tuple of 2 Tensors"):
+        gs.sort(x, 1, out=gs.empty(0))
+
+
+@pytest.mark.parametrize("library", [gs, torch])
+def test_no_gradient_flows_through_out(library: Any) -> None:
+    x = library.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        library.sin(x, out=library.empty(2))
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        library.sin(library.ones(2), out=x)
+    with library.no_grad():
+        assert not library.sin(x, out=library.empty(2)).requires_grad
+    with pytest.raises(TypeError, match="must be Tensor"):
+        library.sin(library.ones(2), out=3)
+
+
+def test_a_write_is_counted() -> None:
+    out = gs.ones(2)
+    y = gs.ones(2, requires_grad=True) * out
+    gs.sin(gs.ones(2), out=out)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+AXES: dict[str, Any] = {
+    "sum": lambda t, x, d, k: t.sum(x, **d, **k),
+    "x.sum": lambda t, x, d, k: x.sum(**d, **k),
+    "mean": lambda t, x, d, k: t.mean(x, **d, **k),
+    "amax": lambda t, x, d, k: t.amax(x, **d, **k),
+    "x.argmax": lambda t, x, d, k: x.argmax(**d, **k),
+    "max": lambda t, x, d, k: t.max(x, **d, **k).values,
+    "std": lambda t, x, d, k: t.std(x, **d, **k),
+    "x.all": lambda t, x, d, k: (x > 0).all(**d, **k),
+    "logsumexp": lambda t, x, d, k: t.logsumexp(x, **d, **k),
+    "prod": lambda t, x, d, k: t.prod(x, **d, **k),
+    "softmax": lambda t, x, d, k: t.softmax(x, **d),
+    "x.cumsum": lambda t, x, d, k: x.cumsum(**d),
+    "unsqueeze": lambda t, x, d, k: t.unsqueeze(x, **d),
+    "cat": lambda t, x, d, k: t.cat([x, x], **d),
+    "stack": lambda t, x, d, k: t.stack([x, x], **d),
+    "unbind": lambda t, x, d, k: t.unbind(x, **d)[0],
+    "x.sort": lambda t, x, d, k: x.sort(**d).values,
+    "topk": lambda t, x, d, k: t.topk(x, 2, **d).values,
+    "chunk": lambda t, x, d, k: t.chunk(x, 2, **d)[0],
+    "x.squeeze": lambda t, x, d, k: x[None].squeeze(axis=0) if "axis" in d else x[None].squeeze(0),
+}
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_numpys_names_of_arguments(name: str) -> None:
+    x, y = gs.tensor(VALUES), torch.tensor(VALUES)
+    ours = AXES[name](gs, x, {"axis": 1}, {"keepdims": True})
+    theirs = AXES[name](torch, y, {"axis": 1}, {"keepdims": True})
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t, x: t.cumsum(x),
+        lambda t, x: t.cumsum(x, 0, axis=1),
+        lambda t, x: t.sum(x, dim=0, axis=1),
+        lambda t, x: t.sum(x, 0, axis=1),
+        lambda t, x: t.amax(x, 0, axis=1),
+        lambda t, x: t.sin(x, axis=1),
+        lambda t, x: t.relu(x, out=x),
+    ],
+)
+@pytest.mark.parametrize("library", [gs, torch])
+def test_what_is_no_argument_is_refused(library: Any, call: Any) -> None:
+    with pytest.raises(TypeError):
+        call(library, library.ones(2, 2))
