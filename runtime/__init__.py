@@ -117,6 +117,11 @@ from .functions.splitting import meshgrid as meshgrid
 from .functions.splitting import repeat_interleave as repeat_interleave
 from .functions.splitting import take_along_dim as take_along_dim
 from .functions.splitting import vsplit as vsplit
+from .functions.strided import as_strided as as_strided
+from .functions.strided import as_strided_ as as_strided_
+from .functions.strided import as_strided_copy as as_strided_copy
+from .functions.strided import as_strided_scatter as as_strided_scatter
+from .functions.strided import unsafe_chunk as unsafe_chunk
 from .functions.unique import unique as unique
 from .functions.unique import unique_consecutive as unique_consecutive
 from .generated import FUNCTIONS as _OPS

@@ -18,6 +18,7 @@ from .functions.new_tensors import NewTensorMethods
 from .functions.numpy_protocol import ValueMethods
 from .functions.predicates import PredicateMethods
 from .functions.splitting import SplittingMethods
+from .functions.strided import StridedMethods
 from .functions.unique import UniqueMethods
 from .generated import METHODS
 from .graph.leaf_gradients import AccumulationMethods
@@ -48,6 +49,7 @@ class TensorMethods(
     PredicateMethods,
     RequiresGradMethods,
     SplittingMethods,
+    StridedMethods,
     UniqueMethods,
     ValueMethods,
     ViewInPlaceMethods,

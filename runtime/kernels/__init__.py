@@ -98,8 +98,9 @@ _NAMES = {
         "block_diag block_diag_backward channel_shuffle channel_unshuffle pixel_shuffle "
         "pixel_unshuffle repeat_index rot90"
     ),
+    "shape.strided": "as_strided as_strided_backward strided_scatter strided_spread",
     "shape.views": (
-        "alias cat cat_backward expand flip permute permute_backward squeeze stack "
+        "alias cat cat_backward copied expand flip permute permute_backward squeeze stack "
         "stack_backward sum_to_size t to_copy transpose tril triu unbind unsqueeze view"
     ),
 }
