@@ -150,17 +150,58 @@ if _TYPE_CHECKING:
     from . import viz as viz
     from .functions.einsum import einsum as einsum
     from .functions.einsum import tensordot as tensordot
+    from .functions.old_linalg import eig as eig
+    from .functions.old_linalg import frobenius_norm as frobenius_norm
+    from .functions.old_linalg import lstsq as lstsq
+    from .functions.old_linalg import lu as lu
+    from .functions.old_linalg import lu_unpack as lu_unpack
+    from .functions.old_linalg import matrix_rank as matrix_rank
+    from .functions.old_linalg import norm_except_dim as norm_except_dim
+    from .functions.old_linalg import nuclear_norm as nuclear_norm
+    from .functions.old_linalg import qr as qr
+    from .functions.old_linalg import solve as solve
+    from .functions.old_linalg import symeig as symeig
+    from .functions.old_linalg import triangular_solve as triangular_solve
+    from .functions.reflectors import geqrf as geqrf
+    from .functions.reflectors import orgqr as orgqr
+    from .functions.reflectors import ormqr as ormqr
+    from .functions.low_rank import pca_lowrank as pca_lowrank
+    from .functions.low_rank import svd_lowrank as svd_lowrank
     from .functions.printing import set_printoptions as set_printoptions
+    from .functions.short_time_fourier import istft as istft
+    from .functions.short_time_fourier import stft as stft
+    from .nn.bilinear import _trilinear as _trilinear
+    from .nn.bilinear import bilinear as bilinear
     from .generated import *  # noqa: F403
     from .nn.composed import native_batch_norm as native_batch_norm
     from .nn.composed import native_dropout as native_dropout
     from .nn.composed import native_layer_norm as native_layer_norm
+    from .nn.native_functions import _weight_norm as _weight_norm
+    from .nn.native_functions import _weight_norm_interface as _weight_norm_interface
+    from .nn.native_functions import conv_tbc as conv_tbc
+    from .nn.native_functions import embedding_renorm_ as embedding_renorm_
+    from .nn.native_functions import native_channel_shuffle as native_channel_shuffle
+    from .nn.native_functions import native_group_norm as native_group_norm
+    from .nn.recurrent.functions import gru as gru
+    from .nn.recurrent.functions import lstm as lstm
+    from .nn.recurrent.functions import rnn_relu as rnn_relu
+    from .nn.recurrent.functions import rnn_tanh as rnn_tanh
     from .nn.normalization_functions import rms_norm as rms_norm
     from .version import __version__ as __version__
 
 _install_methods()
 _name_missing_methods(Tensor)
 _copyreg.pickle(Tensor, _leaf_parts)
+
+_OLD_LINALG = (
+    *("eig", "frobenius_norm", "lstsq", "lu", "lu_unpack", "matrix_rank", "norm_except_dim"),
+    *("nuclear_norm", "qr", "solve", "symeig", "triangular_solve"),
+)
+
+_NATIVE = (
+    *("_weight_norm", "_weight_norm_interface", "conv_tbc", "embedding_renorm_"),
+    *("native_channel_shuffle", "native_group_norm"),
+)
 
 # Not every program trains, prints or draws: that is imported when it is first asked for.
 _LAZY = {
@@ -169,6 +210,13 @@ _LAZY = {
     "viz": (".viz", ""),
     "vmap": (".func", "vmap"),
     **{name: (".functions.einsum", name) for name in ("einsum", "tensordot")},
+    **{name: (".functions.old_linalg", name) for name in _OLD_LINALG},
+    **{name: (".functions.reflectors", name) for name in ("geqrf", "orgqr", "ormqr")},
+    **{name: (".functions.low_rank", name) for name in ("pca_lowrank", "svd_lowrank")},
+    **{name: (".functions.short_time_fourier", name) for name in ("istft", "stft")},
+    **{name: (".nn.recurrent.functions", name) for name in ("gru", "lstm", "rnn_relu", "rnn_tanh")},
+    **{name: (".nn.native_functions", name) for name in _NATIVE},
+    **{name: (".nn.bilinear", name) for name in ("_trilinear", "bilinear")},
     "native_batch_norm": (".nn.composed", "native_batch_norm"),
     "native_dropout": (".nn.composed", "native_dropout"),
     "native_layer_norm": (".nn.composed", "native_layer_norm"),

@@ -16,7 +16,9 @@ from .functions.indexing import IndexingMethods
 from .functions.methods import install, lazy_methods
 from .functions.new_tensors import NewTensorMethods
 from .functions.numpy_protocol import ValueMethods
+from .functions.old_linalg import OldLinalgMethods
 from .functions.predicates import PredicateMethods
+from .functions.short_time_fourier import ShortTimeMethods
 from .functions.splitting import SplittingMethods
 from .functions.strided import StridedMethods
 from .functions.unique import UniqueMethods
@@ -44,10 +46,12 @@ class TensorMethods(
     DifferenceMethods,
     IndexingMethods,
     NewTensorMethods,
+    OldLinalgMethods,
     OverrideMethods,
     OverwriteMethods,
     PredicateMethods,
     RequiresGradMethods,
+    ShortTimeMethods,
     SplittingMethods,
     StridedMethods,
     UniqueMethods,

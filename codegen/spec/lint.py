@@ -27,7 +27,9 @@ def lint(
 ) -> None:
     """Check all entries of a run; `unreadable` are the ops whose signatures are broken."""
     others = () if base is None else base.ops
-    functions = Functions((*others, *with_copies(entry.op for entry in entries)), unreadable, kernels)
+    functions = Functions(
+        (*others, *with_copies(entry.op for entry in entries)), unreadable, kernels
+    )
     for entry in entries:
         check_rules(entry, report)
         check_metadata(entry, report)

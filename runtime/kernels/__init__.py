@@ -40,8 +40,8 @@ _NAMES = {
         "slice_scatter slice_view unfold unfold_backward"
     ),
     "linalg.decompositions": (
-        "cholesky cholesky_ex cofactor_slope cofactors computed_q det eigh inv_ex lu "
-        "lu_factor_ex lu_solve pinv qr quotient row_order slogdet solve_ex solve_triangular svd "
+        "cholesky cholesky_ex cholesky_inverse cholesky_solve cofactor_slope cofactors "
+        "computed_q det eigh inv_ex lu lu_factor_ex lu_solve pinv qr quotient row_order slogdet solve_ex solve_triangular svd "
         "unit_lower"
     ),
     "linalg.distances": "cdist pdist row_pairs",

@@ -1,7 +1,7 @@
 """Neural networks: parameters, modules, and the functions they are made of."""
 
 from ..core.missing import explaining as _explaining
-from . import functional, init
+from . import functional, init, utils
 from .activations import (
     CELU,
     ELU,
@@ -30,8 +30,11 @@ from .activations import (
     Tanhshrink,
     Threshold,
 )
+from .bags import EmbeddingBag
+from .bilinear import Bilinear
 from .cells import GRUCell, LSTMCell, RNNCell
 from .dropouts import AlphaDropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
+from .fractional_pools import FractionalMaxPool2d, FractionalMaxPool3d
 from .layers import (
     BatchNorm1d,
     BatchNorm2d,
@@ -73,6 +76,7 @@ from .modules import (
     NLLLoss,
     Sequential,
 )
+from .multihead.modules import MultiheadAttention
 from .normalizations import (
     GroupNorm,
     InstanceNorm1d,
@@ -119,6 +123,7 @@ from .pools import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
+from .recurrent.modules import GRU, LSTM, RNN, RNNBase
 from .resampling import (
     ChannelShuffle,
     Fold,
@@ -256,6 +261,16 @@ __all__ = [
     "ZeroPad3d",
     "functional",
     "init",
+    "EmbeddingBag",
+    "Bilinear",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+    "MultiheadAttention",
+    "GRU",
+    "LSTM",
+    "RNN",
+    "RNNBase",
+    "utils",
 ]
 
 __getattr__ = _explaining(__name__)
