@@ -150,6 +150,8 @@ if _TYPE_CHECKING:
     from . import viz as viz
     from .functions.einsum import einsum as einsum
     from .functions.einsum import tensordot as tensordot
+    from .functions.low_rank import pca_lowrank as pca_lowrank
+    from .functions.low_rank import svd_lowrank as svd_lowrank
     from .functions.old_linalg import eig as eig
     from .functions.old_linalg import frobenius_norm as frobenius_norm
     from .functions.old_linalg import lstsq as lstsq
@@ -162,17 +164,15 @@ if _TYPE_CHECKING:
     from .functions.old_linalg import solve as solve
     from .functions.old_linalg import symeig as symeig
     from .functions.old_linalg import triangular_solve as triangular_solve
+    from .functions.printing import set_printoptions as set_printoptions
     from .functions.reflectors import geqrf as geqrf
     from .functions.reflectors import orgqr as orgqr
     from .functions.reflectors import ormqr as ormqr
-    from .functions.low_rank import pca_lowrank as pca_lowrank
-    from .functions.low_rank import svd_lowrank as svd_lowrank
-    from .functions.printing import set_printoptions as set_printoptions
     from .functions.short_time_fourier import istft as istft
     from .functions.short_time_fourier import stft as stft
+    from .generated import *  # noqa: F403
     from .nn.bilinear import _trilinear as _trilinear
     from .nn.bilinear import bilinear as bilinear
-    from .generated import *  # noqa: F403
     from .nn.composed import native_batch_norm as native_batch_norm
     from .nn.composed import native_dropout as native_dropout
     from .nn.composed import native_layer_norm as native_layer_norm
@@ -182,11 +182,11 @@ if _TYPE_CHECKING:
     from .nn.native_functions import embedding_renorm_ as embedding_renorm_
     from .nn.native_functions import native_channel_shuffle as native_channel_shuffle
     from .nn.native_functions import native_group_norm as native_group_norm
+    from .nn.normalization_functions import rms_norm as rms_norm
     from .nn.recurrent.functions import gru as gru
     from .nn.recurrent.functions import lstm as lstm
     from .nn.recurrent.functions import rnn_relu as rnn_relu
     from .nn.recurrent.functions import rnn_tanh as rnn_tanh
-    from .nn.normalization_functions import rms_norm as rms_norm
     from .version import __version__ as __version__
 
 _install_methods()

@@ -100,8 +100,8 @@ def nuclear_norm(
     input: Tensor, dim: Sequence[int] | bool | None = None, keepdim: bool = False
 ) -> Tensor:
     """Return the sum of the singular values of a matrix, or of those along two dimensions."""
-    if isinstance(dim, bool):
-        dim, keepdim = None, dim
+    if isinstance(dim, bool):  # the overload without `dim`
+        return matrix_norm(input, "nuc", (-2, -1), dim)
     return matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
 
 

@@ -124,10 +124,7 @@ def istft(
     squares = (weights * weights).expand(1, frames.shape[1], n_fft)
     envelope = _added(squares, total, hop)
     start = n_fft // 2 if center else 0
-    if length is not None:
-        end = start + length
-    else:
-        end = total - n_fft // 2 if center else total
+    end = total - start if length is None else start + length
     signal, envelope = signal[:, start:end], envelope[:, start:end]
     smallest = np.abs(envelope.detach().numpy()).min(initial=math.inf)
     if smallest <= 1e-11:
@@ -162,7 +159,8 @@ def _centred(window: Tensor | None, width: int, n_fft: int, like: Tensor) -> Ten
 def _check_signal(input: Tensor, n_fft: int, hop: int, width: int, window: Tensor | None) -> None:
     if input.array.dtype.kind not in "fc":
         raise RuntimeError(
-            f"stft(input {list(input.shape)}): expected a tensor of floating point or complex values"
+            f"stft(input {list(input.shape)}): expected a tensor of floating point or complex "
+            "values"
         )
     if input.ndim not in (1, 2):
         raise RuntimeError(f"stft(input {list(input.shape)}): expected a 1D or 2D tensor")

@@ -41,8 +41,8 @@ _NAMES = {
     ),
     "linalg.decompositions": (
         "cholesky cholesky_ex cholesky_inverse cholesky_solve cofactor_slope cofactors "
-        "computed_q det eigh inv_ex lu lu_factor_ex lu_solve pinv qr quotient row_order slogdet solve_ex solve_triangular svd "
-        "unit_lower"
+        "computed_q det eigh inv_ex lu lu_factor_ex lu_solve pinv qr quotient row_order slogdet "
+        "solve_ex solve_triangular svd unit_lower"
     ),
     "linalg.distances": "cdist pdist row_pairs",
     "linalg.fourier": "fft_c2c fft_c2r fft_r2c lengthened",

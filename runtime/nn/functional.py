@@ -74,12 +74,12 @@ from .softmax import gumbel_softmax as gumbel_softmax
 from .softmax import log_softmax as log_softmax
 from .softmax import softmax as softmax
 from .softmax import softmin as softmin
-from .window_functions import adaptive_max_pool1d_with_indices as adaptive_max_pool1d_with_indices
-from .window_functions import adaptive_max_pool2d_with_indices as adaptive_max_pool2d_with_indices
-from .window_functions import adaptive_max_pool3d_with_indices as adaptive_max_pool3d_with_indices
 from .window_functions import adaptive_max_pool1d as adaptive_max_pool1d
+from .window_functions import adaptive_max_pool1d_with_indices as adaptive_max_pool1d_with_indices
 from .window_functions import adaptive_max_pool2d as adaptive_max_pool2d
+from .window_functions import adaptive_max_pool2d_with_indices as adaptive_max_pool2d_with_indices
 from .window_functions import adaptive_max_pool3d as adaptive_max_pool3d
+from .window_functions import adaptive_max_pool3d_with_indices as adaptive_max_pool3d_with_indices
 from .window_functions import fold as fold
 from .window_functions import lp_pool1d as lp_pool1d
 from .window_functions import lp_pool2d as lp_pool2d

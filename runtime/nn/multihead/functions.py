@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -219,8 +218,8 @@ def _attended(
     is_causal: bool,
     num_heads: int,
 ) -> Tensor:
-    parts: list[Any] = [each.reshape(-1, num_heads, *each.shape[1:]) for each in (q, k, v)]
+    q, k, v = (each.reshape(-1, num_heads, *each.shape[1:]) for each in (q, k, v))
     if mask is not None and mask.shape[0] > 1:
         mask = mask.reshape(-1, num_heads, *mask.shape[1:])
-    found = scaled_dot_product_attention(*parts, mask, chance, is_causal)
+    found = scaled_dot_product_attention(q, k, v, mask, chance, is_causal)
     return found.reshape(-1, *found.shape[2:])

@@ -6,10 +6,10 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from .. import init
-from ..modules import Linear
 from ..module import Module
-from .functions import additive_mask, multi_head_attention_forward
+from ..modules import Linear
 from ..parameter import empty_parameter
+from .functions import additive_mask, multi_head_attention_forward
 
 
 class MultiheadAttention(Module):

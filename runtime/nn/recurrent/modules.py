@@ -13,8 +13,8 @@ from ...core.user_warnings import warn_once
 from .. import init
 from ..module import Module
 from ..parameter import empty_parameter
-from .functions import gru, lstm, rnn_relu, rnn_tanh
 from ..utils.rnn import PackedSequence
+from .functions import gru, lstm, rnn_relu, rnn_tanh
 
 _GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 
@@ -46,7 +46,10 @@ class RNNBase(Module):
         for layer in range(num_layers):
             for suffix in ("", "_reverse")[:directions]:
                 width = input_size if layer == 0 else shown * directions
-                shapes = {"weight_ih": (rows, width), "weight_hh": (rows, shown)}
+                shapes: dict[str, tuple[int, ...]] = {
+                    "weight_ih": (rows, width),
+                    "weight_hh": (rows, shown),
+                }
                 if bias:
                     shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}
                 if proj_size:
