@@ -34,16 +34,15 @@ def with_copies(ops: Iterable[OpSpec]) -> Iterator[OpSpec]:
 def _copy(op: OpSpec, node: str) -> OpSpec:
     """The entry of the copy: the same definition, by a kernel that copies what the view shows."""
     assert op.forward is not None
-    of_kernel = op.kernel is None and "kernels." in op.forward.text
     implementation = op.kernel or op.forward
-    copied = _copied(implementation)
+    is_defined = op.kernel is not None or "kernels." not in op.forward.text
     return dataclasses.replace(
         op,
         signature=_unaliased(op.signature),
         doc=op.copy_doc,
         copy_doc="",
-        forward=copied if of_kernel else op.forward,
-        kernel=None if of_kernel else copied,
+        forward=op.forward if is_defined else _view(op),
+        kernel=_copied(implementation),
         variants=("function",),
         aliases=(),
         operators=(),
@@ -51,6 +50,15 @@ def _copy(op: OpSpec, node: str) -> OpSpec:
         layout=(),
         node=node,
     )
+
+
+def _view(op: OpSpec) -> Formula:
+    """The call of the view itself, as the definition of its copy."""
+    assert op.forward is not None
+    params = op.signature.params
+    given = ", ".join(f"{p.name}={p.name}" if p.keyword_only else p.name for p in params)
+    text = f"{op.signature.name}({given})"
+    return Formula(text, parse(text), (op.forward.spans[0],) * (len(text) + 1))
 
 
 def _copied(formula: Formula) -> Formula:

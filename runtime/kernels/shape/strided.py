@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided as strided_view
 
 from ..elementwise.checks import Array
@@ -28,8 +29,27 @@ def as_strided(
         return strided_spread(self, size, stride, offset, layout)
     if 0 in size:
         return self.reshape(-1)[:0].reshape(size)
+    _check_memory(self, size, stride, offset)
     start = strided_view(self, (2,), (offset * item,), subok=True)[1:]
     return strided_view(start, size, [step * item for step in stride], subok=True)
+
+
+def _check_memory(self: Array, size: Sequence[int], stride: Sequence[int], offset: int) -> None:
+    """Raise RuntimeError for elements outside of the memory that the array is a part of."""
+    owner: Any = self
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    lowest, end = byte_bounds(owner)
+    reach = [(length - 1) * step for length, step in zip(size, stride, strict=True)]
+    item = self.dtype.itemsize
+    first = self.__array_interface__["data"][0] + offset * item
+    low = first + sum(step for step in reach if step < 0) * item
+    high = first + (sum(step for step in reach if step > 0) + 1) * item
+    if low < lowest or high > end:
+        raise RuntimeError(
+            f"as_strided: sizes {list(size)}, strides {list(stride)} and offset {offset} are out "
+            f"of bounds for a storage of {end - lowest} bytes"
+        )
 
 
 def strided_spread(

@@ -22,9 +22,6 @@ ONLY_HERE = {
     "mm-2": "PyTorch's product has no strides",
     "detach_copy-0": "a node that refuses in PyTorch",
     **dict.fromkeys(
-        ("view_as_complex_copy-0", "view_as_complex_copy-1"), "has no derivative in PyTorch"
-    ),
-    **dict.fromkeys(
         ("slice_inverse-0", "slice_inverse-1"),
         "PyTorch reads the memory around `self`, which must be a slice of `src`",
     ),

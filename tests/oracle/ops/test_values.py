@@ -25,10 +25,7 @@ NOT_IN_TORCH = {
     "svd-1": "gradients of the vectors that make its factors square",
     "linalg_qr-4": "gradients of the vectors that make its factor square",
     "embedding_dense_backward-1": "its second derivative forgets scale_grad_by_freq in PyTorch",
-    **dict.fromkeys(
-        ("view_as_complex_copy-0", "view_as_complex_copy-1", "detach_copy-0"),
-        "has no derivative in PyTorch",
-    ),
+    "detach_copy-0": "a node that refuses in PyTorch",
     **dict.fromkeys(
         ("slice_inverse-0", "slice_inverse-1"),
         "PyTorch reads the memory around `self`, which must be a slice of `src`",
