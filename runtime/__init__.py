@@ -122,6 +122,11 @@ from .functions.splitting import meshgrid as meshgrid
 from .functions.splitting import repeat_interleave as repeat_interleave
 from .functions.splitting import take_along_dim as take_along_dim
 from .functions.splitting import vsplit as vsplit
+from .functions.strided import as_strided as as_strided
+from .functions.strided import as_strided_ as as_strided_
+from .functions.strided import as_strided_copy as as_strided_copy
+from .functions.strided import as_strided_scatter as as_strided_scatter
+from .functions.strided import unsafe_chunk as unsafe_chunk
 from .functions.unique import unique as unique
 from .functions.unique import unique_consecutive as unique_consecutive
 from .generated import FUNCTIONS as _OPS
@@ -190,6 +195,20 @@ if _TYPE_CHECKING:
     from .functions.legacy import LongTensor as LongTensor
     from .functions.legacy import ShortTensor as ShortTensor
     from .functions.legacy import set_default_tensor_type as set_default_tensor_type
+    from .functions.low_rank import pca_lowrank as pca_lowrank
+    from .functions.low_rank import svd_lowrank as svd_lowrank
+    from .functions.old_linalg import eig as eig
+    from .functions.old_linalg import frobenius_norm as frobenius_norm
+    from .functions.old_linalg import lstsq as lstsq
+    from .functions.old_linalg import lu as lu
+    from .functions.old_linalg import lu_unpack as lu_unpack
+    from .functions.old_linalg import matrix_rank as matrix_rank
+    from .functions.old_linalg import norm_except_dim as norm_except_dim
+    from .functions.old_linalg import nuclear_norm as nuclear_norm
+    from .functions.old_linalg import qr as qr
+    from .functions.old_linalg import solve as solve
+    from .functions.old_linalg import symeig as symeig
+    from .functions.old_linalg import triangular_solve as triangular_solve
     from .functions.printing import set_printoptions as set_printoptions
     from .functions.promotion import can_cast as can_cast
     from .functions.promotion import promote_types as promote_types
@@ -203,20 +222,35 @@ if _TYPE_CHECKING:
     from .functions.properties import is_same_size as is_same_size
     from .functions.properties import is_signed as is_signed
     from .functions.properties import layout as layout
-    from .functions.properties import resolve_conj as resolve_conj
-    from .functions.properties import resolve_neg as resolve_neg
     from .functions.properties import strided as strided
+    from .functions.reflectors import geqrf as geqrf
+    from .functions.reflectors import orgqr as orgqr
+    from .functions.reflectors import ormqr as ormqr
+    from .functions.short_time_fourier import istft as istft
+    from .functions.short_time_fourier import stft as stft
     from .functions.windows import bartlett_window as bartlett_window
     from .functions.windows import blackman_window as blackman_window
     from .functions.windows import hamming_window as hamming_window
     from .functions.windows import hann_window as hann_window
     from .functions.windows import kaiser_window as kaiser_window
     from .generated import *  # noqa: F403
+    from .nn.bilinear import _trilinear as _trilinear
+    from .nn.bilinear import bilinear as bilinear
     from .nn.composed import native_batch_norm as native_batch_norm
     from .nn.composed import native_dropout as native_dropout
     from .nn.composed import native_layer_norm as native_layer_norm
     from .nn.functional import max_pool1d_with_indices as max_pool1d_with_indices
+    from .nn.native_functions import _weight_norm as _weight_norm
+    from .nn.native_functions import _weight_norm_interface as _weight_norm_interface
+    from .nn.native_functions import conv_tbc as conv_tbc
+    from .nn.native_functions import embedding_renorm_ as embedding_renorm_
+    from .nn.native_functions import native_channel_shuffle as native_channel_shuffle
+    from .nn.native_functions import native_group_norm as native_group_norm
     from .nn.normalization_functions import rms_norm as rms_norm
+    from .nn.recurrent.functions import gru as gru
+    from .nn.recurrent.functions import lstm as lstm
+    from .nn.recurrent.functions import rnn_relu as rnn_relu
+    from .nn.recurrent.functions import rnn_tanh as rnn_tanh
     from .nn.top_level import adaptive_max_pool1d as adaptive_max_pool1d
     from .nn.top_level import alpha_dropout as alpha_dropout
     from .nn.top_level import batch_norm as batch_norm
@@ -280,7 +314,7 @@ _FURTHER = {
     ".functions.promotion": "can_cast promote_types result_type",
     ".functions.properties": (
         "UntypedStorage get_device is_conj is_inference is_neg is_nonzero is_same_size is_signed "
-        "layout resolve_conj resolve_neg strided"
+        "layout strided"
     ),
     ".functions.windows": (
         "bartlett_window blackman_window hamming_window hann_window kaiser_window"
@@ -300,6 +334,15 @@ _FURTHER = {
         "set_num_interop_threads set_warn_always typename use_deterministic_algorithms"
     ),
 }
+_OLD_LINALG = (
+    *("eig", "frobenius_norm", "lstsq", "lu", "lu_unpack", "matrix_rank", "norm_except_dim"),
+    *("nuclear_norm", "qr", "solve", "symeig", "triangular_solve"),
+)
+
+_NATIVE = (
+    *("_weight_norm", "_weight_norm_interface", "conv_tbc", "embedding_renorm_"),
+    *("native_channel_shuffle", "native_group_norm"),
+)
 
 # Not every program trains, prints or draws: that is imported when it is first asked for.
 _LAZY = {
@@ -314,6 +357,13 @@ _LAZY = {
     "viz": (".viz", ""),
     "vmap": (".func", "vmap"),
     **{name: (".functions.einsum", name) for name in ("einsum", "tensordot")},
+    **{name: (".functions.old_linalg", name) for name in _OLD_LINALG},
+    **{name: (".functions.reflectors", name) for name in ("geqrf", "orgqr", "ormqr")},
+    **{name: (".functions.low_rank", name) for name in ("pca_lowrank", "svd_lowrank")},
+    **{name: (".functions.short_time_fourier", name) for name in ("istft", "stft")},
+    **{name: (".nn.recurrent.functions", name) for name in ("gru", "lstm", "rnn_relu", "rnn_tanh")},
+    **{name: (".nn.native_functions", name) for name in _NATIVE},
+    **{name: (".nn.bilinear", name) for name in ("_trilinear", "bilinear")},
     "native_batch_norm": (".nn.composed", "native_batch_norm"),
     "native_dropout": (".nn.composed", "native_dropout"),
     "native_layer_norm": (".nn.composed", "native_layer_norm"),

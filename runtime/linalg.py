@@ -12,6 +12,7 @@ from .functions.linalg import tensorsolve as tensorsolve
 from .functions.linalg import vander as vander
 from .functions.matrix_rank import cond as cond
 from .functions.matrix_rank import matrix_rank as matrix_rank
+from .functions.reflectors import householder_product as householder_product
 from .generated.linalg_names import *  # noqa: F403
 from .kernels.linalg.decompositions import LinAlgError as LinAlgError
 

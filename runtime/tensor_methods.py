@@ -19,9 +19,12 @@ from .functions.methods import install, lazy_methods
 from .functions.new_tensors import NewTensorMethods
 from .functions.numpy_functions import NUMPY_METHODS, NumpyFunctionMethods
 from .functions.numpy_protocol import ValueMethods
+from .functions.old_linalg import OldLinalgMethods
 from .functions.predicates import PredicateMethods
 from .functions.properties import PROPERTIES, PropertyMethods
+from .functions.short_time_fourier import ShortTimeMethods
 from .functions.splitting import SplittingMethods
+from .functions.strided import StridedMethods
 from .functions.unique import UniqueMethods
 from .generated import METHODS
 from .graph.leaf_gradients import AccumulationMethods
@@ -53,6 +56,7 @@ class TensorMethods(
     IndexingMethods,
     NewTensorMethods,
     NumpyFunctionMethods,
+    OldLinalgMethods,
     OverrideMethods,
     OverwriteMethods,
     PredicateMethods,
@@ -61,7 +65,9 @@ class TensorMethods(
     RandomMethods,
     RequiresGradMethods,
     ResizeMethods,
+    ShortTimeMethods,
     SplittingMethods,
+    StridedMethods,
     UniqueMethods,
     ValueMethods,
     ViewInPlaceMethods,

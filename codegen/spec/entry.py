@@ -145,6 +145,7 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         python_module=reader.text("python_module"),
         operators=reader.words("operators"),
         aliases=reader.words("aliases"),
+        copy_doc=reader.text("copy_doc"),
         node=reader.text("node"),
         proof=proof,
         proof_reason=proof_reason,

@@ -216,6 +216,12 @@ KEYS = (
     ),
     Key("aliases", "other names of the function", _PYTHON_NAMES),
     Key(
+        "copy_doc",
+        "of a view: what `NAME_copy` is, in one line. That op has the same definition and rules, "
+        "and gives a copy, in row-major order",
+        REASON,
+    ),
+    Key(
         "node",
         "the name of the node, where PyTorch's does not follow from the op's",
         {"type": "string", "pattern": f"^{PYTHON_NAME}$"},

@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from ..diagnostics import Report, Span
 from ..ir.walk import calls
+from .copies import with_copies
 from .entry import Entry
 from .metadata import check_metadata
 from .model import OpSpec, Table
@@ -26,7 +27,9 @@ def lint(
 ) -> None:
     """Check all entries of a run; `unreadable` are the ops whose signatures are broken."""
     others = () if base is None else base.ops
-    functions = Functions((*others, *(entry.op for entry in entries)), unreadable, kernels)
+    functions = Functions(
+        (*others, *with_copies(entry.op for entry in entries)), unreadable, kernels
+    )
     for entry in entries:
         check_rules(entry, report)
         check_metadata(entry, report)
@@ -53,6 +56,9 @@ def _check_unique(entries: Sequence[Entry], others: Iterable[OpSpec], report: Re
             help = "its overloads are chosen there: take another name"
             message = f"`{op.signature.name}` is an op of gradspec itself"
             report.error("GS050", op.span, message, help)
+        if op.copy_doc and f"{op.signature.name}_copy" in meanings:
+            message = f"`{op.signature.name}_copy` is in the table already"
+            report.error("GS050", entry.key_span("copy_doc"), message, "leave out `copy_doc`")
         for word, place in (*entry.words("aliases"), *entry.words("operators")):
             owner, where = meanings.setdefault(word, (op.signature.name, op.span))
             if owner != op.signature.name:

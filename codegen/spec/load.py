@@ -8,6 +8,7 @@ from pathlib import Path
 from ..diagnostics import Report, Span, did_you_mean
 from .aliases import with_base_names
 from .choices import with_choices
+from .copies import with_copies
 from .entry import Entry, RawEntry, declared_name, read_entry
 from .lint import lint
 from .model import Table
@@ -42,7 +43,8 @@ def load_table(
             unreadable.append(name)
     lint(entries, unreadable, base, report, kernels)
     report.raise_if_any()
-    return with_choices(with_base_names(Table(tuple(entry.op for entry in entries)), base))
+    table = Table(tuple(with_copies(entry.op for entry in entries)))
+    return with_choices(with_base_names(table, base))
 
 
 class _Files:

@@ -10,6 +10,7 @@ from ..diagnostics import Report, did_you_mean
 from ..ir.nodes import Compare
 from ..ir.parse import FormulaError, parse
 from ..ir.walk import free_names
+from .copies import has_copy
 from .entry import Entry
 from .patterns import INEQUALITY
 from .source import Mapping, Scalar
@@ -24,6 +25,7 @@ def check_metadata(entry: Entry, report: Report) -> None:
     _check_aliases(entry, report)
     _check_promotes(entry, report)
     _check_layout(entry, report)
+    _check_copy(entry, report)
     _check_domain(entry, report)
     _check_kinks(entry, report)
 
@@ -77,6 +79,17 @@ def _check_layout(entry: Entry, report: Report) -> None:
     if len(words) not in (0, 1, len(signature.outputs)):
         count = f"{len(words)} words for {len(signature.outputs)} outputs"
         report.error("GS049", entry.key_span("layout"), count, "one for each, or one for all")
+
+
+def _check_copy(entry: Entry, report: Report) -> None:
+    op = entry.op
+    if op.copy_doc and (op.signature.view_of is None or op.forward is None):
+        help = "a view marks an argument and the result: `Tensor(a) self -> Tensor(a)`"
+        message = f"`{op.name}` is no view with a definition of its own"
+        report.error("GS051", entry.key_span("copy_doc"), message, help)
+    elif op.copy_doc and not has_copy(op):
+        help = "name a kernel of one expression"
+        report.error("GS051", entry.key_span("copy_doc"), "a block cannot be copied", help)
 
 
 def _check_domain(entry: Entry, report: Report) -> None:

@@ -275,6 +275,8 @@ class OpSpec:
     operators: tuple[str, ...] = ()
     """Python operators on `Tensor` that this op answers, e.g. `__mul__`."""
     aliases: tuple[str, ...] = ()
+    copy_doc: str = ""
+    """Of a view: what the op does that copies its elements, `permute_copy`; empty for none."""
     node: str = ""
     """The name of the node, where PyTorch's does not follow from the op's."""
     proof: str = "symbolic"

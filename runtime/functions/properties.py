@@ -99,16 +99,6 @@ def is_neg(input: Tensor) -> bool:
     return False
 
 
-def resolve_conj(input: Tensor) -> Tensor:
-    """Return the tensor itself: see `is_conj`."""
-    return input
-
-
-def resolve_neg(input: Tensor) -> Tensor:
-    """Return the tensor itself: see `is_neg`."""
-    return input
-
-
 def is_inference(input: Tensor) -> bool:
     """Return whether the tensor was made in inference mode."""
     return input.is_inference()
@@ -132,8 +122,6 @@ class PropertyMethods:
     is_same_size = is_same_size
     is_conj = is_conj
     is_neg = is_neg
-    resolve_conj = resolve_conj
-    resolve_neg = resolve_neg
     get_device = get_device
 
     @property
@@ -176,11 +164,6 @@ class PropertyMethods:
     def data_ptr(self) -> int:
         """Return the address of the first element; 0 where there is none."""
         return _address(self.array) if self.array.size else 0
-
-    def storage_offset(self) -> int:
-        """Return the position of the first element in the memory, counted in elements."""
-        distance = _address(self.array) - _address(owner_of(self.array))
-        return distance // self.array.itemsize
 
     def untyped_storage(self) -> UntypedStorage:
         """Return the memory, with what else lies on it."""

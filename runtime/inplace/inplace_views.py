@@ -85,3 +85,4 @@ class ViewInPlaceMethods:
     swapdims_ = in_place_view("swapdims", 1)
     unsqueeze_ = in_place_view("unsqueeze", 1)
     squeeze_ = in_place_view("squeeze", 3)
+    as_strided_ = in_place_view("as_strided", 1)

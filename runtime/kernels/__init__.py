@@ -41,9 +41,9 @@ _NAMES = {
         "slice_scatter slice_view unfold unfold_backward"
     ),
     "linalg.decompositions": (
-        "cholesky cholesky_ex cofactor_slope cofactors computed_q det eigh inv_ex lu "
-        "lu_factor_ex lu_solve pinv qr quotient row_order slogdet solve_ex solve_triangular svd "
-        "unit_lower"
+        "cholesky cholesky_ex cholesky_inverse cholesky_solve cofactor_slope cofactors "
+        "computed_q det eigh inv_ex lu lu_factor_ex lu_solve pinv qr quotient row_order slogdet "
+        "solve_ex solve_triangular svd unit_lower"
     ),
     "linalg.distances": "cdist pdist row_pairs",
     "linalg.fourier": "fft_c2c fft_c2r fft_r2c lengthened",
@@ -99,8 +99,9 @@ _NAMES = {
         "block_diag block_diag_backward channel_shuffle channel_unshuffle pixel_shuffle "
         "pixel_unshuffle repeat_index rot90"
     ),
+    "shape.strided": "as_strided as_strided_backward strided_scatter strided_spread",
     "shape.views": (
-        "alias cat cat_backward expand flip permute permute_backward squeeze stack "
+        "alias cat cat_backward copied expand flip permute permute_backward squeeze stack "
         "stack_backward sum_to_size t to_copy transpose tril triu unbind unsqueeze view"
     ),
 }

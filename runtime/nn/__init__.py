@@ -35,10 +35,16 @@ from .activations import (
     Tanhshrink,
     Threshold,
 )
+<<<<<<< HEAD
 from .adaptive import AdaptiveLogSoftmaxWithLoss
+=======
+from .bags import EmbeddingBag
+from .bilinear import Bilinear
+>>>>>>> opsb
 from .cells import GRUCell, LSTMCell, RNNCell
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .dropouts import AlphaDropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
+from .fractional_pools import FractionalMaxPool2d, FractionalMaxPool3d
 from .layers import (
     BatchNorm1d,
     BatchNorm2d,
@@ -94,6 +100,7 @@ from .modules import (
     NLLLoss,
     NLLLoss2d,
 )
+from .multihead.modules import MultiheadAttention
 from .normalizations import (
     GroupNorm,
     InstanceNorm1d,
@@ -140,6 +147,7 @@ from .pools import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
+from .recurrent.modules import GRU, LSTM, RNN, RNNBase
 from .resampling import (
     ChannelShuffle,
     Fold,
@@ -161,6 +169,9 @@ __all__ = [
     "ELU",
     "GELU",
     "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
@@ -178,7 +189,11 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+<<<<<<< HEAD
     "Buffer",
+=======
+    "Bilinear",
+>>>>>>> opsb
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -200,9 +215,12 @@ __all__ = [
     "Dropout2d",
     "Dropout3d",
     "Embedding",
+    "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
@@ -255,6 +273,7 @@ __all__ = [
     "ModuleList",
     "MultiLabelSoftMarginLoss",
     "MultiMarginLoss",
+    "MultiheadAttention",
     "NLLLoss",
     "NLLLoss2d",
     "PReLU",
@@ -266,6 +285,7 @@ __all__ = [
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
+    "RNNBase",
     "RNNCell",
     "ReLU",
     "ReLU6",

@@ -30,6 +30,8 @@ from .activation_functions import tanhshrink as tanhshrink
 from .activation_functions import threshold as threshold
 from .activation_functions import threshold_ as threshold_
 from .attention import scaled_dot_product_attention as scaled_dot_product_attention
+from .bags import embedding_bag as embedding_bag
+from .bilinear import bilinear as bilinear
 from .composed import batch_norm as batch_norm
 from .composed import dropout as dropout
 from .composed import embedding as embedding
@@ -42,11 +44,23 @@ from .dropout_functions import dropout1d as dropout1d
 from .dropout_functions import dropout2d as dropout2d
 from .dropout_functions import dropout3d as dropout3d
 from .dropout_functions import feature_alpha_dropout as feature_alpha_dropout
+from .fractional_pools import fractional_max_pool2d as fractional_max_pool2d
+from .fractional_pools import (
+    fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices,
+)
+from .fractional_pools import fractional_max_pool3d as fractional_max_pool3d
+from .fractional_pools import (
+    fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices,
+)
 from .loss_functions import huber_loss as huber_loss
 from .loss_functions import kl_div as kl_div
 from .loss_functions import l1_loss as l1_loss
 from .loss_functions import mse_loss as mse_loss
 from .loss_functions import smooth_l1_loss as smooth_l1_loss
+from .multihead.functions import multi_head_attention_forward as multi_head_attention_forward
+from .native_functions import conv_tbc as conv_tbc
+from .native_functions import grouped_mm as grouped_mm
+from .native_functions import native_channel_shuffle as native_channel_shuffle
 from .normalization_functions import instance_norm as instance_norm
 from .normalization_functions import local_response_norm as local_response_norm
 from .normalization_functions import rms_norm as rms_norm
@@ -61,8 +75,11 @@ from .softmax import log_softmax as log_softmax
 from .softmax import softmax as softmax
 from .softmax import softmin as softmin
 from .window_functions import adaptive_max_pool1d as adaptive_max_pool1d
+from .window_functions import adaptive_max_pool1d_with_indices as adaptive_max_pool1d_with_indices
 from .window_functions import adaptive_max_pool2d as adaptive_max_pool2d
+from .window_functions import adaptive_max_pool2d_with_indices as adaptive_max_pool2d_with_indices
 from .window_functions import adaptive_max_pool3d as adaptive_max_pool3d
+from .window_functions import adaptive_max_pool3d_with_indices as adaptive_max_pool3d_with_indices
 from .window_functions import fold as fold
 from .window_functions import lp_pool1d as lp_pool1d
 from .window_functions import lp_pool2d as lp_pool2d

@@ -62,6 +62,30 @@ def adaptive_max_pool3d(
     return both if return_indices else both[0]
 
 
+def adaptive_max_pool1d_with_indices(
+    input: Tensor, output_size: int | Sequence[int], return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Take the maxima of `output_size` windows; return also their indices."""
+    both: tuple[Tensor, Tensor] = adaptive_max_pool1d(input, output_size, True)
+    return both
+
+
+def adaptive_max_pool2d_with_indices(
+    input: Tensor, output_size: int | Sequence[int | None], return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Take the maxima of `output_size` windows; return also their indices."""
+    both: tuple[Tensor, Tensor] = adaptive_max_pool2d(input, output_size, True)
+    return both
+
+
+def adaptive_max_pool3d_with_indices(
+    input: Tensor, output_size: int | Sequence[int | None], return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Take the maxima of `output_size` windows; return also their indices."""
+    both: tuple[Tensor, Tensor] = adaptive_max_pool3d(input, output_size, True)
+    return both
+
+
 def _wanted(
     input: Tensor, output_size: int | Sequence[int | None] | None, spatial: int
 ) -> list[int]:

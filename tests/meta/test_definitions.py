@@ -47,6 +47,7 @@ DEFINED_BY_A_KERNEL = {
         "mode nanmedian.dim"
     ),
     "statistics": "cummax cummin",
+    "strided": "_as_strided _as_strided_backward _as_strided_scatter _strided_spread",
 }
 """The ops that an algorithm defines, by family: a definition in a few lines is to be preferred."""
 

@@ -93,7 +93,8 @@ def cases() -> Iterator[Case]:
 def _is_complex(op: OpSpec, example: Example) -> bool:
     """Return whether arguments or results are complex."""
     inputs = (isinstance(value, dict) and "complex" in value for _, value in example.args)
-    return any(inputs) or op.name in ("complex", "polar", "view_as_complex")
+    names = ("complex", "polar", "view_as_complex", "view_as_complex_copy")
+    return any(inputs) or op.name in names
 
 
 CASES = list(cases())

@@ -32,8 +32,6 @@ def _check_matrices(name: str, array: Array, *, square: bool = True) -> None:
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {array.dtype}"
         )
-    if array.dtype.kind == "c":
-        raise NotImplementedError(f"{name}: complex matrices are not supported")
     if array.dtype == np.float16:
         raise NotImplementedError(f"\"{name}\" not implemented for 'Half'")
 
@@ -102,7 +100,8 @@ def cofactors(A: Array) -> Array:
     others = np.repeat(s[..., None, :], s.shape[-1], -2)
     others[..., np.arange(s.shape[-1]), np.arange(s.shape[-1])] = 1
     sign = np.linalg.det(u) * np.linalg.det(vh)
-    return np.matmul(u * (sign[..., None] * others.prod(-1))[..., None, :], vh)
+    scaled = np.conjugate(u) * (sign[..., None] * others.prod(-1))[..., None, :]
+    return np.matmul(scaled, np.conjugate(vh))
 
 
 @np.errstate(all="ignore")
@@ -126,12 +125,12 @@ def cofactor_slope(self: Array, A: Array) -> Array:
     others[..., :, places, places] = 1
     products = others.prod(-1)
     products[..., places, places] = 0
-    turned = np.matmul(np.matmul(_mt(u), self), _mt(vh))
+    turned = np.matmul(np.matmul(np.conjugate(_mt(u)), self), np.conjugate(_mt(vh)))
     diagonal = turned[..., places, places]
     change = -products * _mt(turned)
     change[..., places, places] = np.matmul(products, diagonal[..., None])[..., 0]
     sign = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
-    return sign * np.matmul(np.matmul(u, change), vh)
+    return sign * np.matmul(np.matmul(np.conjugate(u), change), np.conjugate(vh))
 
 
 def _is_well_conditioned(A: Array, inverse: Array) -> bool:
@@ -255,6 +254,43 @@ def cholesky(self: Array, upper: bool) -> Array:
     return cholesky_ex(self, upper, True)[0]
 
 
+def cholesky_inverse(self: Array, upper: bool) -> Array:
+    """The inverse of a positive definite matrix, given its triangular factor."""
+    _check_factor("cholesky_inverse", self)
+    identity = np.zeros_like(self)
+    places = np.arange(self.shape[-1])
+    identity[..., places, places] = 1
+    return cholesky_solve(identity, self, upper)
+
+
+def cholesky_solve(self: Array, input2: Array, upper: bool) -> Array:
+    """The solution of the equations of a positive definite matrix, given its triangular factor."""
+    _check_factor("cholesky_solve", input2)
+    if self.ndim < 2:
+        raise RuntimeError(
+            f"b should have at least 2 dimensions, but has {self.ndim} dimensions instead"
+        )
+    same_dtype("cholesky_solve", self, input2)
+    if self.shape[-2] != input2.shape[-1]:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for cholesky_solve: each A matrix is {input2.shape[-1]} "
+            f"by {input2.shape[-1]} but each b matrix is {self.shape[-2]} by {self.shape[-1]}"
+        )
+    half = np.triu(input2) if upper else np.tril(input2)
+    turned = np.conjugate(_mt(half))
+    lower, above = (turned, half) if upper else (half, turned)
+    return _solve_half(above, _solve_half(lower, self, False), True)
+
+
+def _check_factor(name: str, factor: Array) -> None:
+    if factor.ndim < 2 or factor.shape[-1] != factor.shape[-2]:
+        raise RuntimeError(
+            f"{name}: expected square matrices or batches of them, but got shape "
+            f"{list(factor.shape)}"
+        )
+    floating(name, factor)
+
+
 def eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
     """Eigenvalues in ascending order, and eigenvectors."""
     _check_matrices("linalg.eigh", self)
@@ -356,7 +392,7 @@ def pinv(
 
 
 def _epsilon(array: Array) -> float:
-    return float(np.finfo(array.dtype if array.dtype.kind == "f" else np.float64).eps)
+    return float(np.finfo(array.dtype if array.dtype.kind in "fc" else np.float64).eps)
 
 
 def lu_factor_ex(A: Array, pivot: bool, check_errors: bool) -> tuple[Array, Array, Array]:
@@ -427,10 +463,11 @@ def lu_solve(LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool) -> A
     """The solution of `A X = B` or `X A = B`, given the factors of `A` or of its transpose."""
     _check_factors(LU, pivots, B, left)
     if not left:
-        return lu_solve(LU, pivots, B.swapaxes(-1, -2), True, not adjoint).swapaxes(-1, -2)
+        turned = lu_solve(LU, pivots, np.conjugate(_mt(B)), True, not adjoint)
+        return np.conjugate(_mt(turned))
     order = row_order(LU, pivots)
     if adjoint:
-        turned = LU.swapaxes(-1, -2)
+        turned = np.conjugate(_mt(LU))
         inner = solve_triangular(turned, B, False, True, False)
         return order @ solve_triangular(turned, inner, True, True, True)
     inner = solve_triangular(LU, order.swapaxes(-1, -2) @ B, False, True, True)

@@ -122,10 +122,30 @@ def _base(sizes: Sequence[int], align_corners: bool, dtype: Any) -> Array:
     real = np.float64 if is_symbolic(dtype) else dtype
     lines = []
     for size in sizes:
-        line = np.linspace(-1, 1, size) if size > 1 else np.zeros(1)
-        lines.append(line if align_corners else line * ((size - 1) / size))
+        line = _line(size, np.dtype(real))
+        lines.append(line if align_corners else line * (size - 1) / size)
     columns = [mesh.reshape(-1) for mesh in np.meshgrid(*lines, indexing="ij")]
-    return np.stack([*columns[::-1], np.ones(math.prod(sizes))], -1).astype(real)
+    return np.stack([*columns[::-1], np.ones(math.prod(sizes), real)], -1)
+
+
+def _line(size: int, dtype: Any) -> Any:
+    """Equal steps from -1 to 1, with PyTorch's roundings: one for each element.
+
+    A place that is off by one rounding may lie on the other side of a pixel's middle. The step is
+    rounded, and `step * i - 1` once, as by a fused multiply-add; the second half is mirrored.
+    """
+    if size < 2:
+        return np.zeros(1, dtype)
+    step = np.float64(dtype.type(2) / dtype.type(size - 1))
+    count = np.arange(size - size // 2, dtype=np.float64)
+    upper = np.float64(np.float32(step))  # few enough digits that products are exact
+    first = upper * count
+    total = first - 1
+    # What rounding took off the sum (Knuth's two-sum), and the rest of the product.
+    back = total - first
+    lost = (first - (total - back)) + (-1 - back)
+    half = (total + (lost + (step - upper) * count)).astype(dtype)
+    return np.concatenate((half[: size // 2], -half[::-1]))
 
 
 def _in_elements(x: Array, length: int, align_corners: bool) -> Any:

@@ -20,6 +20,11 @@ def alias(self: Array) -> Array:
     return self[...]
 
 
+def copied(self: Array | Sequence[Array]) -> Any:
+    """A copy in row-major order, or copies of each of several arrays."""
+    return self.copy() if isinstance(self, np.ndarray) else [array.copy() for array in self]
+
+
 def view(self: Array, size: Sequence[int], copy: bool) -> Array:
     """The same memory in another shape; RuntimeError if that needs a copy, unless one may be."""
     out = self.reshape(size)

@@ -47,6 +47,9 @@ _ADAPTED: Mapping[str, Callable[..., Any]] = {
     "nn.functional.embedding": lambda weight, index, **options: nn_functional.embedding(
         index, weight, **options
     ),
+    "nn.functional.embedding_bag": lambda weight, index, **options: nn_functional.embedding_bag(
+        index, weight, **options
+    ),
     "einsum": lambda tensors, equation: gs.einsum(equation, tensors),
     "linalg.lstsq.grad_oriented": lambda a, b, driver: gs.linalg.lstsq(a, b, driver=driver)[:2],
 }

@@ -25,6 +25,18 @@ NOT_IN_TORCH = {
     "svd-1": "gradients of the vectors that make its factors square",
     "linalg_qr-4": "gradients of the vectors that make its factor square",
     "embedding_dense_backward-1": "its second derivative forgets scale_grad_by_freq in PyTorch",
+    "detach_copy-0": "a node that refuses in PyTorch",
+    **dict.fromkeys(
+        ("slice_inverse-0", "slice_inverse-1"),
+        "PyTorch reads the memory around `self`, which must be a slice of `src`",
+    ),
+    **dict.fromkeys(
+        (
+            *(f"cholesky_inverse-{number}" for number in range(2)),
+            *(f"cholesky_solve-{number}" for number in range(3)),
+        ),
+        "PyTorch's gradient reaches the triangle that is not read: see test_factors",
+    ),
 }
 """Examples of what only this library has, or has right."""
 

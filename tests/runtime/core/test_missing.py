@@ -15,7 +15,7 @@ from gradspec.core import missing
 PYTORCHS: dict[str, Callable[[], Any]] = {
     "torch.quantize_per_tensor": lambda: gs.quantize_per_tensor,
     "torch.nn.DataParallel": lambda: gs.nn.DataParallel,
-    "torch.nn.functional.grouped_mm": lambda: gs.nn.functional.grouped_mm,
+    "torch.nn.functional.scaled_mm": lambda: gs.nn.functional.scaled_mm,
     "torch.linalg.ldl_solve": lambda: gs.linalg.ldl_solve,
     "torch.special.airy_ai": lambda: gs.special.airy_ai,
     "torch.autograd.NestedIOFunction": lambda: gs.autograd.NestedIOFunction,

@@ -1,0 +1,204 @@
+"""Bags of embeddings: sums, means and maxima of rows of a table, one for each group of indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import Tensor, wrap
+from ..dispatch.registry import ops
+from . import init
+from .composed import embedding
+from .module import Module
+from .parameter import empty_parameter
+
+MODES = ("sum", "mean", "max")
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Reduce the rows of `weight` at the indices of each bag: a tensor (bags, embedding_dim).
+
+    A matrix of indices has a bag in each row; a vector has those that begin at `offsets`, the last
+    of which is an end if `include_last_offset`. Indices equal to `padding_idx` count for nothing;
+    an empty bag gives zeros. `per_sample_weights` weigh the rows of a sum. ValueError for shapes
+    that do not fit, NotImplementedError for weights without a sum and for sparse gradients.
+    """
+    if mode not in MODES:
+        raise ValueError("mode has to be one of sum, mean or max")
+    if per_sample_weights is not None:
+        _check_weights(input, per_sample_weights, mode)
+    indices, starts = _bags(input, offsets, include_last_offset)
+    if mode == "max" and (scale_grad_by_freq or sparse):
+        what = "scaling the gradient by the frequency" if scale_grad_by_freq else "sparse weights"
+        raise ValueError(f"max mode does not support {what}")
+    rows = weight.shape[0]
+    if padding_idx is not None:
+        if not -rows <= padding_idx < rows:
+            raise AssertionError("padding_idx must be within the number of embeddings")
+        padding_idx %= rows
+    numbers = indices.numpy()
+    counted = np.ones(numbers.size, np.bool_) if padding_idx is None else numbers != padding_idx
+    bag_of = np.searchsorted(starts, np.arange(numbers.size), "right") - 1
+    found = embedding(indices, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+    if mode == "max":
+        return _largest(found, bag_of, counted, starts.size)
+    places = wrap(np.flatnonzero(counted))
+    found = ops.index_select(found, 0, places)
+    if per_sample_weights is not None:
+        chosen = ops.index_select(per_sample_weights.reshape(-1), 0, places)
+        found = found * ops.unsqueeze(chosen, 1)
+    bags = bag_of[counted]
+    zeros = wrap(np.zeros((starts.size, weight.shape[1]), weight.array.dtype))
+    total = ops.index_add(zeros, 0, wrap(bags), found)
+    if mode == "sum":
+        return total
+    sizes = np.maximum(np.bincount(bags, minlength=starts.size), 1)
+    return total / wrap(sizes.astype(weight.array.dtype)[:, None])
+
+
+def _check_weights(input: Tensor, weights: Tensor, mode: str) -> None:
+    if weights.shape != input.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({list(weights.shape)}) is not None, then it "
+            f"must have the same shape as the input ({list(input.shape)})"
+        )
+    if mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
+            f"for mode='sum' (got mode='{mode}'). Please open a feature request on GitHub."
+        )
+
+
+def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> tuple[Tensor, Any]:
+    """Return the indices as a vector, and where the bags begin in it."""
+    if input.ndim == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
+                "of fixed length sequences. However, found offsets of type Tensor"
+            )
+        bags, length = input.shape
+        return input.reshape(-1), np.arange(bags) * length
+    if input.ndim != 1:
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}"
+        )
+    if offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    if offsets.ndim != 1:
+        raise ValueError("offsets has to be a 1D Tensor")
+    starts = offsets.numpy()
+    if include_last_offset:
+        if not starts.size:
+            raise RuntimeError("include_last_offset: number of offsets should be at least 1")
+        starts = starts[:-1]
+    if starts.size and starts[0] != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+            f"position 0. However, got {starts[0]}"
+        )
+    if starts.size and starts[-1] > input.shape[0]:
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length {input.shape[0]} but got "
+            f"offsets[-1] of {starts[-1]}"
+        )
+    return input, starts
+
+
+def _largest(found: Tensor, bag_of: Any, counted: Any, bags: int) -> Tensor:
+    """Return the largest row elements of each bag, the first of equal ones; zeros for none."""
+    values = found.detach().numpy()
+    width = values.shape[1]
+    first = np.zeros((bags, width), np.int64)
+    is_filled = np.zeros(bags, np.bool_)
+    for place in np.flatnonzero(counted).tolist():
+        bag = bag_of[place]
+        better = values[place] > values[first[bag], np.arange(width)]
+        first[bag] = np.where(better | ~is_filled[bag], place, first[bag])
+        is_filled[bag] = True
+    if not values.shape[0]:
+        return wrap(np.zeros((bags, width), values.dtype))
+    largest = ops.gather(found, 0, wrap(first))
+    return ops.masked_fill(largest, wrap(~is_filled[:, None]), 0)
+
+
+class EmbeddingBag(Module):
+    """A table of vectors, of which bags are reduced: see `nn.functional.embedding_bag`."""
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise AssertionError("padding_idx must be within num_embeddings")
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.max_norm, self.norm_type, self.mode = max_norm, norm_type, mode
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        self.include_last_offset = include_last_offset
+        self.weight = empty_parameter((num_embeddings, embedding_dim), dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the vectors from a standard normal distribution; that of the padding is zero."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            self.weight.array[self.padding_idx] = 0
+
+    def forward(
+        self,
+        input: Tensor,
+        offsets: Tensor | None = None,
+        per_sample_weights: Tensor | None = None,
+    ) -> Tensor:
+        """Reduce the vectors of each bag; the shape is (bags, embedding_dim)."""
+        return embedding_bag(
+            input,
+            self.weight,
+            offsets,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
+            self.sparse,
+            per_sample_weights,
+            self.include_last_offset,
+            self.padding_idx,
+        )
+
+    def extra_repr(self) -> str:
+        """Show the sizes, and what differs from the defaults."""
+        words = [f"{self.num_embeddings}, {self.embedding_dim}"]
+        if self.max_norm is not None:
+            words.append(f"max_norm={self.max_norm}")
+        if self.norm_type != 2:
+            words.append(f"norm_type={self.norm_type}")
+        if self.scale_grad_by_freq:
+            words.append(f"scale_grad_by_freq={self.scale_grad_by_freq}")
+        words.append(f"mode={self.mode!r}")
+        if self.padding_idx is not None:
+            words.append(f"padding_idx={self.padding_idx}")
+        return ", ".join(words)

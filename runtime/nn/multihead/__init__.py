@@ -1,0 +1,1 @@
+"""Attention of several heads: its function and its module."""

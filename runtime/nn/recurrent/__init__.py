@@ -1,0 +1,1 @@
+"""Recurrent networks of several layers: their functions and modules."""
