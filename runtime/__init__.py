@@ -73,6 +73,7 @@ from .functions.composites import kron as kron
 from .functions.composites import matrix_power as matrix_power
 from .functions.composites import moveaxis as moveaxis
 from .functions.composites import movedim as movedim
+from .functions.composites import mvlgamma as mvlgamma
 from .functions.composites import nonzero as nonzero
 from .functions.composites import norm as norm
 from .functions.composites import positive as positive
@@ -122,10 +123,13 @@ from .functions.unique import unique_consecutive as unique_consecutive
 from .generated import FUNCTIONS as _OPS
 from .graph.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .graph.anomaly import is_anomaly_enabled as is_anomaly_enabled
+from .random import _standard_gamma as _standard_gamma
 from .random import bernoulli as bernoulli
+from .random import binomial as binomial
 from .random import manual_seed as manual_seed
 from .random import multinomial as multinomial
 from .random import normal as normal
+from .random import poisson as poisson
 from .random import rand as rand
 from .random import rand_like as rand_like
 from .random import randint as randint
@@ -139,6 +143,7 @@ if _TYPE_CHECKING:
     from . import fft as fft
     from . import func as func
     from . import linalg as linalg
+    from . import masked as masked
     from . import nn as nn
     from . import optim as optim
     from . import special as special
@@ -146,10 +151,23 @@ if _TYPE_CHECKING:
     from .functions.einsum import einsum as einsum
     from .functions.einsum import tensordot as tensordot
     from .functions.printing import set_printoptions as set_printoptions
+    from .functions.segments import segment_reduce as segment_reduce
     from .generated import *  # noqa: F403
+    from .nn.activation_functions import rrelu as rrelu
+    from .nn.activation_functions import rrelu_ as rrelu_
     from .nn.composed import native_batch_norm as native_batch_norm
     from .nn.composed import native_dropout as native_dropout
     from .nn.composed import native_layer_norm as native_layer_norm
+    from .nn.native_losses import (
+        binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
+    )
+    from .nn.native_losses import cosine_embedding_loss as cosine_embedding_loss
+    from .nn.native_losses import ctc_loss as ctc_loss
+    from .nn.native_losses import hinge_embedding_loss as hinge_embedding_loss
+    from .nn.native_losses import kl_div as kl_div
+    from .nn.native_losses import margin_ranking_loss as margin_ranking_loss
+    from .nn.native_losses import poisson_nll_loss as poisson_nll_loss
+    from .nn.native_losses import triplet_margin_loss as triplet_margin_loss
     from .nn.normalization_functions import rms_norm as rms_norm
     from .version import __version__ as __version__
 
@@ -160,14 +178,24 @@ _copyreg.pickle(Tensor, _leaf_parts)
 # Not every program trains, prints or draws: that is imported when it is first asked for.
 _LAZY = {
     **{name: (".generated", name) for name in _OPS},
-    **{name: (f".{name}", "") for name in ("fft", "func", "linalg", "nn", "optim", "special")},
-    "viz": (".viz", ""),
+    **{name: (f".{name}", "") for name in ("fft", "func", "linalg", "masked", "nn", "optim")},
+    **{name: (f".{name}", "") for name in ("special", "viz")},
     "vmap": (".func", "vmap"),
     **{name: (".functions.einsum", name) for name in ("einsum", "tensordot")},
     "native_batch_norm": (".nn.composed", "native_batch_norm"),
     "native_dropout": (".nn.composed", "native_dropout"),
     "native_layer_norm": (".nn.composed", "native_layer_norm"),
     "rms_norm": (".nn.normalization_functions", "rms_norm"),
+    **{
+        name: (".nn.native_losses", name)
+        for name in (
+            *("binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss"),
+            *("hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss"),
+            "triplet_margin_loss",
+        )
+    },
+    **{name: (".nn.activation_functions", name) for name in ("rrelu", "rrelu_")},
+    "segment_reduce": (".functions.segments", "segment_reduce"),
     "set_printoptions": (".functions.printing", "set_printoptions"),
     "__version__": (".version", "__version__"),
 }

@@ -10,9 +10,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .core.random_generator import generator
+from .core.random_generator import generator as random_numbers
 from .core.random_generator import manual_seed as manual_seed
 from .core.strides import in_order_of
 from .core.tensor import Tensor, wrap
+from .dispatch.registry import ops
 from .functions.creation import array_like, float_dtype, leaf, size_of
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -101,6 +103,62 @@ def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
     if np.any((wanted < 0) | (wanted > 1)):
         raise RuntimeError("bernoulli expects all probabilities to be in [0, 1]")
     return wrap(np.asarray(generator().random(chances.shape) < wanted, chances.dtype))
+
+
+def poisson(input: Tensor, generator: None = None) -> Tensor:
+    """Counts of the rates in `input`; their gradient by the rates is zero, as in PyTorch.
+
+    RuntimeError for a negative rate, NotImplementedError for integers.
+    """
+    rates = array_like("poisson", input)
+    _check_drawn("poisson", rates, generator)
+    if np.any(rates < 0):
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    drawn = random_numbers().poisson(rates).astype(rates.dtype)
+    return ops._poisson(input, wrap(in_order_of(rates, np.asarray(drawn))))
+
+
+def binomial(count: Tensor, prob: Tensor, generator: None = None) -> Tensor:
+    """Numbers of successes in `count` trials with the chances `prob`, which broadcast.
+
+    They have no gradient. ValueError for integers, RuntimeError for chances outside of [0, 1] and
+    for negative counts, for which PyTorch's numbers mean nothing.
+    """
+    trials, chances = array_like("binomial", count), array_like("binomial", prob)
+    for name, array in (("count", trials), ("prob", chances)):
+        if array.dtype.kind != "f":
+            raise ValueError(
+                f"binomial only supports floating-point dtypes for {name}, got: {array.dtype}"
+            )
+    if generator is not None:
+        raise NotImplementedError("binomial: `generator` is not supported")
+    if np.any(trials < 0) or not np.all((chances >= 0) & (chances <= 1)):
+        raise RuntimeError("binomial expects counts of at least 0, and all probs in [0, 1]")
+    drawn = random_numbers().binomial(np.trunc(trials).astype(np.int64), chances)
+    return wrap(np.asarray(drawn, trials.dtype))
+
+
+def _standard_gamma(input: Tensor, generator: None = None) -> Tensor:
+    """Numbers of gamma distributions with the shapes in `input`, and scale one.
+
+    Each is a quantile at a uniform number, so its derivatives by the shape are those of the
+    quantile (implicit reparameterization), to every order.
+    """
+    shapes = array_like("_standard_gamma", input)
+    _check_drawn("gamma", shapes, generator)
+    precise = np.dtype(np.float64) if shapes.dtype.itemsize > 4 else np.dtype(np.float32)
+    shares = _uniform(shapes.shape, np.dtype(np.float64))
+    shares = np.maximum(shares, np.finfo(np.float64).tiny)
+    if precise != np.float64:
+        shares = np.clip(shares, np.finfo(precise).tiny, 1 - np.finfo(precise).epsneg)
+    return ops._gamma_quantile(input, wrap(in_order_of(shapes, shares.astype(shapes.dtype))))
+
+
+def _check_drawn(name: str, array: Array, generator: None) -> None:
+    if array.dtype.kind != "f":
+        raise NotImplementedError(f'"{name}_cpu" not implemented for {array.dtype}')
+    if generator is not None:
+        raise NotImplementedError(f"{name}: `generator` is not supported")
 
 
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
