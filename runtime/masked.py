@@ -82,8 +82,8 @@ def _floating(name: str, input: Tensor) -> Tensor:
 
 
 def _count(input: Tensor, mask: Tensor | None, dim: Dims, keepdim: bool) -> Tensor:
-    ones = ones_like(input) if mask is None else _selected(input, mask)
-    return ops.sum(ones, _dims(input, dim), keepdim)
+    selected = _selected(input, mask)
+    return ops.sum(ones_like(input) if selected is None else selected, _dims(input, dim), keepdim)
 
 
 def sum(

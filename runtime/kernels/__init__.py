@@ -15,12 +15,14 @@ _NAMES = {
         "pow_scalar remainder remainder_scalar round round_decimals rsub_scalar times times_log "
         "within"
     ),
-    "elementwise.bessel": "airy spherical_bessel",
+    "elementwise.bessel_functions": "airy spherical_bessel",
     "elementwise.checks": "refuse_bools same_dtype",
     "elementwise.complex_numbers": "complex over_cosh polar sgn sign view_as_complex view_as_real",
     "elementwise.masking": "choice where",
     "elementwise.normal": "gelu_slope normal_cdf",
-    "elementwise.gamma": ("gamma_density gamma_quantile gammainc gammainc_derivative gammaincc"),
+    "elementwise.gamma_functions": (
+        "gamma_density gamma_quantile gammainc gammainc_derivative gammaincc"
+    ),
     "elementwise.polynomials": "orthogonal_polynomial",
     "elementwise.special": (
         "bessel erfcx_bend erfcx_slope gaussian lgamma log_ndtr_slope logit ndtri_slope polygamma "

@@ -28,7 +28,10 @@ def _share(x: float) -> object:
 def test_by_the_shape(a: float, x: float) -> None:
     with mpmath.workdps(40):
         expected = [float(mpmath.diff(_share(x), mpmath.mpf(a), n)) for n in (1, 2)]
-    shape, other = gs.tensor([a], dtype=gs.float64, requires_grad=True), gs.tensor([x]).double()
+    shape, other = (
+        gs.tensor([a], dtype=gs.float64, requires_grad=True),
+        gs.tensor([x], dtype=gs.float64),
+    )
     (slope,) = gs.autograd.grad(gs.igamma(shape, other), shape, create_graph=True)
     (bend,) = gs.autograd.grad(slope, shape)
     np.testing.assert_allclose(slope.item(), expected[0], rtol=1e-11)

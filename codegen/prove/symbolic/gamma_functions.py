@@ -20,7 +20,7 @@ def density(order: Any, a: Any, x: Any) -> Expr:
     return sympy.diff(found, shape, int(order)).subs(shape, a)
 
 
-class RegularizedGamma(Function):
+class RegularizedGamma(Function):  # type: ignore[misc]
     """The derivative of order `n`, by `a`, of `P(a, x)`, the density integrated from 0 to x."""
 
     nargs = 3
@@ -41,7 +41,7 @@ class RegularizedGamma(Function):
             return Expr._from_mpmath(regularized_gamma(mpmath.mp, int(order), a, x), prec)
 
 
-class GammaQuantile(Function):
+class GammaQuantile(Function):  # type: ignore[misc]
     """The `x` at which `P(a, x)` is a number between 0 and 1."""
 
     nargs = 2

@@ -15,7 +15,10 @@ ARGUMENTS = {"softmax": (0,), "log_softmax": (0,), "logsumexp": (0,)}
 OF_TWO = ("xlogy", "xlog1py", "gammainc", "gammaincc", "zeta")
 """Functions of two tensors; PyTorch differentiates the last ones by the second alone."""
 
-LESS_EXACT = dict.fromkeys(("digamma", "polygamma", "psi", "gammaln"), 1e-8)
+LESS_EXACT = {
+    **dict.fromkeys(("digamma", "polygamma", "psi", "gammaln"), 1e-8),
+    **dict.fromkeys(("bessel_j0", "bessel_y0", "bessel_y1"), 2e-12),
+}
 """PyTorch's series for these end early."""
 
 

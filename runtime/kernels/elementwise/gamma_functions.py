@@ -76,7 +76,7 @@ def gamma_quantile(self: Array, share: Array) -> Any:
     return np.maximum(wide, np.finfo(self.dtype).tiny).astype(self.dtype)
 
 
-def gammainc_derivative(self: Array, other: Array, order: int) -> Any:
+def gammainc_derivative(self: Any, other: Any, order: int) -> Any:
     """The derivative of some order, from 1 on, of the incomplete gamma function by its shape.
 
     For small `other` by the power series, else as the integral of the derivative of the density,
