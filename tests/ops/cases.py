@@ -123,7 +123,9 @@ def is_variable(op: OpSpec, name: str, value: Any) -> bool:
 WITHOUT_DERIVATIVE_IN_PYTORCH = ("floor_divide",)
 """Ops of which only the values can be compared."""
 
-WITHOUT_SECOND_DERIVATIVE_IN_PYTORCH = ("cdist", "hardsigmoid", "multi_margin_loss", "pdist")
+WITHOUT_SECOND_DERIVATIVE_IN_PYTORCH = (
+    *("cdist", "hardsigmoid", "multi_margin_loss", "multilabel_margin_loss", "pdist"),
+)
 """Ops of which values and gradients can be compared, but not the gradients of these."""
 
 
