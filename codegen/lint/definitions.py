@@ -10,7 +10,6 @@ import sympy
 from sympy import Piecewise, S, erfc, erfinv, exp, log, pi, sign, sin, sqrt
 from sympy.utilities.lambdify import implemented_function
 
-from ..prove.symbolic.gamma_functions import RegularizedGamma
 from ..render.to_sympy import NotSymbolic, SympyReader
 from ..spec.model import Table
 from .subjects import Subject
@@ -61,12 +60,6 @@ _NUMBERS: Final[Mapping[str, Callable[..., Any]]] = {
     "special_i0e": _scaled_bessel(0),
     "special_i1": lambda x: sympy.besseli(1, x),
     "special_i1e": _scaled_bessel(1),
-    "special_airy_ai": sympy.airyai,
-    "_spherical_bessel": lambda x, order: sympy.jn(order, x).rewrite(sympy.sin),
-    "special_spherical_bessel_j0": lambda x: Piecewise((S.One, sympy.Eq(x, 0)), (sin(x) / x, True)),
-    "igamma": lambda a, x: RegularizedGamma(S.Zero, a, x),
-    "igammac": lambda a, x: 1 - RegularizedGamma(S.Zero, a, x),
-    "special_zeta": lambda s, q: sympy.zeta(s, q),
     "heaviside": _heaviside,
 }
 
@@ -161,20 +154,12 @@ FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "sp.i0e": lambda x: exp(-abs(x)) * sympy.besseli(0, x),
     "sp.i1": lambda x: sympy.besseli(1, x),
     "sp.i1e": lambda x: exp(-abs(x)) * sympy.besseli(1, x),
-    "sp.j0": lambda x: sympy.besselj(0, x),
-    "sp.j1": lambda x: sympy.besselj(1, x),
-    "sp.k0": lambda x: sympy.besselk(0, x),
-    "sp.k0e": lambda x: exp(x) * sympy.besselk(0, x),
-    "sp.k1": lambda x: sympy.besselk(1, x),
-    "sp.k1e": lambda x: exp(x) * sympy.besselk(1, x),
     "sp.log1p": lambda x: log(1 + x),
     "sp.log_expit": lambda x: -log(1 + exp(-x)),
     "sp.log_ndtr": lambda x: log(erfc(-x / sqrt(2)) / 2),
     "sp.ndtr": lambda x: erfc(-x / sqrt(2)) / 2,
     "sp.ndtri": lambda x: sqrt(2) * erfinv(2 * x - 1),
     "sp.xlog1py": lambda x, y: x * log(1 + y),
-    "sp.y0": lambda x: sympy.bessely(0, x),
-    "sp.y1": lambda x: sympy.bessely(1, x),
 }
 """What definitions call, as functions of numbers, beside what every reading of sympy's knows."""
 

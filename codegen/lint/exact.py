@@ -15,7 +15,6 @@ import sympy
 
 from ..authoring.smoothness import breakpoints, zeros
 from ..prove.inputs.kinks import declared
-from ..prove.symbolic.gamma_functions import regularized_gamma
 from ..spec.model import Table
 from .definitions import definition, number
 from .subjects import Subject
@@ -55,7 +54,7 @@ class Exact:
             slope = self._expressions[a,]
             self._expressions[a, b] = _smooth_part(slope.diff(self._symbols[b]))
         self._functions = {
-            by: sympy.lambdify(symbols, e, [_BY_NAME, "mpmath"], cse=True)
+            by: sympy.lambdify(symbols, e, [{"polygamma": _polygamma}, "mpmath"], cse=True)
             for by, e in self._expressions.items()
         }
         self._kinks = [
@@ -188,34 +187,6 @@ def _polygamma(order: int, x: Any) -> Any:
 
 
 _FAR_FOR_POLYGAMMA: Final = 10
-
-
-def _regularized_gamma(order: int, a: Any, x: Any) -> Any:
-    if not (0 < a < _FAR_FOR_GAMMA and 0 < x < _FAR_FOR_GAMMA):
-        return mpmath.nan
-    return regularized_gamma(mpmath.mp, order, a, x)
-
-
-def _nearer(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of mpmath that has no value far out, where it takes minutes."""
-
-    def call(*arguments: Any) -> Any:
-        return function(*arguments) if abs(arguments[-1]) < _FAR_FOR_BESSEL else mpmath.nan
-
-    return call
-
-
-_FAR_FOR_GAMMA: Final = 1000
-_FAR_FOR_BESSEL: Final = 10**6
-
-_BY_NAME: Final = {
-    "polygamma": _polygamma,
-    "RegularizedGamma": _regularized_gamma,
-    "airyai": _nearer(mpmath.airyai),
-    "airyaiprime": _nearer(lambda x: mpmath.airyai(x, derivative=1)),
-    **{name: _nearer(getattr(mpmath, name)) for name in ("besselj", "besselk", "bessely")},
-}
-"""The functions that mpmath lacks, or is slow at far out."""
 
 
 def differentiable(subject: Subject) -> tuple[str, ...]:
