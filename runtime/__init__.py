@@ -77,6 +77,7 @@ from .functions.composites import kron as kron
 from .functions.composites import matrix_power as matrix_power
 from .functions.composites import moveaxis as moveaxis
 from .functions.composites import movedim as movedim
+from .functions.composites import mvlgamma as mvlgamma
 from .functions.composites import nonzero as nonzero
 from .functions.composites import norm as norm
 from .functions.composites import positive as positive
@@ -132,6 +133,7 @@ from .functions.unique import unique_consecutive as unique_consecutive
 from .generated import FUNCTIONS as _OPS
 from .graph.anomaly import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .graph.anomaly import is_anomaly_enabled as is_anomaly_enabled
+from .random import _standard_gamma as _standard_gamma
 from .random import bernoulli as bernoulli
 from .random import binomial as binomial
 from .random import manual_seed as manual_seed
@@ -153,6 +155,7 @@ if _TYPE_CHECKING:
     from . import fft as fft
     from . import func as func
     from . import linalg as linalg
+    from . import masked as masked
     from . import nn as nn
     from . import optim as optim
     from . import serialization as serialization
@@ -226,6 +229,7 @@ if _TYPE_CHECKING:
     from .functions.reflectors import geqrf as geqrf
     from .functions.reflectors import orgqr as orgqr
     from .functions.reflectors import ormqr as ormqr
+    from .functions.segments import segment_reduce as segment_reduce
     from .functions.short_time_fourier import istft as istft
     from .functions.short_time_fourier import stft as stft
     from .functions.windows import bartlett_window as bartlett_window
@@ -234,6 +238,8 @@ if _TYPE_CHECKING:
     from .functions.windows import hann_window as hann_window
     from .functions.windows import kaiser_window as kaiser_window
     from .generated import *  # noqa: F403
+    from .nn.activation_functions import rrelu as rrelu
+    from .nn.activation_functions import rrelu_ as rrelu_
     from .nn.bilinear import _trilinear as _trilinear
     from .nn.bilinear import bilinear as bilinear
     from .nn.composed import native_batch_norm as native_batch_norm
@@ -246,6 +252,16 @@ if _TYPE_CHECKING:
     from .nn.native_functions import embedding_renorm_ as embedding_renorm_
     from .nn.native_functions import native_channel_shuffle as native_channel_shuffle
     from .nn.native_functions import native_group_norm as native_group_norm
+    from .nn.native_losses import (
+        binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
+    )
+    from .nn.native_losses import cosine_embedding_loss as cosine_embedding_loss
+    from .nn.native_losses import ctc_loss as ctc_loss
+    from .nn.native_losses import hinge_embedding_loss as hinge_embedding_loss
+    from .nn.native_losses import kl_div as kl_div
+    from .nn.native_losses import margin_ranking_loss as margin_ranking_loss
+    from .nn.native_losses import poisson_nll_loss as poisson_nll_loss
+    from .nn.native_losses import triplet_margin_loss as triplet_margin_loss
     from .nn.normalization_functions import rms_norm as rms_norm
     from .nn.recurrent.functions import gru as gru
     from .nn.recurrent.functions import lstm as lstm
@@ -254,19 +270,12 @@ if _TYPE_CHECKING:
     from .nn.top_level import adaptive_max_pool1d as adaptive_max_pool1d
     from .nn.top_level import alpha_dropout as alpha_dropout
     from .nn.top_level import batch_norm as batch_norm
-    from .nn.top_level import binary_cross_entropy_with_logits as binary_cross_entropy_with_logits
-    from .nn.top_level import cosine_embedding_loss as cosine_embedding_loss
     from .nn.top_level import dropout as dropout
     from .nn.top_level import dropout_ as dropout_
     from .nn.top_level import feature_alpha_dropout as feature_alpha_dropout
     from .nn.top_level import feature_dropout as feature_dropout
     from .nn.top_level import grid_sampler as grid_sampler
-    from .nn.top_level import hinge_embedding_loss as hinge_embedding_loss
     from .nn.top_level import instance_norm as instance_norm
-    from .nn.top_level import kl_div as kl_div
-    from .nn.top_level import margin_ranking_loss as margin_ranking_loss
-    from .nn.top_level import poisson_nll_loss as poisson_nll_loss
-    from .nn.top_level import triplet_margin_loss as triplet_margin_loss
     from .serialization import load as load
     from .serialization import save as save
     from .switches import (
@@ -321,10 +330,8 @@ _FURTHER = {
     ),
     ".nn.functional": "max_pool1d_with_indices",
     ".nn.top_level": (
-        "adaptive_max_pool1d alpha_dropout batch_norm binary_cross_entropy_with_logits "
-        "cosine_embedding_loss dropout dropout_ feature_alpha_dropout feature_dropout "
-        "grid_sampler hinge_embedding_loss instance_norm kl_div margin_ranking_loss "
-        "poisson_nll_loss triplet_margin_loss"
+        "adaptive_max_pool1d alpha_dropout batch_norm dropout dropout_ feature_alpha_dropout "
+        "feature_dropout grid_sampler instance_norm"
     ),
     ".switches": (
         "are_deterministic_algorithms_enabled get_deterministic_debug_mode "
@@ -349,7 +356,7 @@ _LAZY = {
     **{name: (".generated", name) for name in _OPS},
     **{
         name: (f".{name}", "")
-        for name in ("cuda", "distributions", "fft", "func", "linalg", "nn", "optim")
+        for name in ("cuda", "distributions", "fft", "func", "linalg", "masked", "nn", "optim")
     },
     **{name: (f".{name}", "") for name in ("serialization", "special", "utils")},
     "load": (".serialization", "load"),
@@ -368,6 +375,16 @@ _LAZY = {
     "native_dropout": (".nn.composed", "native_dropout"),
     "native_layer_norm": (".nn.composed", "native_layer_norm"),
     "rms_norm": (".nn.normalization_functions", "rms_norm"),
+    **{
+        name: (".nn.native_losses", name)
+        for name in (
+            *("binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss"),
+            *("hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss"),
+            "triplet_margin_loss",
+        )
+    },
+    **{name: (".nn.activation_functions", name) for name in ("rrelu", "rrelu_")},
+    "segment_reduce": (".functions.segments", "segment_reduce"),
     "set_printoptions": (".functions.printing", "set_printoptions"),
     "__version__": (".version", "__version__"),
     **{name: (home, name) for home, names in _FURTHER.items() for name in names.split()},

@@ -19,6 +19,7 @@ from .core.random_generator import seed as seed
 from .core.random_generator import set_rng_state as set_rng_state
 from .core.strides import in_order_of
 from .core.tensor import Tensor, wrap
+from .dispatch.registry import ops
 from .functions.creation import array_like, float_dtype, leaf, size_of
 from .functions.creation_options import PLACE, creates
 
@@ -168,23 +169,57 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
 
 @creates("generator")
 def poisson(input: Tensor) -> Tensor:
-    """Counts of events whose mean numbers are the elements, none of them below zero."""
+    """Counts of the rates in `input`; their gradient by the rates is zero, as in PyTorch.
+
+    RuntimeError for a negative rate, NotImplementedError for integers.
+    """
     rates = array_like("poisson", input)
-    if rates.dtype.kind != "f":
-        raise NotImplementedError(f"poisson: rates are real, not {rates.dtype}")
+    _check_drawn("poisson", rates)
     if np.any(rates < 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    return wrap(np.asarray(generator().poisson(rates), rates.dtype))
+    drawn = generator().poisson(rates).astype(rates.dtype)
+    return ops._poisson(input, wrap(in_order_of(rates, np.asarray(drawn))))
 
 
 @creates("generator")
 def binomial(count: Tensor, prob: Tensor) -> Tensor:
-    """Numbers of successes in `count` trials of a probability, which broadcast."""
+    """Numbers of successes in `count` trials with the chances `prob`, which broadcast.
+
+    They have no gradient. ValueError for integers, RuntimeError for chances outside of [0, 1] and
+    for negative counts, for which PyTorch's numbers mean nothing.
+    """
     trials, chances = array_like("binomial", count), array_like("binomial", prob)
-    if np.any(trials < 0) or np.any((chances < 0) | (chances > 1)):
-        raise RuntimeError("binomial expects count >= 0 and all probabilities to be in [0, 1]")
-    drawn = generator().binomial(trials.astype(np.int64), chances)
+    for name, array in (("count", trials), ("prob", chances)):
+        if array.dtype.kind != "f":
+            raise ValueError(
+                f"binomial only supports floating-point dtypes for {name}, got: {array.dtype}"
+            )
+    if np.any(trials < 0) or not np.all((chances >= 0) & (chances <= 1)):
+        raise RuntimeError("binomial expects counts of at least 0, and all probs in [0, 1]")
+    drawn = generator().binomial(np.trunc(trials).astype(np.int64), chances)
     return wrap(np.asarray(drawn, trials.dtype))
+
+
+@creates("generator")
+def _standard_gamma(input: Tensor) -> Tensor:
+    """Numbers of gamma distributions with the shapes in `input`, and scale one.
+
+    Each is a quantile at a uniform number, so its derivatives by the shape are those of the
+    quantile (implicit reparameterization), to every order.
+    """
+    shapes = array_like("_standard_gamma", input)
+    _check_drawn("gamma", shapes)
+    precise = np.dtype(np.float64) if shapes.dtype.itemsize > 4 else np.dtype(np.float32)
+    shares = _uniform(shapes.shape, np.dtype(np.float64))
+    shares = np.maximum(shares, np.finfo(np.float64).tiny)
+    if precise != np.float64:
+        shares = np.clip(shares, np.finfo(precise).tiny, 1 - np.finfo(precise).epsneg)
+    return ops._gamma_quantile(input, wrap(in_order_of(shapes, shares.astype(shapes.dtype))))
+
+
+def _check_drawn(name: str, array: Array) -> None:
+    if array.dtype.kind != "f":
+        raise NotImplementedError(f'"{name}_cpu" not implemented for {array.dtype}')
 
 
 class RandomMethods:

@@ -28,6 +28,10 @@ def _scaled_bessel(order: int) -> Callable[[Any], Any]:
     return lambda x: exp(-abs(x)) * sympy.besseli(order, x)
 
 
+def _heaviside(x: Any, values: Any) -> Any:
+    return Piecewise((S.Zero, x < 0), (S.One, x > 0), (values, True))
+
+
 _NUMBERS: Final[Mapping[str, Callable[..., Any]]] = {
     "deg2rad": lambda x: x * pi / 180,
     "rad2deg": lambda x: x * 180 / pi,
@@ -56,6 +60,7 @@ _NUMBERS: Final[Mapping[str, Callable[..., Any]]] = {
     "special_i0e": _scaled_bessel(0),
     "special_i1": lambda x: sympy.besseli(1, x),
     "special_i1e": _scaled_bessel(1),
+    "heaviside": _heaviside,
 }
 
 

@@ -6,6 +6,7 @@ cannot say is said here. No function has a node of its own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from ..core.user_warnings import warn_once
 from ..dispatch.registry import ops
 from ..forward_ad.tangent_layout import lay_out
 from ..inplace.keywords import accepts_numpy_names
+from ..inplace.ops import in_place
 
 if TYPE_CHECKING:
     from . import linalg as linalg
@@ -203,6 +205,22 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     return linalg.matrix_power(input, n)
 
 
+def mvlgamma(input: Tensor, p: int) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension `p`, element by element.
+
+    That is `p (p - 1) / 4 log(pi)` and the sum of `lgamma(input - j / 2)` over j below `p`.
+    RuntimeError unless `p` is positive.
+    """
+    if p < 1:
+        raise RuntimeError("p has to be greater than or equal to 1")
+    if input.array.dtype.kind == "c":
+        raise NotImplementedError("mvlgamma is not implemented for complex tensors")
+    total = ops.lgamma(input)
+    for j in range(1, p):
+        total = total + ops.lgamma(input - j / 2)
+    return total + p * (p - 1) / 4 * math.log(math.pi)
+
+
 def atleast_1d(*tensors: Any) -> Any:
     """Each tensor with one dimension at least."""
     return _each(lambda x: x if x.ndim else x.reshape(1), tensors)
@@ -267,6 +285,14 @@ class CompositeMethods:
     cross = cross
     kron = kron
     matrix_power = matrix_power
+    mvlgamma = mvlgamma
+    mvlgamma_ = in_place(mvlgamma, "mvlgamma_")
+
+    def polygamma(self: Any, n: int) -> Tensor:
+        """The derivative of order `n` of `digamma`: see `gradspec.polygamma`."""
+        return ops.polygamma(n, self)
+
+    polygamma_ = in_place(lambda input, n: ops.polygamma(n, input), "polygamma_")
 
     def norm(
         self: Any,

@@ -10,16 +10,21 @@ from ..core.lazy import lazy_attributes
 
 _NAMES = {
     "elementwise.arithmetic": (
-        "clamp div_rounded fill fill_with fmod fmod_scalar frac gcd isclose lcm "
+        "clamp div_rounded fill fill_with fmod fmod_scalar frac frexp gcd heaviside isclose lcm "
         "ldexp logaddexp logaddexp2 nan_to_num nextafter pow pow_backward pow_of_scalar "
         "pow_scalar remainder remainder_scalar round round_decimals rsub_scalar times times_log "
         "within"
     ),
     "elementwise.bits": "left_shift right_shift",
+    "elementwise.bessel_functions": "airy spherical_bessel",
     "elementwise.checks": "refuse_bools same_dtype",
     "elementwise.complex_numbers": "complex over_cosh polar sgn sign view_as_complex view_as_real",
     "elementwise.masking": "choice where",
     "elementwise.normal": "gelu_slope normal_cdf",
+    "elementwise.gamma_functions": (
+        "gamma_density gamma_quantile gammainc gammainc_derivative gammaincc"
+    ),
+    "elementwise.polynomials": "orthogonal_polynomial",
     "elementwise.special": (
         "bessel erfcx_bend erfcx_slope gaussian lgamma log_ndtr_slope logit ndtri_slope polygamma "
         "scaled_bessel sinc sinc_bend sinc_slope xlog1py"
@@ -63,8 +68,8 @@ _NAMES = {
         "grid_slopes"
     ),
     "nn.losses": (
-        "anchor binary_cross_entropy binary_cross_entropy_with_logits huber_loss mse_loss "
-        "multi_margin_loss nll_loss nll_loss2d nll_loss_backward one_label_each reduced "
+        "anchor binary_cross_entropy binary_cross_entropy_with_logits huber_loss label_rows "
+        "mse_loss multi_margin_loss nll_loss nll_loss2d nll_loss_backward one_label_each reduced "
         "same_ndim smooth_l1_loss soft_margin_loss unreduced variance"
     ),
     "nn.normalization": "batch_norm group_norm layer_norm mean_to_size over_count",

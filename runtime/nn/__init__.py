@@ -23,6 +23,7 @@ from .activations import (
     PReLU,
     ReLU,
     ReLU6,
+    RReLU,
     Sigmoid,
     SiLU,
     Softmax,
@@ -35,12 +36,9 @@ from .activations import (
     Tanhshrink,
     Threshold,
 )
-<<<<<<< HEAD
 from .adaptive import AdaptiveLogSoftmaxWithLoss
-=======
 from .bags import EmbeddingBag
 from .bilinear import Bilinear
->>>>>>> opsb
 from .cells import GRUCell, LSTMCell, RNNCell
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .dropouts import AlphaDropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
@@ -75,12 +73,15 @@ from .losses import (
     BCELoss,
     CosineEmbeddingLoss,
     CosineSimilarity,
+    CTCLoss,
     GaussianNLLLoss,
     HingeEmbeddingLoss,
     HuberLoss,
     KLDivLoss,
     L1Loss,
+    LinearCrossEntropyLoss,
     MarginRankingLoss,
+    MultiLabelMarginLoss,
     MultiLabelSoftMarginLoss,
     MultiMarginLoss,
     PairwiseDistance,
@@ -88,6 +89,7 @@ from .losses import (
     SmoothL1Loss,
     SoftMarginLoss,
     TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
 )
 from .module import Module
 from .modules import (
@@ -189,11 +191,9 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
-<<<<<<< HEAD
-    "Buffer",
-=======
     "Bilinear",
->>>>>>> opsb
+    "Buffer",
+    "CTCLoss",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -256,6 +256,7 @@ __all__ = [
     "LazyLinear",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
@@ -271,6 +272,7 @@ __all__ = [
     "Module",
     "ModuleDict",
     "ModuleList",
+    "MultiLabelMarginLoss",
     "MultiLabelSoftMarginLoss",
     "MultiMarginLoss",
     "MultiheadAttention",
@@ -287,6 +289,7 @@ __all__ = [
     "RMSNorm",
     "RNNBase",
     "RNNCell",
+    "RReLU",
     "ReLU",
     "ReLU6",
     "ReflectionPad1d",
@@ -310,6 +313,7 @@ __all__ = [
     "Tanhshrink",
     "Threshold",
     "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
     "Unflatten",
     "Unfold",
     "UninitializedBuffer",

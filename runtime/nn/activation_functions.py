@@ -6,7 +6,11 @@ function has. The last two are arithmetic, with the nodes of its ops.
 
 from __future__ import annotations
 
-from ..core.tensor import Tensor
+import numpy as np
+
+from ..core.random_generator import generator
+from ..core.strides import in_order_of
+from ..core.tensor import Tensor, wrap
 from ..core.types import Number
 from ..generated import activations
 from ..inplace.ops import in_place
@@ -69,6 +73,39 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Clamp elements between zero and six."""
     return in_place(activations.relu6, "relu6_")(input) if inplace else activations.relu6(input)
+
+
+def rrelu(
+    input: Tensor,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """Return positive elements, and of others a share: in training one drawn between two numbers.
+
+    Otherwise the share is the mean of the two. RuntimeError if they are in the wrong order.
+    """
+    return (
+        rrelu_(input, lower, upper, training) if inplace else _rrelu(input, lower, upper, training)
+    )
+
+
+def _rrelu(
+    input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
+) -> Tensor:
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    array = input.array
+    if array.dtype.kind != "f":
+        raise NotImplementedError(f'"rrelu" not implemented for {array.dtype}')
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2)
+    shares = np.where(array <= 0, generator().uniform(lower, upper, array.shape), 1)
+    return input * wrap(in_order_of(array, shares.astype(array.dtype)))
+
+
+rrelu_ = in_place(_rrelu, "rrelu_")
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:

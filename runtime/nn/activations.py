@@ -55,6 +55,23 @@ class LeakyReLU(_MayOverwrite):
         return self._after(f"negative_slope={self.negative_slope}")
 
 
+class RReLU(_MayOverwrite):
+    """Positive elements, and a share of the others, drawn between two numbers in training."""
+
+    def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.lower = lower
+        self.upper = upper
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Apply the function to each element."""
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        """Show the two numbers."""
+        return self._after(f"lower={self.lower}, upper={self.upper}")
+
+
 class PReLU(Module):
     """Positive elements, and a learnt fraction of the negative ones: one, or one a channel."""
 

@@ -22,6 +22,8 @@ from .activation_functions import mish as mish
 from .activation_functions import relu as relu
 from .activation_functions import relu6 as relu6
 from .activation_functions import relu_ as relu_
+from .activation_functions import rrelu as rrelu
+from .activation_functions import rrelu_ as rrelu_
 from .activation_functions import selu as selu
 from .activation_functions import selu_ as selu_
 from .activation_functions import silu as silu
@@ -39,6 +41,7 @@ from .composed import leaky_relu as leaky_relu
 from .composed import max_pool1d as max_pool1d
 from .composed import max_pool2d as max_pool2d
 from .composed import max_pool3d as max_pool3d
+from .ctc import ctc_loss as ctc_loss
 from .dropout_functions import alpha_dropout as alpha_dropout
 from .dropout_functions import dropout1d as dropout1d
 from .dropout_functions import dropout2d as dropout2d
@@ -55,8 +58,12 @@ from .fractional_pools import (
 from .loss_functions import huber_loss as huber_loss
 from .loss_functions import kl_div as kl_div
 from .loss_functions import l1_loss as l1_loss
+from .loss_functions import linear_cross_entropy as linear_cross_entropy
 from .loss_functions import mse_loss as mse_loss
 from .loss_functions import smooth_l1_loss as smooth_l1_loss
+from .loss_functions import (
+    triplet_margin_with_distance_loss as triplet_margin_with_distance_loss,
+)
 from .multihead.functions import multi_head_attention_forward as multi_head_attention_forward
 from .native_functions import conv_tbc as conv_tbc
 from .native_functions import grouped_mm as grouped_mm

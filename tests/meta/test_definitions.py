@@ -12,12 +12,14 @@ DEFINED_BY_A_KERNEL = {
     "arithmetic": "_choice _to_copy",
     "complex_numbers": "complex view_as_real",
     "conv": "_convolution _convolution_input _convolution_weight",
+    "bessel": "_airy_slope _spherical_bessel special_airy_ai",
     "decompositions": (
         "_cofactors _row_order _slope_of_cofactors linalg_cholesky_ex linalg_eigh "
         "linalg_inv_ex linalg_lstsq linalg_lu linalg_lu_factor_ex linalg_lu_solve "
         "linalg_matrix_exp linalg_pinv linalg_qr linalg_solve_ex linalg_svd"
     ),
     "distances": "_row_pairs",
+    "gamma": "_gamma_density _gamma_quantile _igamma_derivative",
     "indexing": (
         "_corner _flat_places _in_corner _index_along _masked_take _unfold_backward "
         "diagonal_scatter gather index.Tensor index_put index_reduce masked_scatter "
@@ -28,7 +30,8 @@ DEFINED_BY_A_KERNEL = {
         "_block_diag _block_diag_backward _col2im _im2col _repeat_backward _repeat_index "
         "split.Tensor split_with_sizes"
     ),
-    "numbers": "gcd lcm nan_to_num",
+    "losses": "_label_rows",
+    "numbers": "frexp.Tensor gcd lcm nan_to_num",
     "padding": "_constant_unpad_nd _pad_by_index _pad_by_index_backward constant_pad_nd",
     "pooling": (
         "_adaptive_avg_pool2d _adaptive_avg_pool3d _adaptive_avg_pool_backward "
@@ -36,6 +39,7 @@ DEFINED_BY_A_KERNEL = {
         "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d max_pool1d_with_indices "
         "max_pool2d_with_indices max_pool3d_with_indices"
     ),
+    "polynomials": "_orthogonal_polynomial",
     "reduction": "_recurrence",
     "resampling": (
         "_affine_grid_backward _grid_neighbours _grid_neighbours_backward _grid_places "

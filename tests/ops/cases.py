@@ -124,7 +124,9 @@ def is_variable(op: OpSpec, name: str, value: Any) -> bool:
 WITHOUT_DERIVATIVE_IN_PYTORCH = ("floor_divide",)
 """Ops of which only the values can be compared."""
 
-WITHOUT_SECOND_DERIVATIVE_IN_PYTORCH = ("cdist", "hardsigmoid", "multi_margin_loss", "pdist")
+WITHOUT_SECOND_DERIVATIVE_IN_PYTORCH = (
+    *("cdist", "hardsigmoid", "multi_margin_loss", "multilabel_margin_loss", "pdist"),
+)
 """Ops of which values and gradients can be compared, but not the gradients of these."""
 
 
@@ -149,14 +151,20 @@ def at(arguments: Arguments, places: list[tuple[str, int | None]]) -> list[Any]:
 
 
 def convert(
-    op: OpSpec, arguments: Arguments, convert_array: Callable[[Any, bool], Any]
+    op: OpSpec,
+    arguments: Arguments,
+    convert_array: Callable[[Any, bool], Any],
+    is_wanted: Callable[[OpSpec, str], bool] = lambda op, name: True,
 ) -> Arguments:
-    """The arguments with `convert_array(array, requires_grad)` in the place of every array."""
+    """The arguments with `convert_array(array, requires_grad)` in the place of every array.
+
+    Those by which no gradient `is_wanted` require none.
+    """
 
     def item(name: str, value: Any) -> Any:
         if not isinstance(value, np.ndarray):
             return value
-        return convert_array(value, is_variable(op, name, value))
+        return convert_array(value, is_wanted(op, name) and is_variable(op, name, value))
 
     return {
         name: [item(name, each) for each in value] if isinstance(value, list) else item(name, value)

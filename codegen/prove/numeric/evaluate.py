@@ -14,6 +14,13 @@ from typing import Any
 import mpmath
 import sympy
 
+from ..symbolic.gamma_functions import (
+    GammaQuantile,
+    RegularizedGamma,
+    gamma_quantile,
+    regularized_gamma,
+)
+
 DIGITS = 50
 """How many digits a value must agree in before it is believed."""
 
@@ -154,6 +161,12 @@ def _functions(digits: int) -> dict[Any, Callable[..., Any]]:
         sympy.zeta: lambda s, a=1: mp.zeta(s, a),
         sympy.besseli: mp.besseli,
         sympy.besselj: mp.besselj,
+        sympy.bessely: mp.bessely,
+        sympy.besselk: mp.besselk,
+        sympy.airyai: mp.airyai,
+        sympy.airyaiprime: lambda x: mp.airyai(x, derivative=1),
+        RegularizedGamma: lambda n, a, x: regularized_gamma(mp, int(n), a, x),
+        GammaQuantile: lambda a, share: gamma_quantile(mp, a, share),
         sympy.conjugate: mp.conj,
         sympy.re: mp.re,
         sympy.im: mp.im,

@@ -16,6 +16,7 @@ from sympy import Expr, Integer, Rational, S, exp, log, pi, sqrt
 from . import complex_numbers
 from .complex_numbers import is_complex
 from .decisions import ProofError, sign, value
+from .gamma_functions import GammaQuantile, RegularizedGamma
 
 Twin = Callable[..., Any]
 
@@ -129,6 +130,19 @@ def _zeta(s: Expr, x: Expr) -> Expr:
     return sympy.zeta(s, x)
 
 
+def _frexp(x: Expr) -> tuple[Expr, Expr]:
+    """The number between a half and one, and the power of two, that the witness has."""
+    if _same(x, S.Zero):
+        return x, S.Zero
+    size = _absolute(x)
+    power = sympy.floor(log(value(size)) / log(2)) + 1
+    if sign(size - S(2) ** power, branches=False) >= 0:
+        power += 1
+    if sign(size - S(2) ** (power - 1), branches=False) < 0:
+        power -= 1
+    return x / S(2) ** power, power
+
+
 def _ndtr(x: Expr) -> Expr:
     return (1 + sympy.erf(x / sqrt(2))) / 2
 
@@ -156,6 +170,7 @@ NUMBERS: dict[str, Twin] = {
     "rad2deg": lambda a: a * 180 / pi,
     "degrees": lambda a: a * 180 / pi,
     "conjugate": complex_numbers.conjugate,
+    "frexp": _frexp,
     # order
     "absolute": _absolute,
     "fabs": _absolute,
@@ -221,8 +236,25 @@ NUMBERS: dict[str, Twin] = {
     "i1e": lambda a: exp(-_absolute(a)) * sympy.besseli(1, a),
     "j0": lambda a: sympy.besselj(0, a),
     "j1": lambda a: sympy.besselj(1, a),
-    "gammainc": lambda a, x: sympy.lowergamma(a, x) * exp(-sympy.loggamma(a)),
-    "gammaincc": lambda a, x: sympy.uppergamma(a, x) * exp(-sympy.loggamma(a)),
+    "jv": sympy.besselj,
+    "y0": lambda a: sympy.bessely(0, a),
+    "y1": lambda a: sympy.bessely(1, a),
+    "yv": sympy.bessely,
+    "k0": lambda a: sympy.besselk(0, a),
+    "k1": lambda a: sympy.besselk(1, a),
+    "kv": sympy.besselk,
+    "k0e": lambda a: exp(a) * sympy.besselk(0, a),
+    "k1e": lambda a: exp(a) * sympy.besselk(1, a),
+    "kve": lambda n, a: exp(a) * sympy.besselk(n, a),
+    "airy": lambda a: (
+        sympy.airyai(a),
+        sympy.airyaiprime(a),
+        sympy.airybi(a),
+        sympy.airybiprime(a),
+    ),
+    "gammainc": lambda a, x: RegularizedGamma(S.Zero, a, x),
+    "gammaincc": lambda a, x: 1 - RegularizedGamma(S.Zero, a, x),
+    "gammaincinv": GammaQuantile,
     "exp10": lambda a: 10**a,
 }
 

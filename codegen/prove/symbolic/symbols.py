@@ -19,6 +19,7 @@ from .array_models import ARRAY_TWINS
 from .complex_numbers import imaginary_part, real_part
 from .decisions import ProofError
 from .exact_constants import exact_number
+from .gamma_functions import RegularizedGamma
 from .matrix_models import lu, matrix_exp
 
 
@@ -84,6 +85,8 @@ def _on_syms(twin: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(*numbers: Any) -> Any:
         answer = twin(*map(lift, numbers))
+        if isinstance(answer, tuple):
+            return tuple(map(Sym, answer))
         return answer if isinstance(answer, bool) else Sym(answer)
 
     return call
@@ -99,7 +102,7 @@ _REORDERABLE = ("maximum", "minimum", "fmax", "fmin", "hypot", "logaddexp", "log
 
 
 @functools.cache
-def _twin_ufunc(name: str, arity: int) -> np.ufunc | None:
+def _twin_ufunc(name: str, arity: int, outputs: int) -> np.ufunc | None:
     """NumPy's own machinery (broadcasting, `out`, `reduce`, `accumulate`, `at`) around a twin."""
     twin = twins.NUMBERS.get(name) or twins.TRUTHS.get(name)
     if twin is None:
@@ -109,7 +112,7 @@ def _twin_ufunc(name: str, arity: int) -> np.ufunc | None:
         return np.frompyfunc(function, arity, 1, identity=_IDENTITIES[name])
     if name in _REORDERABLE:
         return np.frompyfunc(function, arity, 1, identity=None)
-    return np.frompyfunc(function, arity, 1)
+    return np.frompyfunc(function, arity, outputs)
 
 
 _NATIVE = ("matmul", "vecdot", "matvec", "vecmat")
@@ -131,7 +134,7 @@ class SymArray(np.ndarray[Any, Any]):
         }
         if (out := kwargs.get("out")) is not None:
             options["out"] = tuple(_plain(value) for value in out)
-        twin = ufunc if name in _NATIVE else _twin_ufunc(name, ufunc.nin)
+        twin = ufunc if name in _NATIVE else _twin_ufunc(name, ufunc.nin, ufunc.nout)
         if twin is None:
             raise ProofError(f"`{name}` has no exact twin: add one to `prove/twins.py`")
         if name in twins.TRUTHS:
@@ -211,6 +214,11 @@ class SymArray(np.ndarray[Any, Any]):
     def matrix_exp(self) -> Any:
         """The exponentials of matrices, which NumPy has no function for."""
         return as_symbols(matrix_exp(self))
+
+    def gammainc_derivative(self, other: Any, order: int) -> Any:
+        """The derivatives of `gammainc` by its first argument, which SciPy does not have."""
+        derivative = _on_syms(lambda a, x: RegularizedGamma(order, a, x))
+        return as_symbols(np.frompyfunc(derivative, 2, 1)(_plain(self), _plain(other)))
 
     def lu(self) -> tuple[Any, Any, Any]:
         """The triangles of matrices, which NumPy does not find."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core import constants
-from ...core.dtype_kinds import COMPLEX_KINDS
+from ...core.dtype_kinds import COMPLEX_KINDS, is_symbolic
 from ...core.number_conversion import converted, wrapped
 from ...core.type_promotion import LAST_INTEGER, is_complex, to_float, type_name
 from ...core.types import Number
@@ -290,3 +290,21 @@ def lcm(self: Array, other: Array) -> Any:
 def _integers(name: str, array: Array) -> None:
     if array.dtype.kind not in "iu":
         raise NotImplementedError(f"\"{name}\" not implemented for '{type_name(array.dtype)}'")
+
+
+def heaviside(self: Array, values: Array) -> Any:
+    """Zero for negative elements and nan, one for positive ones, and `values` at zero."""
+    return np.where(self == 0, values, (self > 0) * np.ones_like(values))
+
+
+def frexp(self: Array) -> tuple[Any, Any]:
+    """The number between a half and one, and the power of two, that make each element.
+
+    The power is zero for zero, infinities and nan. RuntimeError for integers.
+    """
+    if self.dtype.kind not in "fO":
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    mantissa, exponent = np.frexp(self)
+    if not is_symbolic(self.dtype):
+        exponent = np.where(np.isfinite(self), exponent, 0)
+    return mantissa, exponent.astype(np.int32)

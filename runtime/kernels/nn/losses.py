@@ -265,6 +265,24 @@ def _check_classes(self: Array, target: Array, weight: Array | None) -> None:
         same_dtype("multi_margin_loss", self, weight)
 
 
+def label_rows(self: Array, target: Array) -> Array:
+    """The scores, in at least one dimension; RuntimeError unless `target` has labels for them."""
+    if self.dtype.kind != "O":
+        floating("multilabel_margin_loss", self)
+    if self.ndim > 2 or not all(self.shape[1:] or self.shape):
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(self.shape)}"
+        )
+    if target.shape != self.shape and target.size != self.size:
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)}")
+    if target.dtype != np.int64:
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
+    if ((target < -1) | (target >= (self.shape[-1] if self.ndim else 1))).any():
+        raise RuntimeError("target out of range")
+    return self.view() if self.ndim else self.reshape(1)
+
+
 def same_ndim(self: Array, others: Sequence[Array], op: str) -> Array:
     """The array itself; RuntimeError unless all have as many dimensions."""
     if any(other.ndim != self.ndim for other in others):

@@ -99,12 +99,31 @@ class Answer:
     second: list[Any]
 
 
+WITHOUT_DERIVATIVE: dict[str, tuple[str, ...]] = {
+    "igamma": ("self",),
+    "igammac": ("self",),
+    "heaviside": ("self", "values"),
+    **dict.fromkeys(("special_zeta.self_scalar", "special_zeta.other_scalar"), ("self",)),
+}
+"""Arguments by which PyTorch has no derivative, and this library has."""
+
+
+def has_derivative(op: OpSpec, name: str) -> bool:
+    """Return whether PyTorch differentiates by an argument: not its functions without a node."""
+    names = ("bessel", "airy", "polynomial")
+    if op.name.startswith("special_") and any(part in op.name for part in names):
+        return False
+    return name not in WITHOUT_DERIVATIVE.get(op.name, ())
+
+
 def answer(library: Library, op: OpSpec, arguments: Arguments) -> Answer:
     """Run one call and differentiate it twice."""
-    converted = convert(op, arguments, library.leaf)
+
+    converted = convert(op, arguments, library.leaf, has_derivative)
     result = library.call(op, converted)
     results = list(result) if isinstance(result, tuple | list) else [result]
-    inputs = at(converted, variables(op, arguments))
+    places = [place for place in variables(op, arguments) if has_derivative(op, place[0])]
+    inputs = at(converted, places)
     roots = [item for item in outputs(op, result) if item.requires_grad]
     if not roots or not inputs:
         return Answer(results, [], [])

@@ -36,6 +36,15 @@ DIFFERENT = {
     "cross_entropy-2": "a mean is one node, not a sum and a division",
     "special_ndtr-0": "one node that is exact in the lower tail, not (1 + erf) / 2",
     "special_ndtr-1": "one node that is exact in the lower tail, not (1 + erf) / 2",
+    "special_zeta.self_scalar-0": "composites of the function of two tensors",
+    "special_zeta.other_scalar-0": "composites of the function of two tensors",
+    **dict.fromkeys(
+        (f"multilabel_margin_loss-{number}" for number in range(3)),
+        "ops of the table, not one node",
+    ),
+    "heaviside-0": "PyTorch has no derivative: here it is that by the values",
+    "heaviside-1": "PyTorch has no derivative: here it is that by the values",
+    "heaviside-2": "PyTorch has no derivative: here it is that by the values",
     **ONLY_HERE,
     **dict.fromkeys(
         (
@@ -51,6 +60,10 @@ DIFFERENT = {
     ),
 }
 """Calls that make other nodes than PyTorch's, and why."""
+
+
+WITHOUT_NODE = ("bessel", "airy", "polynomial")
+"""Parts of names of special functions of which PyTorch has no derivative."""
 
 
 def _name(tensor: Any) -> str | None:
@@ -69,7 +82,11 @@ def test_name(case: Case) -> None:
         result = library.call(case.op, converted)
         return [_name(item) for item in outputs(case.op, result)]
 
-    assert names(comparison.GRADSPEC) == names(comparison.TORCH)
+    theirs = names(comparison.TORCH)
+    if case.op.python_module == "special" and any(part in case.op.name for part in WITHOUT_NODE):
+        assert theirs == [None]
+        return
+    assert names(comparison.GRADSPEC) == theirs
 
 
 OPERATORS: dict[str, Callable[[Any], Any]] = {
@@ -123,7 +140,10 @@ def test_operators_and_methods(text: str) -> None:
     [
         c
         for c in CASES
-        if is_differentiable(c.op) and c.op.composite is None and c.label not in ONLY_HERE
+        if is_differentiable(c.op)
+        and c.op.composite is None
+        and c.label not in ONLY_HERE
+        and not any(part in c.op.name for part in WITHOUT_NODE)
     ],
     ids=lambda case: case.label,
 )

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.oracle
 
 INF = math.inf
 NAN = math.nan
+FRACTIONS = (-INF, -2.5, -0.5, -0.0, 0.0, 0.5, 2.5, INF, NAN)
 SPECIAL = (-INF, -2.5, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.5, INF, NAN)
 
 
@@ -78,6 +79,22 @@ CALLS: dict[str, Callable[[Any], Any]] = {
             *("isposinf", "isneginf", "erfinv", "i0"),
         )
     },
+    **{
+        f"{name} of fractions": lambda lib, name=name: _slope(
+            lib, lib.sinc if name == "sinc" else lib.special.sinc, *FRACTIONS
+        )
+        for name in ("sinc", "special.sinc")
+    },
+    "slope of sinc at whole numbers": lambda lib: _slope(lib, lib.sinc, -3.0, -1.0, 1.0, 2.0)[1],
+    "dtypes of sinc": lambda lib: [
+        str(lib.sinc(lib.tensor(numbers, dtype=dtype)).dtype).removeprefix("torch.")
+        for numbers, dtype in (
+            ([1, 0], lib.int64),
+            ([True, False], lib.bool),
+            ([0.5, 1.0], lib.float32),
+            ([0.5 + 1j], lib.complex64),
+        )
+    ],
     "logit in bounds": lambda lib: _slope(
         lib, lambda x: lib.logit(x, 0.25), -1, 0, 0.25, 0.5, 0.75, 1, 2, NAN
     ),
