@@ -84,7 +84,7 @@ class _Body:
     def __init__(self, op: OpSpec, context: ModuleContext) -> None:
         self._op = op
         self._context = context
-        self._formulas = {name: _formulas(op, rule, context.resolver) for name, rule in op.jvps}
+        self._formulas = {name: tangent_terms(op, rule, context.resolver) for name, rule in op.jvps}
         every = [formula for found in self._formulas.values() for _, formula in found]
         self._free = set().union(*(free_names(formula.block) for formula in every))
         """The names that the formulas read."""
@@ -168,7 +168,9 @@ def _public(op: OpSpec) -> str:
     return op.signature.name.lstrip("_")
 
 
-def _formulas(op: OpSpec, rule: TangentRule, resolver: Resolver) -> list[tuple[str, Formula]]:
+def tangent_terms(
+    op: OpSpec, rule: TangentRule, resolver: Resolver
+) -> list[tuple[str, Formula]]:
     """Return the terms of the tangent of an output; if several, each with the tangent it is of.
 
     Primals go by the names of the arguments.
