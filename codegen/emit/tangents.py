@@ -234,7 +234,7 @@ def _item(formula: Formula, position: int) -> Formula:
             return value.items[position]
         return ir.Subscript(value, ir.Const(position), span=value.span)
 
-    return _returning(formula, item)
+    return returning(formula, item)
 
 
 def _conjugated(formula: Formula, resolver: Resolver) -> Formula:
@@ -258,14 +258,14 @@ def _conjugated(formula: Formula, resolver: Resolver) -> Formula:
         is_real = is_constant(value, resolver) or value == ir.Const(None)
         return value if is_real else ir.Call("conj", (value,), span=value.span)
 
-    return _returning(formula, conjugate)
+    return returning(formula, conjugate)
 
 
 def _count_conjugates(value: ir.Expr) -> int:
     return sum(call.function == "conj" for call in calls(value))
 
 
-def _returning(formula: Formula, change: Callable[[ir.Expr], ir.Expr]) -> Formula:
+def returning(formula: Formula, change: Callable[[ir.Expr], ir.Expr]) -> Formula:
     """The formula with something else made of what it returns."""
 
     def suite(statements: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:

@@ -92,10 +92,12 @@ def _promotion(op: OpSpec, module: EmittedModule) -> Iterator[str]:
         return
     promoted = [p for p in op.signature.params if p.name in op.promotes]
     targets = ", ".join(p.public for p in promoted)
+    broadcasts = is_elementwise(op, module)
     to_float = ", to_float=True" if op.int_to_float else ""
+    to_float += "" if broadcasts else ", broadcast=False"
     comma = "," if len(promoted) == 1 else ""
     line = f"{targets}{comma} = promote({targets}{to_float})"
-    test = _unpromoted(promoted, op, module)
+    test = _unpromoted(promoted, op, module, broadcasts=broadcasts)
     if test is None:
         yield line
     elif test:
@@ -103,7 +105,21 @@ def _promotion(op: OpSpec, module: EmittedModule) -> Iterator[str]:
         yield f"    {line}"
 
 
-def _unpromoted(promoted: list[Param], op: OpSpec, module: EmittedModule) -> str | None:
+def is_elementwise(op: OpSpec, module: EmittedModule) -> bool:
+    """Return whether arguments may be broadcast before an op: it treats each element by itself."""
+    from ..differentiate.choose import is_elementwise_definition  # sympy
+
+    return is_elementwise_definition(op, module.resolver.table)
+
+
+def reduced(op: OpSpec, module: EmittedModule) -> tuple[str, ...]:
+    """The arguments whose gradients are summed to their shapes after the formulas."""
+    return () if len(op.promotes) < 2 or is_elementwise(op, module) else op.promotes
+
+
+def _unpromoted(
+    promoted: list[Param], op: OpSpec, module: EmittedModule, *, broadcasts: bool
+) -> str | None:
     """The test whether there is anything to bring together; None where that is always tried."""
     is_float = module.framework.is_float
     if is_float is None or any(p.type.is_optional for p in promoted):
@@ -111,7 +127,8 @@ def _unpromoted(promoted: list[Param], op: OpSpec, module: EmittedModule) -> str
     first, *others = (p.public for p in promoted)
     tests = []
     for other in others:
-        tests += [f"{first}.dtype != {other}.dtype", f"{first}.shape != {other}.shape"]
+        tests.append(f"{first}.dtype != {other}.dtype")
+        tests += [f"{first}.shape != {other}.shape"] * broadcasts
     if op.int_to_float:
         tests.append("not " + is_float.filled(frozenset({"self"}), lambda *_: first))
     return " or ".join(tests)

@@ -4,6 +4,9 @@ Each framework has a table beside this file. A spelling is a text with the argum
 braces; what stands between `<` and `>` is left out where the call leaves its argument out:
 
     sum: jnp.sum({self}<, axis={dim}><, keepdims={keepdim}>)
+
+A name with an argument behind it, as `np.full_like shape`, is for calls that give this argument,
+which the spelling may ignore.
 """
 
 from __future__ import annotations
@@ -36,6 +39,8 @@ class Spelling:
     """One function of a framework, with places for the arguments of a call."""
 
     text: str
+    ignored: frozenset[str] = frozenset()
+    """The arguments that make no difference to it."""
 
     def filled(
         self, given: frozenset[str], render: Callable[[str, int], str]
@@ -78,7 +83,9 @@ class Framework:
     dtype_type: str
     """The type of a dtype in signatures."""
     reserved: frozenset[str]
-    """The names of modules and functions in emitted code."""
+    """The names of modules and functions in emitted code: locals and arguments get others."""
+    called: frozenset[str]
+    """Those that stand in functions whose arguments have the names that users know."""
     namespaces: Mapping[str, str]
     """Modules whose functions have the names that gradspec's have, by `python_module`."""
     ops: Mapping[str, Spelling]
@@ -106,11 +113,13 @@ class Framework:
     requires_grad: Spelling | None = None
     """The test whether somebody asks for a gradient, where that can be told."""
 
-    def op(self, op: OpSpec, called: str) -> Spelling | None:
-        """The framework's own function for an op that a formula calls by this name."""
+    def op(
+        self, op: OpSpec, called: str, given: frozenset[str] = frozenset()
+    ) -> Spelling | None:
+        """The framework's own function for an op that is called by this name, with arguments."""
         for name in (op.name, op.signature.name, called):
-            if name in self.ops:
-                return self.ops[name]
+            if (found := _find(self.ops, name, given)) is not None:
+                return found
         if op.is_private or op.signature.name in self.absent:
             return None
         if "function" not in op.variants:
@@ -122,10 +131,10 @@ class Framework:
         name = op.signature.name.removeprefix(f"{module}_")
         return Spelling(f"{root}.{name}{AS_CALLED}")
 
-    def primitive(self, function: str) -> Spelling | None:
-        """The framework's own function for one of NumPy or SciPy."""
-        if function in self.primitives:
-            return self.primitives[function]
+    def primitive(self, function: str, given: frozenset[str]) -> Spelling | None:
+        """The framework's own function for one of NumPy or SciPy that is called with arguments."""
+        if (found := _find(self.primitives, function, given)) is not None:
+            return found
         root, _, name = function.partition(".")
         if function not in self.same:
             return None
@@ -146,6 +155,7 @@ def framework(name: str) -> Framework:
         result=table["result"],
         dtype_type=table["dtype_type"],
         reserved=frozenset(table["reserved"].split()),
+        called=frozenset(table["called"].split()),
         namespaces=table.get("namespaces", {}),
         ops=_spellings(table["ops"]),
         absent=frozenset(table.get("absent", "").split()),
@@ -162,8 +172,15 @@ def framework(name: str) -> Framework:
     )
 
 
+def _find(known: Mapping[str, Spelling], name: str, given: frozenset[str]) -> Spelling | None:
+    special = (f"{name} {argument}" for argument in sorted(given))
+    return next((known[each] for each in (*special, name) if each in known), None)
+
+
 def _spellings(texts: Mapping[str, str]) -> dict[str, Spelling]:
-    return {name: Spelling(text) for name, text in texts.items()}
+    return {
+        name: Spelling(text, frozenset(name.split()[1:])) for name, text in texts.items()
+    }
 
 
 def _optional(table: Mapping[str, Any], key: str) -> Spelling | None:

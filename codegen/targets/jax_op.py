@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..diagnostics import Diagnostic, SpecError
 from ..emit.branches import with_safe_branches
 from ..ir import nodes as ir
 from ..ir.walk import calls, free_names, names as names_in, walk
@@ -139,6 +140,7 @@ class _Builder:
             terms = self.tangents.get(output.name, [])
             answers.append(target if terms else f"no_tangent({name})")
             for number, term in enumerate(terms):
+                self._check_linear(term, tangents)
                 formula = with_safe_branches(term, self.kinds, tangents, self.module.resolver)
                 value = f"{target} + {{}}" if number else "{}"
                 yield from self._render(formula, self.spelling, f"{target} = {value}")
@@ -149,6 +151,32 @@ class _Builder:
         else:
             results = ", ".join(self.spelling[o.name] for o in outputs)
             yield f"return ({results}), ({', '.join(answers)})"
+
+    def _check_linear(self, formula: Formula, tangents: set[str]) -> None:
+        """JAX transposes a JVP step by step, so no step may decide by a tangent."""
+        for call in calls(formula.block):
+            if self._is_decided_by(call, tangents, set()):
+                here = self.module.place or formula.locate(call.span)
+                message = f"`{call.function}` decides by a tangent, which JAX cannot transpose"
+                help = "write the JVP without a condition on tangents"
+                raise SpecError([Diagnostic("GS087", here, message, help)])
+
+    def _is_decided_by(self, call: ir.Call, tangents: set[str], seen: set[str]) -> bool:
+        """Return whether a call chooses between values by values of some names."""
+        if call.function == "where":
+            return any(name.id in tangents for name in names_in(call.args[0]))
+        for op in self.module.resolver.table.overloads(call.function):
+            is_spelled = self.module.framework.op(op, call.function) is not None
+            if (op.name not in self.module.own and is_spelled) or op.name in seen:
+                continue
+            params = [p.name for p in op.signature.params]
+            given = [*zip(params, call.args, strict=False), *call.kwargs]
+            inner = {p for p, arg in given if any(n.id in tangents for n in names_in(arg))}
+            definition = op.definition
+            for each in calls(definition.block) if definition and inner else ():
+                if self._is_decided_by(each, inner, seen | {op.name}):
+                    return True
+        return False
 
     def _may_be_smaller(self) -> bool:
         """Return whether a tangent need not have the shape and dtype of its result by itself."""

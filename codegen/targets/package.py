@@ -6,16 +6,18 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from types import MappingProxyType
 
-from ..diagnostics import Diagnostic, SpecError
+from ..diagnostics import Diagnostic, Span, SpecError
 from ..emit.environment import template
 from ..emit.views import OriginView
 from ..prove.report.lock import Entry
 from ..render.resolve import Resolver
-from ..spec.model import Constant, NotImplementedYet, OpSpec, Table
+from ..spec.model import OpSpec, Table
 from .frameworks import Framework
 from .jax_op import jax_op
-from .renderer import BASE, EmittedModule, function_name, has_kernel, sibling
+from .refusals import refusal, refusals
+from .renderer import BASE, EmittedModule, function_name, sibling
 from .torch_op import torch_op
 
 _SUPPORT = "_support"
@@ -61,14 +63,14 @@ class FrameworkPackage:
         """
         self._check()
         found: list[Diagnostic] = []
-        borrowed: dict[str, OpSpec] = {}
+        borrowed: dict[str, Span] = {}
         files = {}
         families = dict.fromkeys(op.family for op in self._table.ops)
         for family in families:
             module = self._module(family)
             ops = [op for op in self._table.ops if op.family == family]
             files[f"{family}.py"] = self._rendered(module, ops, proofs, found)
-            borrowed |= module.borrowed
+            borrowed = module.borrowed | borrowed
         files |= self._base(borrowed, found)
         if found:
             raise SpecError(list(dict.fromkeys(found)))
@@ -92,11 +94,13 @@ class FrameworkPackage:
         ops: Iterable[OpSpec],
         proofs: Mapping[str, Entry],
         found: list[Diagnostic],
+        places: Mapping[str, Span] = MappingProxyType({}),
         about: str = "",
     ) -> str:
         views = []
         build = _BUILDERS[self._framework.name]
         for op in ops:
+            module.place = places.get(op.name)
             try:
                 views.append(build(op, module, self._doc(op, proofs)))
             except SpecError as error:
@@ -107,17 +111,20 @@ class FrameworkPackage:
             header=self._header(about), ops=views, siblings=siblings
         )
 
-    def _base(self, borrowed: dict[str, OpSpec], found: list[Diagnostic]) -> dict[str, str]:
+    def _base(self, borrowed: dict[str, Span], found: list[Diagnostic]) -> dict[str, str]:
         """The module of what formulas call, and the framework lacks; with what that calls."""
         if not borrowed:
             return {}
         known = dict(borrowed)
+        about = f"Ops of gradspec that the others call, and {self._title} does not have."
         while True:
             module = self._module(BASE)
             module.own = self._own | dict.fromkeys(known, BASE)
-            about = f"Ops of gradspec that the others call, and {self._title} does not have."
-            text = self._rendered(module, known.values(), {}, found, about)
+            mistakes: list[Diagnostic] = []
+            ops = [self._resolver.table.by_name(name) for name in known]
+            text = self._rendered(module, ops, {}, mistakes, known, about)
             if not module.borrowed:
+                found += mistakes
                 return {f"{BASE}.py": text}
             known |= module.borrowed
 
@@ -127,7 +134,7 @@ class FrameworkPackage:
         for op in self._table.ops:
             if len(self._table.overloads(op.signature.name)) > 1:
                 message = f"`{op.signature.name}` has overloads, which {self._title} would not tell apart"
-                found.append(_refusal(op, message, "give each of them a name of its own"))
+                found.append(refusal(op, message, "give each of them a name of its own"))
             found += refusals(op, self._framework)
         if found:
             raise SpecError(found)
@@ -161,32 +168,3 @@ class FrameworkPackage:
             names=sorted(names, key=lambda name: name.function),
             stamp=f"gradspec {version('gradspec')} for {self._title} {self._framework.version}",
         )
-
-
-def refusals(op: OpSpec, framework: Framework) -> Iterable[Diagnostic]:
-    """Say what of an op has no place in the code of a framework."""
-    if has_kernel(op):
-        message = f"`{op.name}` is defined by a kernel on NumPy's arrays"
-        yield _refusal(op, message, "say in `forward` what it computes, and keep `kernel` for NumPy")
-    if op.composite is None and any(output.type.alias for output in op.signature.outputs):
-        message = f"`{op.name}` returns a view, which is not emitted for {framework.title}"
-        yield _refusal(op, message, "leave the marks `(a)` out: the result is a tensor of its own")
-    lists = [p for p in op.signature.params if p.type.is_tensor_list]
-    if len(lists) > 1 or any(p.type.has_optional_items for p in lists):
-        message = f"`{op.name}` takes several lists of tensors, or lists with gaps"
-        yield _refusal(op, message, "take one list of tensors")
-    if any(p.type.base == "Generator" for p in op.signature.params):
-        yield _refusal(op, f"`{op.name}` takes a generator of random numbers", "draw them before")
-    for param in op.signature.tensor_params:
-        rule = op.rule(param.name)
-        if framework.requires_grad is None and isinstance(rule, Constant | NotImplementedYet):
-            message = f"{framework.title} cannot tell who asks for the gradient by `{param.name}`"
-            yield _refusal(op, message, "give it a rule, or call it `non_differentiable`")
-    for param in op.signature.params:
-        if param.public in framework.reserved:
-            message = f"`{param.public}` is a name in code for {framework.title}"
-            yield _refusal(op, message, "rename the argument")
-
-
-def _refusal(op: OpSpec, message: str, help: str) -> Diagnostic:
-    return Diagnostic("GS087", op.span, message, help)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from ..diagnostics import Diagnostic, SpecError
+from ..diagnostics import Diagnostic, Span, SpecError
 from ..ir import nodes as ir
-from ..ir.walk import calls, names
-from ..render.base import ATOM, COMPARE, LOOSEST, PythonRenderer
+from ..ir.walk import names
+from ..render.base import ATOM, COMPARE, LOOSEST, OR, PythonRenderer
 from ..render.context import is_constant, needs_folding
 from ..render.formula import CallRenderer
 from ..render.resolve import HELPERS, Kind, Resolver, Target
 from ..spec.model import Formula, OpSpec, spelled
 from ..spec.primitives import primitives
 from .frameworks import AS_CALLED, Framework, Spelling
+from .refusals import refusals
 
 BASE = "_base"
 """The module of an emitted package with the ops of gradspec's table that the framework lacks."""
@@ -30,17 +31,19 @@ class EmittedModule:
     resolver: Resolver
     own: dict[str, str]
     """The module of each op of the package, by full name."""
-    borrowed: dict[str, OpSpec] = field(default_factory=dict)
-    """The ops of gradspec's table that this package has to define as well, by full name."""
+    borrowed: dict[str, Span] = field(default_factory=dict)
+    """The ops of gradspec's table that this package has to define as well, and who calls them."""
+    place: Span | None = None
+    """For an op that is defined because of a call, the place of that."""
     siblings: set[str] = field(default_factory=set)
     """The other modules of the package that are called."""
     calls: set[str] = field(default_factory=set)
 
-    def function(self, op: OpSpec) -> str:
-        """Spell an op of the package in this module."""
+    def function(self, op: OpSpec, where: Span) -> str:
+        """Spell an op of the package in this module, where a formula calls it."""
         module = self.own.get(op.name)
         if module is None:
-            self.borrowed[op.name] = op
+            self.borrowed.setdefault(op.name, self.place or where)
             module = BASE
         name = function_name(op)
         if module == self.name:
@@ -124,20 +127,22 @@ class FrameworkRenderer(CallRenderer):
             return f"{self.render(node.args[0], ATOM)}.conjugate()", ATOM
         target = self.target(node)
         if target.op.name in self.module.own:
-            return self._function_call(target)
-        spelling = self.framework.op(target.op, node.function)
+            return self._function_call(target, node)
+        spelling = self.framework.op(target.op, node.function, self._given(node, target.op, target.args))
         if spelling is None:
             self._check_definable(target.op, node)
-            return self._function_call(target)
+            return self._function_call(target, node)
         lift = target.op.signature.name in self.framework.lifted
         return self._filled(spelling, node, dict(target.args), target.op, lift=lift), ATOM
 
     def _primitive(self, node: ir.Call) -> tuple[str, int]:
-        spelling = self.framework.primitive(node.function)
-        if spelling is None:
-            self._refuse(node, f"`{node.function}`")
-        names = primitives()[node.function].positional
-        arguments = dict(zip(names, node.args, strict=False)) | dict(node.kwargs)
+        primitive = primitives().get(node.function)
+        words = () if primitive is None else primitive.positional
+        arguments = dict(zip(words, node.args, strict=False)) | dict(node.kwargs)
+        spelling = self.framework.primitive(node.function, frozenset(arguments))
+        of_lists = primitive and primitive.is_elementwise and "ints" in map(self.kind, node.args)
+        if spelling is None or of_lists:
+            self._refuse(node, f"`{node.function}`" + " of a list" * bool(of_lists))
         lift = node.function in self.framework.lifted
         return self._filled(spelling, node, arguments, lift=lift), ATOM
 
@@ -155,8 +160,10 @@ class FrameworkRenderer(CallRenderer):
 
         def argument(value: ir.Expr, name: str, at: int) -> str:
             type_ = types.get(name)
-            if type_ is not None and type_.base == "ScalarType" and isinstance(value, ir.Const):
-                return self._dtype(value)
+            if type_ is not None and type_.base == "ScalarType":
+                return self._dtype(value, at)
+            if type_ is not None and type_.is_list and self.kind(value) == "int":
+                return f"({self.render(value)},)"
             is_number = self.kind(value) in ("number", "int", "bool")
             if lift and is_number and like is not None and (not type_ or type_.is_tensor):
                 assert self.framework.lift is not None
@@ -175,14 +182,14 @@ class FrameworkRenderer(CallRenderer):
         missing = spelling.required - frozenset(arguments)
         if missing:
             self._refuse(node, f"`{node.function}` without `{min(missing)}`")
-        left_out = given - spelling.arguments
+        left_out = given - spelling.arguments - spelling.ignored
         if left_out:
             names_left = ", ".join(sorted(left_out))
             self._refuse(node, f"`{node.function}` with `{names_left}`")
         return spelling.filled(given, lambda name, at: argument(arguments[name], name, at))
 
     def _given(
-        self, node: ir.Call, op: OpSpec | None, arguments: dict[str, ir.Expr]
+        self, node: ir.Call, op: OpSpec | None, arguments: Mapping[str, ir.Expr]
     ) -> frozenset[str]:
         """The arguments that a call gives, and does not merely repeat the default of."""
         if op is None:
@@ -200,8 +207,9 @@ class FrameworkRenderer(CallRenderer):
             return primitives()[node.function].positional
         return tuple(p.name for p in op.signature.params if not p.keyword_only)
 
-    def _function_call(self, target: Target) -> tuple[str, int]:
+    def _function_call(self, target: Target, node: ir.Call) -> tuple[str, int]:
         """The call of a function of the package, with the arguments that are not its defaults."""
+        here = self.formula.locate(node.span)
         words = []
         by_name = False
         like = next((a for a in target.args.values() if self.kind(a) == "tensor"), None)
@@ -216,12 +224,12 @@ class FrameworkRenderer(CallRenderer):
                 text = self.framework.lift.filled(
                     frozenset(parts), lambda n, at, parts=parts: self.render(parts[n], at)
                 )
-            elif param.type.base == "ScalarType" and isinstance(value, ir.Const):
+            elif param.type.base == "ScalarType":
                 text = self._dtype(value)
             else:
                 text = self.render(value)
             words.append(f"{param.public}={text}" if by_name or param.keyword_only else text)
-        return f"{self.module.function(target.op)}({', '.join(words)})", ATOM
+        return f"{self.module.function(target.op, here)}({', '.join(words)})", ATOM
 
     # ---- helpers, dtypes, attributes
 
@@ -240,23 +248,23 @@ class FrameworkRenderer(CallRenderer):
                 return f"{name}({self.render(argument)})", ATOM
         return spelling.filled(frozenset({"self"}), lambda _, at: self.render(argument, at)), ATOM
 
-    def _dtype(self, value: ir.Const) -> str:
-        if value.value is None:
-            return "None"
-        name = {"double": "float64", "float": "float32"}.get(str(value.value), str(value.value))
-        return self.framework.dtype.filled(frozenset({"name"}), lambda *_: name)
+    def _dtype(self, value: ir.Expr, at: int = LOOSEST) -> str:
+        """A dtype, which formulas may give as a text."""
+        match value:
+            case ir.Const(str(name)):
+                name = {"double": "float64", "float": "float32"}.get(name, name)
+                return self.framework.dtype.filled(frozenset({"name"}), lambda *_: name)
+            case ir.Conditional(test, then, otherwise):
+                parts = self._dtype(then, OR), self.render(test, OR), self._dtype(otherwise)
+                return self.in_parentheses("{} if {} else {}".format(*parts))
+            case ir.Sequence(items):
+                return f"({''.join(f'{self._dtype(item)}, ' for item in items)})"
+        return self.render(value, at)
 
     def render_compare(self, node: ir.Compare) -> tuple[str, int]:
         if "dtype" in (self.kind(node.left), self.kind(node.right)):
-            sides = [
-                self._dtype(side) if isinstance(side, ir.Const) and side.value is not None
-                else self.render(side, ATOM)
-                for side in (node.left, node.right)
-            ]
-            if isinstance(node.right, ir.Sequence):
-                items = [self._dtype(i) for i in node.right.items if isinstance(i, ir.Const)]
-                sides[1] = f"({', '.join(items)},)"
-            return f"{sides[0]} {node.op} {sides[1]}", COMPARE
+            left, right = self._dtype(node.left, ATOM), self._dtype(node.right, ATOM)
+            return f"{left} {node.op} {right}", COMPARE
         return super().render_compare(node)
 
     def render_attribute(self, node: ir.Attribute) -> tuple[str, int]:
@@ -267,12 +275,12 @@ class FrameworkRenderer(CallRenderer):
     # ---- what the framework lacks
 
     def _check_definable(self, op: OpSpec, node: ir.Call) -> None:
-        """An op that is to be borrowed must be defined by a formula."""
-        if op.definition is None or has_kernel(op):
-            self._refuse(node, f"`{node.function}`", "its definition in gradspec is a kernel on arrays")
+        """An op that is to be borrowed must have a place in the package."""
+        for found in refusals(op, self.framework):
+            self._refuse(node, f"`{node.function}`", found.message)
 
     def _refuse(self, node: ir.Node, thing: str, why: str = "") -> NoReturn:
-        here = self.formula.locate(node.span)
+        here = self.module.place or self.formula.locate(node.span)
         message = f"{thing} has no equivalent in {self.framework.title}"
         help = f"{why}; " if why else ""
         help += "write it by functions that it has, or leave the op to the target `numpy`"
@@ -304,9 +312,3 @@ def _is_default(value: ir.Expr, default: object) -> bool:
         and value.value == default
     )
 
-
-def has_kernel(op: OpSpec) -> bool:
-    """Return whether the definition of an op is a kernel on arrays, and no formula."""
-    return op.forward is not None and any(
-        call.function.startswith("kernels.") for call in calls(op.forward.block)
-    )

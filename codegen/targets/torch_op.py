@@ -10,15 +10,17 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ..diagnostics import Diagnostic, SpecError
 from ..emit.branches import with_safe_branches
 from ..emit.saves import name_attributes
+from ..emit.tangents import returning
 from ..ir import nodes as ir
 from ..ir.walk import free_names
 from ..render.resolve import kinds_of_params
 from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from ..spec.shared_locals import leading, shared_with
 from . import names
-from .checks import checks
+from .checks import checks, reduced
 from .renderer import EmittedModule, FrameworkRenderer, function_name
 from .rules import gradients, tangents
 
@@ -82,6 +84,9 @@ class _Builder:
             name: "any" if self.kinds[of] == "tensors" else shapes.get(attribute, "any")
             for name, (of, attribute) in self.attributes.items()
         }
+        self.reduced = reduced(op, module)
+        for name in self.reduced:
+            self.attributes[f"{name}_shape"] = (name, "shape")
         self.shared: set[ir.Assign] = set()
         """The assignments of several gradients that are made once."""
         self.has_rules = bool(op.recorded_params) and op.composite is None
@@ -94,6 +99,11 @@ class _Builder:
     def _with_attributes(self, formula: Formula, tensors: set[str], own: set[str]) -> Formula:
         """A rule that reads shapes and dtypes by name where it does not read the tensor."""
         block, found = name_attributes(formula.block, tensors, own)
+        for name in {"strides", "meta"} & {attribute for _, attribute in found.values()}:
+            title = self.module.framework.title
+            message = f"`.{name}` has no equivalent in {title}"
+            here = self.module.place or formula.spans[0]
+            raise SpecError([Diagnostic("GS087", here, message)])
         self.attributes |= found
         return dataclasses.replace(formula, block=block)
 
@@ -137,7 +147,9 @@ class _Builder:
         assert definition is not None
         if self.op.composite is None:
             for param in self.op.signature.tensor_params:
-                yield f"{param.public} = {param.public}.detach()"
+                present = f" if {param.public} is not None else None"
+                present *= param.type.is_optional
+                yield f"{param.public} = {param.public}.detach(){present}"
         formula = with_safe_branches(definition, self.kinds, (), self.module.resolver)
         public = {p.name: p.public for p in self.op.signature.params}
         yield from self._renderer(formula, self.spelling | public).statements(
@@ -146,8 +158,21 @@ class _Builder:
 
     def _forward(self) -> Iterator[str]:
         assert self.op.forward is not None
-        formula = self.op.forward
+        formula = returning(self.op.forward, self._of_its_own)
         yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
+
+    def _of_its_own(self, value: ir.Expr) -> ir.Expr:
+        """A result that is no argument, and no view of one: PyTorch keeps no rule for these."""
+        match value:
+            case ir.Conditional(_, then, otherwise):
+                then, otherwise = self._of_its_own(then), self._of_its_own(otherwise)
+                return dataclasses.replace(value, then=then, otherwise=otherwise)
+            case ir.Sequence():
+                return value
+        is_argument = isinstance(value, ir.Name) and self.kinds.get(value.id) == "tensor"
+        if is_argument or self.op.signature.view_of is not None:
+            return ir.Call("clone", (value,), span=value.span)
+        return value
 
     # ---- what is kept
 
@@ -157,6 +182,7 @@ class _Builder:
     def _setups(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The lines that keep what reverse mode reads, and what both modes read if that is more."""
         reverse = self._read(formula for _, formula in self.gradients)
+        reverse |= {f"{name}_shape" for name in self.reduced}
         forward = self._read(f for terms in self.tangents.values() for f in terms)
         kept = self._tensors(reverse)
         self.kept, self.kept_for_both = kept, [*kept, *(
@@ -179,7 +205,10 @@ class _Builder:
                 yield param.name, self.spelling[param.name]
         for name, (of, attribute) in sorted(self.attributes.items()):
             if name in read:
-                yield name, f"{self.spelling[of]}.{attribute}"
+                tensor = self.spelling[of]
+                is_optional = next(p for p in self.params if p.name == of).type.is_optional
+                absent = f"None if {tensor} is None else " * is_optional
+                yield name, f"{absent}{tensor}.{attribute}"
 
     def _setup(self, read: set[str], kept: list[str], modes: tuple[str, ...]) -> Iterator[str]:
         values = list(self._values(read))
@@ -254,7 +283,7 @@ class _Builder:
         if line := self._unpacked(self.kept, self.kept_for_both, read, "ctx.saved_tensors"):
             yield line
         wanted = [name for of, _ in self.gradients for name in of]
-        if len(wanted) == 1 and not self._is_list(wanted[0]):
+        if len(wanted) == 1 and not any(p.type.is_list for p in self.op.signature.tensor_params):
             ((_, formula),) = self.gradients
             yield from self._gradient(formula, f"return {self._answer(wanted[0])}")
             return
@@ -267,6 +296,10 @@ class _Builder:
             yield f"if {self._any_needed(of)}:"
             rest = self._without_shared(formula)
             yield from ("    " + x for x in self._gradient(rest, f"{targets} = {{}}"))
+            for name in of:
+                if name in self.reduced:
+                    target = grads[name]
+                    yield f"    {target} = {self._reduced(name).format(target)}"
         words = []
         for param in self.params:
             if param.type.is_tensor_list:
@@ -310,7 +343,7 @@ class _Builder:
         return any(p.name == name and p.type.is_tensor_list for p in self.params)
 
     def _answer(self, wanted: str) -> str:
-        words = ["{}" if p.name == wanted else "None" for p in self.params]
+        words = [self._reduced(p.name) if p.name == wanted else "None" for p in self.params]
         return ", ".join(words)
 
     def _needed(self, name: str) -> str:
@@ -325,6 +358,12 @@ class _Builder:
         formula = with_safe_branches(formula, self.kinds, grads, self.module.resolver)
         renderer = self._renderer(formula, self._in_rule(read))
         yield from renderer.statements(formula.block, result)
+
+    def _reduced(self, name: str) -> str:
+        """What sums a gradient to the shape of its argument, which a formula need not care about."""
+        if name not in self.reduced:
+            return "{}"
+        return "({})" + f".sum_to_size(ctx.{self.spelling[f'{name}_shape']})"
 
     def _without_rule(self) -> Iterator[str]:
         """Raise where somebody asks for a gradient that nobody has written."""

@@ -20,7 +20,7 @@ from gradspec_codegen.prove.inputs.draw import examples_of
 from gradspec_codegen.render.resolve import Resolver
 from gradspec_codegen.render.context import function_name
 from gradspec_codegen.spec.model import OpSpec, Table
-from tests.ops.cases import Arguments, Case, variables, _is_complex
+from tests.ops.cases import Arguments, Case, _is_complex, _is_of_symmetric_matrices, variables
 
 TOLERANCE = 1e-9
 
@@ -45,7 +45,7 @@ def cases_of(op: OpSpec) -> Iterator[Case]:
 def numbers_like(array: Any, word: str) -> Any:
     """Numbers for each element of an array, drawn by a word and its shape."""
     rng = np.random.default_rng(zlib.crc32(f"{word} {array.shape}".encode()))
-    return rng.uniform(0.5, 1.5, array.shape) * rng.choice([-1.0, 1.0], array.shape)
+    return np.asarray(rng.uniform(0.5, 1.5, array.shape) * rng.choice([-1.0, 1.0], array.shape))
 
 
 def is_float(array: Any) -> bool:
@@ -63,6 +63,9 @@ def differentiable(op: OpSpec, values: list[Any]) -> list[int]:
 
 def positional(op: OpSpec, arguments: Arguments) -> tuple[list[Any], dict[str, Any]]:
     """The arguments of a call of the function of an op."""
+    if _is_of_symmetric_matrices(op):
+        matrix = arguments["self"]
+        arguments = {**arguments, "self": (matrix + matrix.mT) / 2}
     args, keywords = [], {}
     for param in op.signature.params:
         value = arguments[param.name] if param.name in arguments else param.default

@@ -36,7 +36,7 @@ def torch_answers(op: OpSpec, function: Any, arguments: Arguments) -> Answers:
 
     leaves = [torch.from_numpy(a).requires_grad_() for a in taken(arguments, places)]
     values = run(*leaves)
-    answers = Answers([value.detach().numpy() for value in values])
+    answers = Answers([value.detach().numpy(force=True) for value in values])
     wanted = differentiable(op, answers.values)
     chosen = [i for i in wanted if values[i].requires_grad]
     if not leaves or not chosen:
@@ -45,20 +45,20 @@ def torch_answers(op: OpSpec, function: Any, arguments: Arguments) -> Answers:
     found = torch.autograd.grad(
         [values[i] for i in chosen], leaves, cotangents, create_graph=True, allow_unused=True
     )
-    answers.gradients = [None if g is None else g.detach().numpy() for g in found]
+    answers.gradients = [None if g is None else g.detach().numpy(force=True) for g in found]
     plain = tuple(x.detach() for x in leaves)
     tangents = tuple(torch.from_numpy(numbers_like(x.numpy(), "tangent")) for x in plain)
     _, moved = torch.func.jvp(lambda *xs: tuple(run(*xs)[i] for i in wanted), plain, tangents)
-    answers.tangents = [t.detach().numpy() for t in moved]
+    answers.tangents = [t.detach().numpy(force=True) for t in moved]
     total = None
     for gradient in found:
         if gradient is not None and gradient.requires_grad:
-            weights = torch.from_numpy(numbers_like(gradient.detach().numpy(), "second"))
+            weights = torch.from_numpy(numbers_like(gradient.detach().numpy(force=True), "second"))
             term = (gradient * weights).sum()
             total = term if total is None else total + term
     if total is None:
         answers.second = [None] * len(leaves)
     else:
         again = torch.autograd.grad(total, leaves, allow_unused=True)
-        answers.second = [None if g is None else g.detach().numpy() for g in again]
+        answers.second = [None if g is None else g.detach().numpy(force=True) for g in again]
     return answers
