@@ -23,7 +23,6 @@ import yaml
 from ..render.base import ATOM, CONDITIONAL
 from ..spec.model import OpSpec
 
-NUMPY = "numpy"
 FRAMEWORKS = ("torch", "jax")
 """The frameworks besides NumPy that ops are emitted for."""
 

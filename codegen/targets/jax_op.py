@@ -78,7 +78,7 @@ class _Builder:
                 f"lax.stop_gradient({p.public})" if p.name in self.traced else p.public
                 for p in params
             ),
-            parameters=", ".join(self.spelling[p.name] for p in params),
+            parameters=", ".join(f"{self.spelling[p.name]}: Any" for p in params),
             static=tuple(self.spelling[p.name] for p in self.static),
             forward=tuple(self._forward()) if self.has_rules else (),
             jvp=tuple(self._jvp()) if self.has_rules else (),

@@ -44,6 +44,8 @@ def spelling_of(op: OpSpec, module: EmittedModule) -> dict[str, str]:
 
     for param in op.signature.params:
         choose(param.name, param.public)
+        if param.type.base != "Tensor":
+            choose(f"no tangent of {param.name}", f"_{param.public}")
     for output in op.signature.outputs:
         choose(output.name, output.name)
     for param in op.signature.tensor_params:

@@ -127,7 +127,7 @@ class _Builder:
             forward=tuple(self._forward()) if self.has_rules else (),
             setup=setup,
             setup_both=extra,
-            backward_parameters=", ".join(self._grads()),
+            backward_parameters=", ".join(f"{word}: Any" for word in self._grads()),
             backward=tuple(self._backward()) if self.has_rules else (),
             jvp_parameters=self._parameters(self._tangent_parameters()),
             jvp=tuple(self._jvp()) if self.has_rules else (),
@@ -136,7 +136,7 @@ class _Builder:
 
     def _parameters(self, words: Iterable[str]) -> str:
         stars = ("*" if p.type.is_tensor_list else "" for p in self.params)
-        return ", ".join(star + word for star, word in zip(stars, words, strict=True))
+        return ", ".join(f"{star}{word}: Any" for star, word in zip(stars, words, strict=True))
 
     def _renderer(self, formula: Formula, spelling: dict[str, str]) -> FrameworkRenderer:
         return FrameworkRenderer(self.module, formula, self.kinds, spelling)
@@ -274,7 +274,7 @@ class _Builder:
             name = f"grad_{output.name}"
             if not several and output in self.op.differentiable_outputs:
                 name = "grad" if "grad" in read else name
-            words.append(self.spelling[name] if name in read else f"_{self.spelling[name]}")
+            words.append(self.spelling[name])
         return words
 
     def _backward(self) -> Iterator[str]:
@@ -377,10 +377,9 @@ class _Builder:
     # ---- forward mode
 
     def _tangent_parameters(self) -> Iterator[str]:
-        read = self._read(f for terms in self.tangents.values() for f in terms)
         for param in self.params:
-            name = f"{param.name}_t"
-            yield self.spelling[name] if name in read else f"_{self.spelling[param.name]}"
+            is_tensor = param.type.base == "Tensor"
+            yield self.spelling[f"{param.name}_t" if is_tensor else f"no tangent of {param.name}"]
 
     def _jvp(self) -> Iterator[str]:
         read = self._read(f for terms in self.tangents.values() for f in terms)
