@@ -117,7 +117,8 @@ class ProofFailure(Exception):
 def plan(target: Target) -> Plan:
     """Load, derive and render; nothing is written and nothing is proved."""
     ops = known_ops(target)
-    recorded = lock.read(target.lock) if target.lock else {}
+    recorded = lock.read(target.proofs) if target.proofs else {}
+    recorded |= lock.read(target.lock) if target.lock else {}
     base, kernels = ops.base, ops.kernels
     table = auto.fill_in(ops.table, ops.everything, _remembered(ops, recorded))
     builder = PackageBuilder(

@@ -33,6 +33,8 @@ class Target:
     """The place at which the folder was named."""
     named: str = ""
     """The folder as the command line names it."""
+    proofs: Path | None = None
+    """The lock of another package of the same spec, whose proofs count as well."""
     framework: str = NUMPY
     """The framework that the package is for: `numpy` for gradspec's own runtime."""
 

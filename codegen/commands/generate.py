@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import time
 from collections import Counter
@@ -25,6 +26,7 @@ from .options import (
     kernels_option,
     out_option,
     package_option,
+    proofs_option,
     show_json,
     shown_path,
     spec_argument,
@@ -45,6 +47,7 @@ discard_option = click.option(
 @out_option
 @package_option
 @framework_option
+@proofs_option
 @kernels_option
 @jobs_option
 @click.option("--check", is_flag=True, help="Write nothing; fail if the generated code is stale.")
@@ -55,6 +58,7 @@ def codegen(
     out: str | None,
     package: str | None,
     framework: str,
+    proofs: Path | None,
     kernels: Path | None,
     jobs: int,
     check: bool,
@@ -71,6 +75,7 @@ def codegen(
     target = target_of(
         spec, out, package, kernels, framework=framework, writes=True, as_json=as_json
     )
+    target = dataclasses.replace(target, proofs=proofs)
     if check:
         _check(target, as_json)
         return

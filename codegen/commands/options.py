@@ -39,6 +39,11 @@ framework_option = click.option(
     show_default=True,
     help="The framework that the package is for: it needs that one alone.",
 )
+proofs_option = click.option(
+    "--proofs",
+    type=_FILE,
+    help="proofs.lock of a package for another framework: what it says of SPEC is not proved again.",
+)
 kernels_option = click.option(
     "--kernels", type=_FILE, help="Python file whose functions SPEC calls as kernels.NAME."
 )

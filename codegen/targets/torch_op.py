@@ -48,6 +48,8 @@ class TorchOp:
     """The same for both modes, if forward mode reads more."""
     backward_parameters: str
     backward: tuple[str, ...]
+    has_lists: bool
+    """True if it takes lists of plain values."""
     jvp_parameters: str
     jvp: tuple[str, ...]
     aliases: tuple[str, ...]
@@ -129,6 +131,7 @@ class _Builder:
             setup_both=extra,
             backward_parameters=", ".join(f"{word}: Any" for word in self._grads()),
             backward=tuple(self._backward()) if self.has_rules else (),
+            has_lists=any(p.type.is_list and not p.type.is_tensor_list for p in self.params),
             jvp_parameters=self._parameters(self._tangent_parameters()),
             jvp=tuple(self._jvp()) if self.has_rules else (),
             aliases=op.aliases,

@@ -36,31 +36,32 @@ def _answers(op: OpSpec, function: Any, arguments: Arguments) -> Answers:
         return list(out) if isinstance(out, (tuple, list)) else [out]
 
     leaves = tuple(jnp.asarray(a) for a in taken(arguments, places))
-    answers = Answers(list(map(np.asarray, run(*leaves))))
-    wanted = differentiable(op, answers.values)
-    if not leaves or not wanted:
-        return answers
-    cotangents = tuple(jnp.asarray(numbers_like(answers.values[i], "cotangent")) for i in wanted)
+    structure = jax.eval_shape(lambda *xs: run(*xs), *leaves)
+    wanted = differentiable(op, [np.empty(each.shape, each.dtype) for each in structure])
+
+    def weights(arrays: Any, word: str) -> tuple[Any, ...]:
+        return tuple(jnp.asarray(numbers_like(np.empty(x.shape), word)) for x in arrays)
 
     def chosen(*xs: Any) -> tuple[Any, ...]:
         out = run(*xs)
         return tuple(out[i] for i in wanted)
 
     def gradients(*xs: Any) -> tuple[Any, ...]:
-        _, pull = jax.vjp(chosen, *xs)
-        found: tuple[Any, ...] = pull(cotangents)
+        values, pull = jax.vjp(chosen, *xs)
+        found: tuple[Any, ...] = pull(weights(values, "cotangent"))
         return found
 
     def weighted(*xs: Any) -> Any:
-        terms = (
-            (jnp.asarray(numbers_like(np.empty(g.shape), "second")) * g).sum()
-            for g in gradients(*xs)
-        )
-        return sum(terms)
+        found = gradients(*xs)
+        return sum((w * g).sum() for w, g in zip(weights(found, "second"), found, strict=True))
 
-    answers.gradients = list(map(np.asarray, gradients(*leaves)))
-    tangents = tuple(jnp.asarray(numbers_like(np.asarray(x), "tangent")) for x in leaves)
-    answers.tangents = list(map(np.asarray, jax.jvp(chosen, leaves, tangents)[1]))
-    positions = tuple(range(len(leaves)))
-    answers.second = list(map(np.asarray, jax.grad(weighted, positions)(*leaves)))
-    return answers
+    @jax.jit
+    def everything(*xs: Any) -> tuple[Any, ...]:
+        if not xs or not wanted:
+            return run(*xs), (), (), ()
+        _, tangents = jax.jvp(chosen, xs, weights(xs, "tangent"))
+        second = jax.grad(weighted, tuple(range(len(xs))))(*xs)
+        return run(*xs), gradients(*xs), tangents, second
+
+    values, first, tangents, second = (list(map(np.asarray, x)) for x in everything(*leaves))
+    return Answers(values, first, tangents, second)
