@@ -104,7 +104,9 @@ def _target(
         if named == GENERATED_PACKAGE:
             _refuse("GS080", folder, "this is the place of gradspec's own ops", "")
         command = f"{command} --target {framework}"
-    return Target(spec, path, named, kernels, command, folder.place, folder.text, framework)
+    return Target(
+        spec, path, named, kernels, command, folder.place, folder.text, framework=framework
+    )
 
 
 def _only_read(spec: Path, name: _Told | None, kernels: Path | None, writes: bool) -> Target:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import importlib.util
 import itertools
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
 
 from gradspec_codegen import auto
+from gradspec_codegen.diagnostics import SpecError
 from gradspec_codegen.emit.views import OriginView
 from gradspec_codegen.spec.model import OpSpec, Table
 from gradspec_codegen.targets.frameworks import framework
@@ -55,3 +59,36 @@ def function_of(module: ModuleType, op: OpSpec) -> object:
     return getattr(family, function_name(op))
 
 
+
+
+GROUPS = (
+    (r"is defined by a kernel", "defined by a kernel"),
+    (r"`np\.|`sp\.", "a function of NumPy or SciPy without an equivalent"),
+    (r"`\.strides`|`\.meta`", "strides of arrays, or lists of shapes"),
+    (r"several lists", "several lists of tensors, or lists with gaps"),
+    (r"who asks for the gradient", "an argument without a gradient that has to be refused"),
+    (r"decides by a tangent", "a JVP that decides by a tangent"),
+    (r"no overload of", "a call that the formula language cannot resolve on tensors"),
+    (r"has no equivalent", "a call of an op that is defined by a kernel"),
+    (r"with `|without `", "an argument without an equivalent"),
+    (r"is a name in code", "an argument called like a module"),
+)
+"""Reasons why an op is not emitted, by what its error says."""
+
+
+def group_of(message: str) -> str:
+    """The reason of an error."""
+    return next(reason for pattern, reason in GROUPS if re.search(pattern, message))
+
+
+@functools.cache
+def refusals_of_table(name: str) -> dict[str, str]:
+    """The ops of gradspec's table that are not emitted for a framework, and why."""
+    found = {}
+    for op in FILLED.ops:
+        package = FrameworkPackage(Table((op,)), FILLED, framework(name), ORIGIN)
+        try:
+            package.files({})
+        except SpecError as error:
+            found[op.name] = group_of(error.diagnostics[0].message)
+    return found
