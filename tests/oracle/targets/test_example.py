@@ -17,7 +17,11 @@ from torch.func import grad, hessian, jvp, vmap
 
 from tests.meta.source_tree import ROOT
 
-pytestmark = pytest.mark.oracle
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning"),
+]
 
 FOLDER = ROOT / "examples" / "framework_ops"
 
