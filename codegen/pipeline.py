@@ -76,7 +76,7 @@ class Plan:
     verbatim: dict[str, str] = field(default_factory=dict)
     """Files of the package that are not rendered."""
     emitted: FrameworkPackage | None = None
-    """The package for another framework, which is written in the place of the one that is proved."""
+    """The package for another framework, written in the place of the one that is proved."""
 
     @property
     def everything(self) -> Table:

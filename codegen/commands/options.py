@@ -42,7 +42,7 @@ framework_option = click.option(
 proofs_option = click.option(
     "--proofs",
     type=_FILE,
-    help="proofs.lock of a package for another framework: what it says of SPEC is not proved again.",
+    help="proofs.lock of a package of SPEC for another framework: its proofs count here too.",
 )
 kernels_option = click.option(
     "--kernels", type=_FILE, help="Python file whose functions SPEC calls as kernels.NAME."

@@ -168,9 +168,7 @@ def _public(op: OpSpec) -> str:
     return op.signature.name.lstrip("_")
 
 
-def tangent_terms(
-    op: OpSpec, rule: TangentRule, resolver: Resolver
-) -> list[tuple[str, Formula]]:
+def tangent_terms(op: OpSpec, rule: TangentRule, resolver: Resolver) -> list[tuple[str, Formula]]:
     """Return the terms of the tangent of an output; if several, each with the tangent it is of.
 
     Primals go by the names of the arguments.

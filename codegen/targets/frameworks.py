@@ -41,9 +41,7 @@ class Spelling:
     ignored: frozenset[str] = frozenset()
     """The arguments that make no difference to it."""
 
-    def filled(
-        self, given: frozenset[str], render: Callable[[str, int], str]
-    ) -> str:
+    def filled(self, given: frozenset[str], render: Callable[[str, int], str]) -> str:
         """The call, of which `given` arguments are written and `render` writes one."""
 
         def part(found: re.Match[str]) -> str:
@@ -112,9 +110,7 @@ class Framework:
     requires_grad: Spelling | None = None
     """The test whether somebody asks for a gradient, where that can be told."""
 
-    def op(
-        self, op: OpSpec, called: str, given: frozenset[str] = frozenset()
-    ) -> Spelling | None:
+    def op(self, op: OpSpec, called: str, given: frozenset[str] = frozenset()) -> Spelling | None:
         """The framework's own function for an op that is called by this name, with arguments."""
         for name in (op.name, op.signature.name, called):
             if (found := _find(self.ops, name, given)) is not None:
@@ -177,9 +173,7 @@ def _find(known: Mapping[str, Spelling], name: str, given: frozenset[str]) -> Sp
 
 
 def _spellings(texts: Mapping[str, str]) -> dict[str, Spelling]:
-    return {
-        name: Spelling(text, frozenset(name.split()[1:])) for name, text in texts.items()
-    }
+    return {name: Spelling(text, frozenset(name.split()[1:])) for name, text in texts.items()}
 
 
 def _optional(table: Mapping[str, Any], key: str) -> Spelling | None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ..diagnostics import Diagnostic, SpecError
 from ..emit.branches import with_safe_branches
 from ..ir import nodes as ir
-from ..ir.walk import calls, free_names, names as names_in, walk
+from ..ir.walk import calls, free_names, walk
+from ..ir.walk import names as names_in
 from ..render.resolve import kinds_of_params
 from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from . import names

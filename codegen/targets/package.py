@@ -133,7 +133,9 @@ class FrameworkPackage:
         found = []
         for op in self._table.ops:
             if len(self._table.overloads(op.signature.name)) > 1:
-                message = f"`{op.signature.name}` has overloads, which {self._title} would not tell apart"
+                message = (
+                    f"`{op.signature.name}` has overloads, which {self._title} would not tell apart"
+                )
                 found.append(refusal(op, message, "give each of them a name of its own"))
             found += refusals(op, self._framework)
         if found:

@@ -128,7 +128,9 @@ class FrameworkRenderer(CallRenderer):
         target = self.target(node)
         if target.op.name in self.module.own:
             return self._function_call(target, node)
-        spelling = self.framework.op(target.op, node.function, self._given(node, target.op, target.args))
+        spelling = self.framework.op(
+            target.op, node.function, self._given(node, target.op, target.args)
+        )
         if spelling is None:
             self._check_definable(target.op, node)
             return self._function_call(target, node)
@@ -166,11 +168,7 @@ class FrameworkRenderer(CallRenderer):
                 return f"({self.render(value)},)"
             is_number = self.kind(value) in ("number", "int", "bool")
             if lift and is_number and like is not None and (not type_ or type_.is_tensor):
-                assert self.framework.lift is not None
-                parts = {"number": value, "like": like}
-                return self.framework.lift.filled(
-                    frozenset(parts), lambda n, where: self.render(parts[n], where)
-                )
+                return self._lifted(value, like)
             return self.render(value, at)
 
         given = self._given(node, op, arguments)
@@ -188,6 +186,16 @@ class FrameworkRenderer(CallRenderer):
             self._refuse(node, f"`{node.function}` with `{names_left}`")
         return spelling.filled(given, lambda name, at: argument(arguments[name], name, at))
 
+    def _lifted(self, number: ir.Expr, like: ir.Expr) -> str:
+        """A number as a tensor beside another."""
+        assert self.framework.lift is not None
+        parts = {"number": number, "like": like}
+
+        def part(name: str, at: int) -> str:
+            return self.render(parts[name], at)
+
+        return self.framework.lift.filled(frozenset(parts), part)
+
     def _given(
         self, node: ir.Call, op: OpSpec | None, arguments: Mapping[str, ir.Expr]
     ) -> frozenset[str]:
@@ -197,9 +205,7 @@ class FrameworkRenderer(CallRenderer):
         names = self._positional(node, op)
         given = {*names[: len(node.args)], *(name for name, _ in node.kwargs)}
         defaults = {p.name: p.default for p in op.signature.params}
-        return frozenset(
-            n for n in given if not _is_default(arguments[n], defaults[n])
-        )
+        return frozenset(n for n in given if not _is_default(arguments[n], defaults[n]))
 
     @staticmethod
     def _positional(node: ir.Call, op: OpSpec | None) -> tuple[str, ...]:
@@ -220,10 +226,7 @@ class FrameworkRenderer(CallRenderer):
                 continue
             is_number = self.kind(value) in ("number", "int", "bool")
             if param.type.is_tensor and is_number and like is not None and self.framework.lift:
-                parts = {"number": value, "like": like}
-                text = self.framework.lift.filled(
-                    frozenset(parts), lambda n, at, parts=parts: self.render(parts[n], at)
-                )
+                text = self._lifted(value, like)
             elif param.type.base == "ScalarType":
                 text = self._dtype(value)
             else:
@@ -306,9 +309,7 @@ def _number_call(framework: Framework, function: str, words: list[str]) -> tuple
 
 
 def _is_default(value: ir.Expr, default: object) -> bool:
-    return isinstance(value, ir.Const) and value.value is default or (
-        isinstance(value, ir.Const)
-        and type(value.value) is type(default)
-        and value.value == default
-    )
-
+    """Return whether an argument is the literal that stands in the signature."""
+    if not isinstance(value, ir.Const):
+        return False
+    return type(value.value) is type(default) and value.value == default

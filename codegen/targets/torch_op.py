@@ -1,7 +1,7 @@
 """One op for PyTorch: a function, and two classes with its rules.
 
-`torch.compile` does not trace an `autograd.Function` that has a `jvp`, and forward mode needs one. So
-the rules of reverse mode stand in one class, and a subclass adds that of forward mode.
+`torch.compile` does not trace an `autograd.Function` that has a `jvp`, and forward mode needs one.
+So the rules of reverse mode stand in one class, and a subclass adds that of forward mode.
 """
 
 from __future__ import annotations
@@ -71,8 +71,7 @@ class _Builder:
         own = {thing.name for thing in op.signature.named}
         self.attributes: dict[str, tuple[str, str]] = {}
         self.gradients = [
-            (of, self._with_attributes(formula, tensors, own))
-            for of, formula in gradients(op)
+            (of, self._with_attributes(formula, tensors, own)) for of, formula in gradients(op)
         ]
         self.tangents = {
             output: [self._with_attributes(formula, tensors, own) for formula in terms]
@@ -188,9 +187,10 @@ class _Builder:
         reverse |= {f"{name}_shape" for name in self.reduced}
         forward = self._read(f for terms in self.tangents.values() for f in terms)
         kept = self._tensors(reverse)
-        self.kept, self.kept_for_both = kept, [*kept, *(
-            name for name in self._tensors(forward) if name not in kept
-        )]
+        self.kept, self.kept_for_both = (
+            kept,
+            [*kept, *(name for name in self._tensors(forward) if name not in kept)],
+        )
         both = tuple(self._setup(reverse | forward, self.kept_for_both, ("backward", "forward")))
         setup = tuple(self._setup(reverse, self.kept, ("backward",)))
         is_same = self.kept == self.kept_for_both and [*setup, *both[-1:]] in ([*both], [*both] * 2)
@@ -306,9 +306,9 @@ class _Builder:
         words = []
         for param in self.params:
             if param.type.is_tensor_list:
-                name = grads.get(param.name)
-                count = f"len(ctx.needs_input_grad) - {len(self.params) - 1}"
-                words.append(f"*({name} or (None,) * ({count}))" if name else f"*(None,) * ({count})")
+                of_list = grads.get(param.name)
+                absent = f"(None,) * (len(ctx.needs_input_grad) - {len(self.params) - 1})"
+                words.append(f"*({of_list} or {absent})" if of_list else f"*{absent}")
             else:
                 words.append(grads.get(param.name, "None"))
         yield f"return {', '.join(words)}"
@@ -363,7 +363,7 @@ class _Builder:
         yield from renderer.statements(formula.block, result)
 
     def _reduced(self, name: str) -> str:
-        """What sums a gradient to the shape of its argument, which a formula need not care about."""
+        """The form in which a gradient has the shape of its argument, if formulas need not care."""
         if name not in self.reduced:
             return "{}"
         return "({})" + f".sum_to_size(ctx.{self.spelling[f'{name}_shape']})"

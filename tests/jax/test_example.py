@@ -68,7 +68,7 @@ NAMES = ("logit_softcap", "squared_relu", "swiglu", "scaled_rms_norm", "rotary_e
 
 @pytest.mark.parametrize("name", NAMES)
 def test_is_the_composite(ops: ModuleType, name: str) -> None:
-    """Values, gradients, tangents and second derivatives, compiled, are those of JAX's functions."""
+    """Values and derivatives of both orders, compiled, are those of JAX's own functions."""
     import jax
     import jax.numpy as jnp
 

@@ -1,7 +1,7 @@
 """Values and derivatives of an op as gradspec computes them, to compare frameworks with.
 
-The cotangents, the tangents and the weights of second derivatives are numbers drawn once for a case,
-so every library answers the same questions.
+The cotangents, the tangents and the weights of second derivatives are numbers drawn once for a
+case, so every library answers the same questions.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 import gradspec as gs
 from gradspec.core.tensor import Tensor, wrap
 from gradspec_codegen.prove.inputs.draw import examples_of
-from gradspec_codegen.render.resolve import Resolver
 from gradspec_codegen.render.context import function_name
+from gradspec_codegen.render.resolve import Resolver
 from gradspec_codegen.spec.model import OpSpec, Table
 from tests.ops.cases import Arguments, Case, _is_complex, _is_of_symmetric_matrices, variables
 
@@ -68,7 +68,7 @@ def positional(op: OpSpec, arguments: Arguments) -> tuple[list[Any], dict[str, A
         arguments = {**arguments, "self": (matrix + matrix.mT) / 2}
     args, keywords = [], {}
     for param in op.signature.params:
-        value = arguments[param.name] if param.name in arguments else param.default
+        value = arguments.get(param.name, param.default)
         if param.keyword_only:
             keywords[param.public] = value
         else:

@@ -59,8 +59,6 @@ def function_of(module: ModuleType, op: OpSpec) -> object:
     return getattr(family, function_name(op))
 
 
-
-
 GROUPS = (
     (r"is defined by a kernel", "defined by a kernel"),
     (r"`np\.|`sp\.", "a function of NumPy or SciPy without an equivalent"),

@@ -177,8 +177,7 @@ def test_refused_calls() -> None:
 
 def test_needs_pytorch_alone(tmp_path: Path) -> None:
     code = (
-        "import sys, torch_ops; "
-        "sys.exit(any(name.startswith('gradspec') for name in sys.modules))"
+        "import sys, torch_ops; sys.exit(any(name.startswith('gradspec') for name in sys.modules))"
     )
     paths = [str(FOLDER), str(Path(torch.__file__).parents[1])]
     done = subprocess.run(

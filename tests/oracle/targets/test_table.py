@@ -10,7 +10,11 @@ from tests.codegen.targets.agreement import cases_of, differences, own_answers
 from tests.codegen.targets.emitted import FILLED, emitted, function_of, refusals_of_table
 from tests.oracle.targets.torch_answers import torch_answers
 
-pytestmark = pytest.mark.oracle
+pytestmark = [
+    pytest.mark.oracle,
+    pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning"),
+]
 
 OTHERWISE = {
     "all.dims": "PyTorch's function reduces nothing for an empty list of dimensions",
@@ -23,7 +27,9 @@ OTHERWISE = {
 }
 """The ops whose emitted code does not do what gradspec does, and why."""
 
-NOT_COMPARED = {"_smoothed_cross_entropy": "gradspec refuses the gradient that its example asks for"}
+NOT_COMPARED = {
+    "_smoothed_cross_entropy": "gradspec refuses the gradient that its example asks for"
+}
 
 
 @pytest.mark.parametrize("family", sorted({op.family for op in FILLED.ops}))
