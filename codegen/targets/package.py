@@ -61,14 +61,14 @@ class FrameworkPackage:
 
         Raises SpecError with every reason why an op cannot be emitted.
         """
-        self._check()
-        found: list[Diagnostic] = []
+        found = self._refused()
+        refused = {each.span for each in found}
         borrowed: dict[str, Span] = {}
         files = {}
         families = dict.fromkeys(op.family for op in self._table.ops)
         for family in families:
             module = self._module(family)
-            ops = [op for op in self._table.ops if op.family == family]
+            ops = [op for op in self._table.ops if op.family == family and op.span not in refused]
             files[f"{family}.py"] = self._rendered(module, ops, proofs, found)
             borrowed = module.borrowed | borrowed
         files |= self._base(borrowed, found)
@@ -128,7 +128,7 @@ class FrameworkPackage:
                 return {f"{BASE}.py": text}
             known |= module.borrowed
 
-    def _check(self) -> None:
+    def _refused(self) -> list[Diagnostic]:
         """Refuse what no framework can be given, all at once."""
         found = []
         for op in self._table.ops:
@@ -138,8 +138,7 @@ class FrameworkPackage:
                 )
                 found.append(refusal(op, message, "give each of them a name of its own"))
             found += refusals(op, self._framework)
-        if found:
-            raise SpecError(found)
+        return found
 
     def _doc(self, op: OpSpec, proofs: Mapping[str, Entry]) -> str:
         lines = [op.doc]

@@ -12,14 +12,10 @@ from tests.codegen.targets.emitted import FILLED, emitted, function_of, refusals
 pytestmark = pytest.mark.jax
 
 _NO_DIMENSION = "JAX has no dimension 0 of an array without dimensions"
-_SCATTERED = "JAX does not transpose what is written to places"
 
 OTHERWISE = {
     "_log_softmax": _NO_DIMENSION,
     "_log_softmax_backward_data": _NO_DIMENSION,
-    "_max_unpool2d": _SCATTERED,
-    "_max_unpool3d": _SCATTERED,
-    "_put_along_dim": _SCATTERED,
     "_softmax": _NO_DIMENSION,
     "_softmax_backward_data": _NO_DIMENSION,
     "aminmax": _NO_DIMENSION,
