@@ -35,6 +35,8 @@ test: $(STAMP)  ## Run the tests (those against PyTorch where it is installed)
 codegen: $(STAMP)  ## Prove the formulas in specs/ and write generated/
 	@$(BIN)/gradspec codegen
 	@cd examples/own_ops && $(abspath $(BIN))/gradspec codegen
+	@cd examples/framework_ops && $(abspath $(BIN))/gradspec codegen ops.yaml --out torch_ops --target torch
+	@cd examples/framework_ops && $(abspath $(BIN))/gradspec codegen ops.yaml --out jax_ops --target jax --proofs torch_ops/proofs.lock
 
 prove: $(STAMP)  ## Prove the whole table from nothing
 	@$(BIN)/gradspec prove --all
@@ -45,6 +47,8 @@ check: $(STAMP)  ## Formatting, lint, types, and generated/ fresh
 	@$(BIN)/python -m tests.meta.typecheck
 	@$(BIN)/gradspec codegen --check
 	@cd examples/own_ops && $(abspath $(BIN))/gradspec codegen --check
+	@cd examples/framework_ops && $(abspath $(BIN))/gradspec codegen ops.yaml --out torch_ops --target torch --check
+	@cd examples/framework_ops && $(abspath $(BIN))/gradspec codegen ops.yaml --out jax_ops --target jax --check
 
 $(BENCH_STAMP): $(STAMP)
 	@echo "Adding JAX, autograd and MyGrad to $(VENV) (once)"
@@ -60,9 +64,10 @@ bench-check: $(STAMP)  ## Fail where the ratio to NumPy or PyTorch is worse than
 accuracy: $(STAMP)  ## Compare errors with other libraries, against 50 digits
 	@$(BIN)/python -m benchmarks.accuracy
 
-oracle: $(STAMP)  ## Install PyTorch 2.13.0 and run the tests against it
+oracle: $(STAMP)  ## Install PyTorch 2.13.0 and JAX 0.10.2 and run the tests against them
 	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0'
-	@$(BIN)/python -m pytest -n 2 -m oracle
+	@$(BIN)/python -c 'import jax' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'jax==0.10.2'
+	@$(BIN)/python -m pytest -n 2 -m 'oracle or jax'
 
 clean:  ## Remove what the targets made
 	rm -rf $(VENV) build dist *.egg-info demo-output

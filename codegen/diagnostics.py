@@ -66,6 +66,7 @@ CODES = {
     "GS084": "a file that is no certificate, or that none may replace",
     "GS085": "a certificate that does not hold",
     "GS086": "a backend that is unknown, not installed, or has failed",
+    "GS087": "an op that has no equivalent in a framework",
     "GS090": "a formula that loses digits",
 }
 """Every code of a spec mistake and what it is, for the documentation."""

@@ -30,7 +30,9 @@ from .prove.report.verdict import OpVerdict
 from .spec.load import load_table
 from .spec.model import OpSpec, Table
 from .spec.own_kernels import MODULE, OwnKernels, read_own_kernels
-from .target import Target, builtin_spec, plain
+from .target import NUMPY, Target, builtin_spec, plain
+from .targets.frameworks import framework
+from .targets.package import FrameworkPackage
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class Plan:
     kernels: OwnKernels | None = None
     verbatim: dict[str, str] = field(default_factory=dict)
     """Files of the package that are not rendered."""
+    emitted: FrameworkPackage | None = None
+    """The package for another framework, written in the place of the one that is proved."""
 
     @property
     def everything(self) -> Table:
@@ -113,7 +117,8 @@ class ProofFailure(Exception):
 def plan(target: Target) -> Plan:
     """Load, derive and render; nothing is written and nothing is proved."""
     ops = known_ops(target)
-    recorded = lock.read(target.lock) if target.lock else {}
+    recorded = lock.read(target.proofs) if target.proofs else {}
+    recorded |= lock.read(target.lock) if target.lock else {}
     base, kernels = ops.base, ops.kernels
     table = auto.fill_in(ops.table, ops.everything, _remembered(ops, recorded))
     builder = PackageBuilder(
@@ -148,7 +153,19 @@ def plan(target: Target) -> Plan:
         verbatim[f"{MODULE}.py"] = head + kernels.text
     rules = BatchingRules(builder, built, recorded, digests)
     built.files[f"{BATCHING}.py"] = rules.staged()
-    return Plan(table, built, digests, recorded, derived, bases, rules, base, kernels, verbatim)
+    emitted = None if target.framework == NUMPY else _emitted(target, table, ops)
+    return Plan(
+        table, built, digests, recorded, derived, bases, rules, base, kernels, verbatim, emitted
+    )
+
+
+def _emitted(target: Target, table: Table, ops: Known) -> FrameworkPackage:
+    """The ops for another framework. Raises SpecError for all that it lacks."""
+    everything = Table((*(ops.base.ops if ops.base else ()), *table.ops))
+    origin = OriginView(target.command, target.source)
+    package = FrameworkPackage(table, everything, framework(target.framework), origin)
+    package.files({})
+    return package
 
 
 def _remembered(ops: Known, recorded: Mapping[str, lock.Entry]) -> auto.Derivations:
@@ -224,6 +241,9 @@ def _signed(
         module.write_text(planned.batching.module(entries), encoding="utf-8")
         format_tree(module)
     files = contents(staging)
+    if planned.emitted is not None:
+        with staged(planned.emitted.files(entries or planned.recorded), {"py.typed": ""}) as other:
+            files = contents(other)
     if target.is_extension:
         files[lock.NAME] = lock.text(entries.values())
     return {name: signed(name, text, target.source) for name, text in files.items()}

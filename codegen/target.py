@@ -10,6 +10,9 @@ from .diagnostics import Span
 from .prove.report import lock
 from .render.context import GENERATED_PACKAGE
 
+NUMPY = "numpy"
+"""The framework of gradspec's own runtime."""
+
 STAGED_EXTENSION = "gradspec_staged_ops"
 """The name under which proofs import a package of one's own; its modules import relatively."""
 
@@ -30,6 +33,10 @@ class Target:
     """The place at which the folder was named."""
     named: str = ""
     """The folder as the command line names it."""
+    proofs: Path | None = None
+    """The lock of another package of the same spec, whose proofs count as well."""
+    framework: str = NUMPY
+    """The framework that the package is for: `numpy` for gradspec's own runtime."""
 
     @property
     def lock(self) -> Path | None:
@@ -51,7 +58,10 @@ class Target:
     @property
     def source(self) -> str:
         """Return the source that the generated files name."""
-        return plain(self.spec.name) if self.is_extension else "the table in specs/"
+        if not self.is_extension:
+            return "the table in specs/"
+        name = plain(self.spec.name)
+        return name if self.framework == NUMPY else f"{name} for {self.framework}"
 
 
 def plain(text: str) -> str:

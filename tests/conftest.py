@@ -24,9 +24,9 @@ def torch() -> ModuleType:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the comparisons with PyTorch where it is not installed."""
-    if importlib.util.find_spec("torch") is not None:
-        return
-    compared = [item for item in items if item.get_closest_marker("oracle")]
-    config.hook.pytest_deselected(items=compared)
-    items[:] = [item for item in items if not item.get_closest_marker("oracle")]
+    """Leave out the comparisons with frameworks that are not installed."""
+    for mark, module in (("oracle", "torch"), ("jax", "jax")):
+        if importlib.util.find_spec(module) is None:
+            compared = [item for item in items if item.get_closest_marker(mark)]
+            config.hook.pytest_deselected(items=compared)
+            items[:] = [item for item in items if not item.get_closest_marker(mark)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import time
 from collections import Counter
@@ -18,12 +19,14 @@ from ..progress import ProofProgress
 from ..target import Target
 from .options import (
     fail,
+    framework_option,
     interrupted,
     jobs_option,
     json_option,
     kernels_option,
     out_option,
     package_option,
+    proofs_option,
     show_json,
     shown_path,
     spec_argument,
@@ -43,6 +46,8 @@ discard_option = click.option(
 @spec_argument
 @out_option
 @package_option
+@framework_option
+@proofs_option
 @kernels_option
 @jobs_option
 @click.option("--check", is_flag=True, help="Write nothing; fail if the generated code is stale.")
@@ -52,6 +57,8 @@ def codegen(
     spec: Path | None,
     out: str | None,
     package: str | None,
+    framework: str,
+    proofs: Path | None,
     kernels: Path | None,
     jobs: int,
     check: bool,
@@ -62,9 +69,13 @@ def codegen(
 
     SPEC is that of the project unless given: `spec` under [tool.gradspec] in pyproject.toml, where
     `out`, `package` and `kernels` may stand too. Nothing is written unless every formula holds, and
-    only into a folder that is absent, empty or was generated before.
+    only into a folder that is absent, empty or was generated before. With `--target torch` or
+    `--target jax` the package has functions of PyTorch or JAX, with the rules that were proved.
     """
-    target = target_of(spec, out, package, kernels, writes=True, as_json=as_json)
+    target = target_of(
+        spec, out, package, kernels, framework=framework, writes=True, as_json=as_json
+    )
+    target = dataclasses.replace(target, proofs=proofs)
     if check:
         _check(target, as_json)
         return

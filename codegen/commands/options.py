@@ -13,6 +13,8 @@ from typing import Any, NoReturn
 import click
 
 from ..diagnostics import SpecError, render
+from ..target import NUMPY
+from ..targets.frameworks import FRAMEWORKS
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -28,6 +30,19 @@ out_option = click.option(
 package_option = click.option(
     "--package",
     help="Import name of the generated package. By default the name of --out.",
+)
+framework_option = click.option(
+    "--target",
+    "framework",
+    type=click.Choice((NUMPY, *FRAMEWORKS)),
+    default=NUMPY,
+    show_default=True,
+    help="The framework that the package is for: it needs that one alone.",
+)
+proofs_option = click.option(
+    "--proofs",
+    type=_FILE,
+    help="proofs.lock of a package of SPEC for another framework: its proofs count here too.",
 )
 kernels_option = click.option(
     "--kernels", type=_FILE, help="Python file whose functions SPEC calls as kernels.NAME."

@@ -16,7 +16,7 @@ import click
 from ..diagnostics import Diagnostic, Span, SpecError
 from ..project import Project, find_project
 from ..render.context import GENERATED_PACKAGE
-from ..target import Target, builtin_spec, plain
+from ..target import NUMPY, Target, builtin_spec, plain
 from .options import fail
 
 _NO_SPEC = (
@@ -24,7 +24,9 @@ _NO_SPEC = (
     "or set `spec` and `out` under [tool.gradspec] in pyproject.toml."
 )
 
-_TAKEN = sys.stdlib_module_names | {"gradspec", "gradspec_codegen", "numpy", "scipy"}
+_TAKEN = sys.stdlib_module_names | {
+    *("gradspec", "gradspec_codegen", "numpy", "scipy", "torch", "jax", "jaxlib")
+}
 """Packages that a generated one would hide, or be hidden by."""
 
 
@@ -42,6 +44,7 @@ def target_of(
     package: str | None = None,
     kernels: Path | None = None,
     *,
+    framework: str = NUMPY,
     writes: bool = False,
     as_json: bool = False,
 ) -> Target:
@@ -51,7 +54,7 @@ def target_of(
     """
     said = {"--out": out or "", "--package": package or ""}
     try:
-        return _target(spec, out, package, kernels, writes)
+        return _target(spec, out, package, kernels, framework, writes)
     except SpecError as error:
         fail(error, as_json=as_json, texts=said)
     except OSError as error:
@@ -72,7 +75,12 @@ def spec_of_project() -> Path:
 
 
 def _target(
-    spec: Path | None, out: str | None, package: str | None, kernels: Path | None, writes: bool
+    spec: Path | None,
+    out: str | None,
+    package: str | None,
+    kernels: Path | None,
+    framework: str,
+    writes: bool,
 ) -> Target:
     project = find_project(Path.cwd())
     spec = spec or _file_of(project, "spec")
@@ -83,20 +91,21 @@ def _target(
     if project is not None and not _is_same(_file_of(project, "spec"), spec):
         project = None  # it speaks of another spec
     kernels = kernels or _file_of(project, "kernels")
+    if framework != NUMPY and out is None:
+        raise click.UsageError(f"Say with --out where the package for {framework} goes.")
     folder = _told(project, "out", out)
     name = _told(project, "package", package)
     if folder is None:
         return _only_read(spec, name, kernels, writes)
     path = _folder(folder, project if out is None else None)
-    named = _package(path, name, folder)
+    named = _package(path, name if framework == NUMPY or package else None, folder)
+    command = _command(spec, path, package, kernels, project, named)
+    if framework != NUMPY:
+        if named == GENERATED_PACKAGE:
+            _refuse("GS080", folder, "this is the place of gradspec's own ops", "")
+        command = f"{command} --target {framework}"
     return Target(
-        spec,
-        path,
-        named,
-        kernels,
-        _command(spec, path, package, kernels, project, named),
-        folder.place,
-        folder.text,
+        spec, path, named, kernels, command, folder.place, folder.text, framework=framework
     )
 
 

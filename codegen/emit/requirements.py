@@ -43,13 +43,13 @@ def refuse_unmet(
         described = [f"{p.public}={given[p.name]}" for p in params.values() if p.name in read]
         words = [
             op.signature.name.lstrip("_"),
-            requirement.reason or f"expected {_shown(requirement)}",
+            requirement.reason or f"expected {shown(requirement)}",
         ]
         yield f"if not ({test}):"
         yield f"    raise unmet_requirement({', '.join([*map(literal, words), *described])})"
 
 
-def _shown(requirement: Requirement) -> str:
+def shown(requirement: Requirement) -> str:
     """The condition as written, with the arguments as users know them."""
     text = requirement.formula.text
     places = {name.span.start: name for name in names(requirement.formula.block)}

@@ -69,7 +69,7 @@ def plan_saves(op: OpSpec) -> SavedFormulas:
     for names, rule in op.vjps:
         if not isinstance(rule, Formula):
             continue
-        block, found = _name_attributes(rule.block, tensors, own)
+        block, found = name_attributes(rule.block, tensors, own)
         attributes |= found
         formulas.append((names, dataclasses.replace(rule, block=block)))
         for name in free_names(block):
@@ -111,7 +111,7 @@ def _saved(
     return Saved(name, source, slot("saved", name), wanted_by, is_optional=param.type.is_optional)
 
 
-def _name_attributes(
+def name_attributes(
     block: ir.Block, tensors: set[str], own: set[str]
 ) -> tuple[ir.Block, dict[str, tuple[str, str]]]:
     """`self.shape` becomes the name `self_shape` wherever the array itself is not read.

@@ -84,7 +84,7 @@ class _Body:
     def __init__(self, op: OpSpec, context: ModuleContext) -> None:
         self._op = op
         self._context = context
-        self._formulas = {name: _formulas(op, rule, context.resolver) for name, rule in op.jvps}
+        self._formulas = {name: tangent_terms(op, rule, context.resolver) for name, rule in op.jvps}
         every = [formula for found in self._formulas.values() for _, formula in found]
         self._free = set().union(*(free_names(formula.block) for formula in every))
         """The names that the formulas read."""
@@ -168,7 +168,7 @@ def _public(op: OpSpec) -> str:
     return op.signature.name.lstrip("_")
 
 
-def _formulas(op: OpSpec, rule: TangentRule, resolver: Resolver) -> list[tuple[str, Formula]]:
+def tangent_terms(op: OpSpec, rule: TangentRule, resolver: Resolver) -> list[tuple[str, Formula]]:
     """Return the terms of the tangent of an output; if several, each with the tangent it is of.
 
     Primals go by the names of the arguments.
@@ -232,7 +232,7 @@ def _item(formula: Formula, position: int) -> Formula:
             return value.items[position]
         return ir.Subscript(value, ir.Const(position), span=value.span)
 
-    return _returning(formula, item)
+    return returning(formula, item)
 
 
 def _conjugated(formula: Formula, resolver: Resolver) -> Formula:
@@ -256,14 +256,14 @@ def _conjugated(formula: Formula, resolver: Resolver) -> Formula:
         is_real = is_constant(value, resolver) or value == ir.Const(None)
         return value if is_real else ir.Call("conj", (value,), span=value.span)
 
-    return _returning(formula, conjugate)
+    return returning(formula, conjugate)
 
 
 def _count_conjugates(value: ir.Expr) -> int:
     return sum(call.function == "conj" for call in calls(value))
 
 
-def _returning(formula: Formula, change: Callable[[ir.Expr], ir.Expr]) -> Formula:
+def returning(formula: Formula, change: Callable[[ir.Expr], ir.Expr]) -> Formula:
     """The formula with something else made of what it returns."""
 
     def suite(statements: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:

@@ -153,7 +153,9 @@ class Resolver:
                 first = self.kind(then, kinds)
                 return self.kind(otherwise, kinds) if first == "none" else first
             case ir.Sequence(items):
-                tensors = any(self.kind(item, kinds) == "tensor" for item in items)
+                tensors = any(
+                    self.kind(item, kinds) == "tensor" or _is_primitive(item) for item in items
+                )
                 return "tensors" if tensors else "ints"
             case _:
                 return "any"
@@ -176,6 +178,10 @@ class Resolver:
         if isinstance(index, ir.Slice):
             return kind
         return {"ints": "int", "tensors": "tensor"}.get(kind, "any")
+
+
+def _is_primitive(expr: ir.Expr) -> bool:
+    return isinstance(expr, ir.Call) and "." in expr.function
 
 
 def _kind_of_constant(value: object) -> Kind:

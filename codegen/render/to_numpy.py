@@ -14,7 +14,7 @@ from ..spec.primitives import code_facts
 from .base import ATOM, CONDITIONAL
 from .context import numpy_name
 from .formula import FormulaRenderer
-from .resolve import HELPERS, Kind, Target
+from .resolve import HELPERS, Target
 
 _MOST_WRITTEN_OUT = 500
 _DEEPEST_WRITTEN_OUT = 100
@@ -88,9 +88,6 @@ class NumpyRenderer(FormulaRenderer):
             f"{call} if {self.render(first)}.size < PARALLEL_UFUNC_MIN else {larger}",
             CONDITIONAL,
         )
-
-    def kind(self, expr: ir.Expr) -> Kind:
-        return self.context.resolver.kind(expr, self.kinds)
 
     def _arguments(self, node: ir.Call) -> str:
         words = [self.render(arg) for arg in node.args]

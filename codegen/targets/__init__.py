@@ -1,0 +1,1 @@
+"""Emit ops for other frameworks: formulas as code on tensors of PyTorch and arrays of JAX."""

@@ -1,0 +1,171 @@
+"""The package of ops for a framework: its files, and what they need of gradspec's table."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from types import MappingProxyType
+
+from ..diagnostics import Diagnostic, Span, SpecError
+from ..emit.environment import template
+from ..emit.views import OriginView
+from ..prove.report.lock import Entry
+from ..render.resolve import Resolver
+from ..spec.model import OpSpec, Table
+from .frameworks import Framework
+from .jax_op import jax_op
+from .refusals import refusal, refusals
+from .renderer import BASE, EmittedModule, function_name, sibling
+from .torch_op import torch_op
+
+_SUPPORT = "_support"
+
+_BUILDERS: Mapping[str, Callable[[OpSpec, EmittedModule, str], object]] = {
+    "torch": torch_op,
+    "jax": jax_op,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sibling:
+    """Another module of the package, and its name in one."""
+
+    name: str
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A function that the package offers, and its module."""
+
+    module: str
+    function: str
+
+
+class FrameworkPackage:
+    """Renders the ops of a table for a framework; formulas may call `everything`."""
+
+    def __init__(
+        self, table: Table, everything: Table, framework: Framework, origin: OriginView
+    ) -> None:
+        self._table = table
+        self._resolver = Resolver(everything)
+        self._framework = framework
+        self._origin = origin
+        self._own = {op.name: op.family for op in table.ops}
+
+    def files(self, proofs: Mapping[str, Entry]) -> dict[str, str]:
+        """All files; `proofs` are told in the docstrings.
+
+        Raises SpecError with every reason why an op cannot be emitted.
+        """
+        found = self._refused()
+        refused = {each.span for each in found}
+        borrowed: dict[str, Span] = {}
+        files = {}
+        families = dict.fromkeys(op.family for op in self._table.ops)
+        for family in families:
+            module = self._module(family)
+            ops = [op for op in self._table.ops if op.family == family and op.span not in refused]
+            files[f"{family}.py"] = self._rendered(module, ops, proofs, found)
+            borrowed = module.borrowed | borrowed
+        files |= self._base(borrowed, found)
+        if found:
+            raise SpecError(list(dict.fromkeys(found)))
+        support = self._header(f"What the ops of this package share; it needs {self._title} alone.")
+        files[f"{_SUPPORT}.py"] = template(f"{self._framework.name}_support.py.j2").render(
+            header=support
+        )
+        files["__init__.py"] = self._init(proofs)
+        return files
+
+    @property
+    def _title(self) -> str:
+        return self._framework.title
+
+    def _module(self, name: str) -> EmittedModule:
+        return EmittedModule(name, self._framework, self._resolver, self._own)
+
+    def _rendered(
+        self,
+        module: EmittedModule,
+        ops: Iterable[OpSpec],
+        proofs: Mapping[str, Entry],
+        found: list[Diagnostic],
+        places: Mapping[str, Span] = MappingProxyType({}),
+        about: str = "",
+    ) -> str:
+        views = []
+        build = _BUILDERS[self._framework.name]
+        for op in ops:
+            module.place = places.get(op.name)
+            try:
+                views.append(build(op, module, self._doc(op, proofs)))
+            except SpecError as error:
+                found += error.diagnostics
+        about = about or f"The ops of the family `{module.name}` for {self._title}."
+        siblings = [Sibling(name, sibling(name)) for name in sorted(module.siblings)]
+        return template(f"{self._framework.name}_module.py.j2").render(
+            header=self._header(about), ops=views, siblings=siblings
+        )
+
+    def _base(self, borrowed: dict[str, Span], found: list[Diagnostic]) -> dict[str, str]:
+        """The module of what formulas call, and the framework lacks; with what that calls."""
+        if not borrowed:
+            return {}
+        known = dict(borrowed)
+        about = f"Ops of gradspec that the others call, and {self._title} does not have."
+        while True:
+            module = self._module(BASE)
+            module.own = self._own | dict.fromkeys(known, BASE)
+            mistakes: list[Diagnostic] = []
+            ops = [self._resolver.table.by_name(name) for name in known]
+            text = self._rendered(module, ops, {}, mistakes, known, about)
+            if not module.borrowed:
+                found += mistakes
+                return {f"{BASE}.py": text}
+            known |= module.borrowed
+
+    def _refused(self) -> list[Diagnostic]:
+        """Refuse what no framework can be given, all at once."""
+        found = []
+        for op in self._table.ops:
+            if len(self._table.overloads(op.signature.name)) > 1:
+                message = (
+                    f"`{op.signature.name}` has overloads, which {self._title} would not tell apart"
+                )
+                found.append(refusal(op, message, "give each of them a name of its own"))
+            found += refusals(op, self._framework)
+        return found
+
+    def _doc(self, op: OpSpec, proofs: Mapping[str, Entry]) -> str:
+        lines = [op.doc]
+        entry = proofs.get(op.name)
+        if op.kinks:
+            lines += ["", "The gradient at its kinks, by convention:", ""]
+            lines += [f"    {factor} * grad where {condition}" for condition, factor in op.kinks]
+        if entry is not None:
+            count = entry.identities
+            lines += ["", f"{entry.status.capitalize()} by gradspec: {count} identities."]
+        text = "\n    ".join(lines).replace("\n    \n", "\n\n")
+        return text if len(lines) == 1 else f"{text}\n    "
+
+    def _header(self, about: str) -> str:
+        made = f"Generated by `{self._origin.command}` from {self._origin.source}"
+        return f"{about}\n\n{made}; change that, not this.\n"
+
+    def _init(self, proofs: Mapping[str, Entry]) -> str:
+        public = [op for op in self._table.ops if not op.is_private]
+        names = [
+            Exported(op.family, name)
+            for op in public
+            for name in itertools.chain((function_name(op),), op.aliases)
+        ]
+        about = f"Ops for {self._title}, with the derivatives that gradspec has proved."
+        return template("framework_package.py.j2").render(
+            header=self._header(about),
+            names=sorted(names, key=lambda name: name.function),
+            stamp=f"gradspec {version('gradspec')} for {self._title} {self._framework.version}",
+        )

@@ -1,0 +1,43 @@
+"""The parts of an entry that have no place in the code of a framework."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..diagnostics import Diagnostic
+from ..ir.walk import calls
+from ..spec.model import Constant, NotImplementedYet, OpSpec
+from .frameworks import Framework
+
+
+def refusals(op: OpSpec, framework: Framework) -> Iterable[Diagnostic]:
+    """Say what of an op has no place in the code of a framework."""
+    if has_kernel(op):
+        message = f"`{op.name}` is defined by a kernel on NumPy's arrays"
+        yield refusal(op, message, "say in `forward` what it computes, and keep `kernel` for NumPy")
+    lists = [p for p in op.signature.params if p.type.is_tensor_list]
+    if len(lists) > 1 or any(p.type.has_optional_items for p in lists):
+        message = f"`{op.name}` takes several lists of tensors, or lists with gaps"
+        yield refusal(op, message, "take one list of tensors")
+    if any(p.type.base == "Generator" for p in op.signature.params):
+        yield refusal(op, f"`{op.name}` takes a generator of random numbers", "draw them before")
+    for param in op.signature.tensor_params:
+        rule = op.rule(param.name)
+        if framework.requires_grad is None and isinstance(rule, Constant | NotImplementedYet):
+            message = f"{framework.title} cannot tell who asks for the gradient by `{param.name}`"
+            yield refusal(op, message, "give it a rule, or call it `non_differentiable`")
+    for param in op.signature.params:
+        if param.public in framework.called:
+            message = f"`{param.public}` is a name in code for {framework.title}"
+            yield refusal(op, message, "rename the argument")
+
+
+def refusal(op: OpSpec, message: str, help: str) -> Diagnostic:
+    return Diagnostic("GS087", op.span, message, help)
+
+
+def has_kernel(op: OpSpec) -> bool:
+    """Return whether the definition of an op is a kernel on arrays, and no formula."""
+    return op.forward is not None and any(
+        call.function.startswith("kernels.") for call in calls(op.forward.block)
+    )

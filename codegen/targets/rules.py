@@ -1,0 +1,35 @@
+"""The rules of an op as formulas of which every framework makes code."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ..emit.tangents import tangent_terms
+from ..ir import nodes as ir
+from ..ir.walk import substitute
+from ..render.resolve import Resolver
+from ..spec.model import AutoLinear, Formula, OpSpec
+
+
+def gradients(op: OpSpec) -> list[tuple[tuple[str, ...], Formula]]:
+    """The VJPs of an op, each with the arguments that it is for."""
+    return [(names, rule) for names, rule in op.vjps if isinstance(rule, Formula)]
+
+
+def tangents(op: OpSpec, resolver: Resolver) -> dict[str, list[Formula]]:
+    """The JVP of each output as terms that are summed up, of tangents `x_t` that are all there."""
+    return {
+        output: [_linear(op)]
+        if isinstance(rule, AutoLinear)
+        else [formula for _, formula in tangent_terms(op, rule, resolver)]
+        for output, rule in op.jvps
+    }
+
+
+def _linear(op: OpSpec) -> Formula:
+    """The definition, of tangents."""
+    assert op.forward is not None
+    values: dict[str, ir.Expr] = {name: ir.Name(f"{name}_t") for name in op.differentiable_params}
+    block = substitute(op.forward.block, values)
+    assert isinstance(block, ir.Block)
+    return dataclasses.replace(op.forward, block=block)

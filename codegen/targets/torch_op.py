@@ -1,0 +1,424 @@
+"""One op for PyTorch: a function, and two classes with its rules.
+
+`torch.compile` does not trace an `autograd.Function` that has a `jvp`, and forward mode needs one.
+So the rules of reverse mode stand in one class, and a subclass adds that of forward mode.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..diagnostics import Diagnostic, SpecError
+from ..emit.branches import with_safe_branches
+from ..emit.saves import name_attributes
+from ..emit.tangents import returning
+from ..ir import nodes as ir
+from ..ir.walk import free_names
+from ..render.resolve import kinds_of_params
+from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
+from ..spec.shared_locals import leading, shared_with
+from . import names
+from .checks import checks, reduced
+from .renderer import EmittedModule, FrameworkRenderer, function_name
+from .rules import gradients, tangents
+
+
+@dataclass(frozen=True, slots=True)
+class TorchOp:
+    """One op as its template renders it: names and lines of code."""
+
+    name: str
+    signature: str
+    returns: str
+    doc: str
+    checks: tuple[str, ...]
+    """Refuse calls, and bring arguments to one dtype and shape."""
+    plain: tuple[str, ...]
+    """The whole body of an op without rules of its own; empty for others."""
+    class_name: str
+    arguments: str
+    """The arguments of the public function, as they are handed to the classes."""
+    forward_parameters: str
+    forward: tuple[str, ...]
+    setup: tuple[str, ...]
+    """The body of `setup_context` for reverse mode."""
+    setup_both: tuple[str, ...]
+    """The same for both modes, if forward mode reads more."""
+    backward_parameters: str
+    backward: tuple[str, ...]
+    has_lists: bool
+    """True if it takes lists of plain values."""
+    jvp_parameters: str
+    jvp: tuple[str, ...]
+    aliases: tuple[str, ...]
+
+
+def torch_op(op: OpSpec, module: EmittedModule, doc: str) -> TorchOp:
+    """One op as code. Raises SpecError for what PyTorch lacks."""
+    return _Builder(op, module).view(doc)
+
+
+class _Builder:
+    def __init__(self, op: OpSpec, module: EmittedModule) -> None:
+        self.op = op
+        self.module = module
+        self.spelling = names.spelling_of(op, module)
+        self.kinds = kinds_of_params(op.signature)
+        self.params = self._ordered()
+        tensors = {p.name for p in op.signature.tensor_params}
+        own = {thing.name for thing in op.signature.named}
+        self.attributes: dict[str, tuple[str, str]] = {}
+        self.gradients = [
+            (of, self._with_attributes(formula, tensors, own)) for of, formula in gradients(op)
+        ]
+        self.tangents = {
+            output: [self._with_attributes(formula, tensors, own) for formula in terms]
+            for output, terms in tangents(op, module.resolver).items()
+        }
+        self.kinds |= {"grad": "tensor", "grads": "tensors"}
+        self.kinds |= {f"grad_{o.name}": "tensor" for o in op.signature.outputs}
+        self.kinds |= {f"{p.name}_t": self.kinds[p.name] for p in op.signature.tensor_params}
+        shapes = {"shape": "ints", "ndim": "int", "dtype": "dtype"}
+        self.kinds |= {
+            name: "any" if self.kinds[of] == "tensors" else shapes.get(attribute, "any")
+            for name, (of, attribute) in self.attributes.items()
+        }
+        self.reduced = reduced(op, module)
+        for name in self.reduced:
+            self.attributes[f"{name}_shape"] = (name, "shape")
+        self.shared: set[ir.Assign] = set()
+        """The assignments of several gradients that are made once."""
+        self.has_rules = bool(op.recorded_params) and op.composite is None
+
+    def _ordered(self) -> list[Param]:
+        """The arguments as the classes take them: the tensors of a list come last."""
+        given = self.op.signature.params
+        return sorted(given, key=lambda p: p.type.is_tensor_list)
+
+    def _with_attributes(self, formula: Formula, tensors: set[str], own: set[str]) -> Formula:
+        """A rule that reads shapes and dtypes by name where it does not read the tensor."""
+        block, found = name_attributes(formula.block, tensors, own)
+        for name in {"strides", "meta"} & {attribute for _, attribute in found.values()}:
+            title = self.module.framework.title
+            message = f"`.{name}` has no equivalent in {title}"
+            here = self.module.place or formula.spans[0]
+            raise SpecError([Diagnostic("GS087", here, message)])
+        self.attributes |= found
+        return dataclasses.replace(formula, block=block)
+
+    # ---- all parts
+
+    def view(self, doc: str) -> TorchOp:
+        op, framework = self.op, self.module.framework
+        setup, extra = self._setups()
+        return TorchOp(
+            name=function_name(op),
+            signature=names.signature(op, framework),
+            returns=names.returns(op, framework),
+            doc=doc,
+            checks=tuple(checks(op, self.module)),
+            plain=() if self.has_rules else tuple(self._plain()),
+            class_name=names.class_name(op),
+            arguments=", ".join(
+                f"*{p.public}" if p.type.is_tensor_list else p.public for p in self.params
+            ),
+            forward_parameters=self._parameters(self.spelling[p.name] for p in self.params),
+            forward=tuple(self._forward()) if self.has_rules else (),
+            setup=setup,
+            setup_both=extra,
+            backward_parameters=", ".join(f"{word}: Any" for word in self._grads()),
+            backward=tuple(self._backward()) if self.has_rules else (),
+            has_lists=any(p.type.is_list and not p.type.is_tensor_list for p in self.params),
+            jvp_parameters=self._parameters(self._tangent_parameters()),
+            jvp=tuple(self._jvp()) if self.has_rules else (),
+            aliases=op.aliases,
+        )
+
+    def _parameters(self, words: Iterable[str]) -> str:
+        stars = ("*" if p.type.is_tensor_list else "" for p in self.params)
+        return ", ".join(f"{star}{word}: Any" for star, word in zip(stars, words, strict=True))
+
+    def _renderer(self, formula: Formula, spelling: dict[str, str]) -> FrameworkRenderer:
+        return FrameworkRenderer(self.module, formula, self.kinds, spelling)
+
+    def _plain(self) -> Iterator[str]:
+        """The body of a function that has no rules: those of what it calls will do."""
+        definition = self.op.forward or self.op.composite
+        assert definition is not None
+        if self.op.composite is None:
+            for param in self.op.signature.tensor_params:
+                present = f" if {param.public} is not None else None"
+                present *= param.type.is_optional
+                yield f"{param.public} = {param.public}.detach(){present}"
+        formula = with_safe_branches(definition, self.kinds, (), self.module.resolver)
+        public = {p.name: p.public for p in self.op.signature.params}
+        yield from self._renderer(formula, self.spelling | public).statements(
+            formula.block, "return {}"
+        )
+
+    def _forward(self) -> Iterator[str]:
+        assert self.op.forward is not None
+        formula = returning(self.op.forward, self._of_its_own)
+        yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
+
+    def _of_its_own(self, value: ir.Expr) -> ir.Expr:
+        """A result that is no argument, and no view of one: PyTorch keeps no rule for these."""
+        match value:
+            case ir.Conditional(_, then, otherwise):
+                then, otherwise = self._of_its_own(then), self._of_its_own(otherwise)
+                return dataclasses.replace(value, then=then, otherwise=otherwise)
+            case ir.Sequence():
+                return value
+        is_argument = isinstance(value, ir.Name) and self.kinds.get(value.id) == "tensor"
+        if is_argument or self.op.signature.view_of is not None:
+            return ir.Call("clone", (value,), span=value.span)
+        return value
+
+    # ---- what is kept
+
+    def _read(self, formulas: Iterable[Formula]) -> set[str]:
+        return set().union(*(free_names(formula.block) for formula in formulas), set())
+
+    def _setups(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The lines that keep what reverse mode reads, and what both modes read if that is more."""
+        reverse = self._read(formula for _, formula in self.gradients)
+        reverse |= {f"{name}_shape" for name in self.reduced}
+        forward = self._read(f for terms in self.tangents.values() for f in terms)
+        kept = self._tensors(reverse)
+        self.kept, self.kept_for_both = (
+            kept,
+            [*kept, *(name for name in self._tensors(forward) if name not in kept)],
+        )
+        both = tuple(self._setup(reverse | forward, self.kept_for_both, ("backward", "forward")))
+        setup = tuple(self._setup(reverse, self.kept, ("backward",)))
+        is_same = self.kept == self.kept_for_both and [*setup, *both[-1:]] in ([*both], [*both] * 2)
+        return (both, ()) if is_same else (setup, both)
+
+    def _tensors(self, read: set[str]) -> list[str]:
+        """The arguments and results among the names that are read, as they are kept."""
+        found = [p.name for p in self.params if p.type.base == "Tensor" and p.name in read]
+        return found + [o.name for o in self.op.signature.outputs if o.name in read]
+
+    def _values(self, read: set[str]) -> Iterator[tuple[str, str]]:
+        """Each plain value and shape that is read: its name, and the code for it."""
+        for param in self.op.signature.params:
+            if param.type.base != "Tensor" and param.name in read:
+                yield param.name, self.spelling[param.name]
+        for name, (of, attribute) in sorted(self.attributes.items()):
+            if name in read:
+                tensor = self.spelling[of]
+                is_optional = next(p for p in self.params if p.name == of).type.is_optional
+                absent = f"None if {tensor} is None else " * is_optional
+                yield name, f"{absent}{tensor}.{attribute}"
+
+    def _setup(self, read: set[str], kept: list[str], modes: tuple[str, ...]) -> Iterator[str]:
+        values = list(self._values(read))
+        sources = {of for name, (of, _) in self.attributes.items() if name in read}
+        sources |= {name for name, _ in values} | set(kept)
+        inputs = [
+            ("*" if p.type.is_tensor_list else "")
+            + (self.spelling[p.name] if p.name in sources else "_")
+            for p in self.params
+        ]
+        if any(name.strip("*") != "_" for name in inputs):
+            yield f"{', '.join(inputs)}{',' if len(inputs) == 1 else ''} = inputs"
+        outputs = self.op.signature.outputs
+        spelling = self.spelling | ({outputs[0].name: "output"} if len(outputs) == 1 else {})
+        flags = {o.name for o in self.op.differentiable_outputs}
+        constant = [o.name for o in outputs if o.name not in flags]
+        if len(outputs) > 1 and set(constant) | (set(kept) & {o.name for o in outputs}):
+            wanted = {*constant, *kept}
+            words = [self.spelling[o.name] if o.name in wanted else "_" for o in outputs]
+            yield f"{', '.join(words)} = output"
+        if constant:
+            yield f"ctx.mark_non_differentiable({', '.join(spelling[name] for name in constant)})"
+        for name, code in values:
+            yield f"ctx.{self.spelling[name]} = {code}"
+        for mode in modes if kept else ():
+            lists = {p.name for p in self.params if p.type.is_tensor_list}
+            words = [("*" if n in lists else "") + spelling[n] for n in kept]
+            yield f"ctx.save_for_{mode}({', '.join(words)})"
+
+    def _in_rule(self, read: set[str]) -> dict[str, str]:
+        """The names in a rule: plain values are read from the context."""
+        kept = {name: f"ctx.{self.spelling[name]}" for name, _ in self._values(read)}
+        return self.spelling | kept
+
+    def _unpacked(self, kept: list[str], among: list[str], read: set[str], source: str) -> str:
+        """The line that gets kept tensors back, of which `kept` are read."""
+        lists = {p.name for p in self.params if p.type.is_tensor_list}
+        words = [
+            ("*" if name in lists else "") + (self.spelling[name] if name in read else "_")
+            for name in kept
+        ]
+        more = len(among) > len(kept)
+        if not any(word.strip("*") != "_" for word in words):
+            return ""
+        if more:
+            words.append("*_")
+        if len(words) == 1:
+            return f"({words[0]},) = {source}"
+        return f"{', '.join(words)} = {source}"
+
+    # ---- reverse mode
+
+    def _grads(self) -> list[str]:
+        outputs = self.op.signature.outputs
+        if outputs[0].type.is_list:
+            return [f"*{self.spelling['grads']}"]
+        if len(outputs) == 1:
+            return [self.spelling["grad"]]
+        read = self._read(formula for _, formula in self.gradients)
+        several = len(self.op.differentiable_outputs) > 1
+        words = []
+        for output in outputs:
+            name = f"grad_{output.name}"
+            if not several and output in self.op.differentiable_outputs:
+                name = "grad" if "grad" in read else name
+            words.append(self.spelling[name])
+        return words
+
+    def _backward(self) -> Iterator[str]:
+        yield from self._without_rule()
+        read = self._read(formula for _, formula in self.gradients)
+        if line := self._unpacked(self.kept, self.kept_for_both, read, "ctx.saved_tensors"):
+            yield line
+        wanted = [name for of, _ in self.gradients for name in of]
+        if len(wanted) == 1 and not any(p.type.is_list for p in self.op.signature.tensor_params):
+            ((_, formula),) = self.gradients
+            yield from self._gradient(formula, f"return {self._answer(wanted[0])}")
+            return
+        grads = {name: self.spelling[f"grad by {name}"] for name in wanted}
+        if grads:
+            yield f"{' = '.join(grads.values())} = None"
+        yield from self._shared()
+        for of, formula in self.gradients:
+            targets = ", ".join(grads[name] for name in of)
+            yield f"if {self._any_needed(of)}:"
+            rest = self._without_shared(formula)
+            yield from ("    " + x for x in self._gradient(rest, f"{targets} = {{}}"))
+            for name in of:
+                if name in self.reduced:
+                    target = grads[name]
+                    yield f"    {target} = {self._reduced(name).format(target)}"
+        words = []
+        for param in self.params:
+            if param.type.is_tensor_list:
+                of_list = grads.get(param.name)
+                absent = f"(None,) * (len(ctx.needs_input_grad) - {len(self.params) - 1})"
+                words.append(f"*({of_list} or {absent})" if of_list else f"*{absent}")
+            else:
+                words.append(grads.get(param.name, "None"))
+        yield f"return {', '.join(words)}"
+
+    def _shared(self) -> Iterator[str]:
+        """Assignments that several gradients begin with, made before any of them."""
+        made: dict[ir.Assign, dict[str, None]] = {}
+        for of, formula in self.gradients:
+            for assignment in leading(formula.block):
+                before = shared_with(self.gradients, of, assignment)
+                if before:
+                    made.setdefault(assignment, {}).update(dict.fromkeys((*before, *of)))
+        first = [a for _, formula in self.gradients for a in leading(formula.block)]
+        for assignment in dict.fromkeys(a for a in first if a in made):
+            formula = next(f for _, f in self.gradients if assignment in leading(f.block))
+            block = ir.Block((assignment,), span=formula.block.span)
+            wanted = tuple(made[assignment])
+            lines = list(self._gradient(dataclasses.replace(formula, block=block), ""))
+            if set(wanted) >= {name for of, _ in self.gradients for name in of}:
+                yield from lines
+            else:
+                yield f"if {self._any_needed(wanted)}:"
+                yield from ("    " + line for line in lines)
+            self.shared.add(assignment)
+
+    def _without_shared(self, formula: Formula) -> Formula:
+        rest = tuple(s for s in formula.block.statements if s not in self.shared)
+        block = ir.Block(rest, span=formula.block.span)
+        return dataclasses.replace(formula, block=block)
+
+    def _any_needed(self, names_of: Iterable[str]) -> str:
+        return " or ".join(self._needed(name) for name in names_of)
+
+    def _is_list(self, name: str) -> bool:
+        return any(p.name == name and p.type.is_tensor_list for p in self.params)
+
+    def _answer(self, wanted: str) -> str:
+        words = [self._reduced(p.name) if p.name == wanted else "None" for p in self.params]
+        return ", ".join(words)
+
+    def _needed(self, name: str) -> str:
+        position = next(i for i, p in enumerate(self.params) if p.name == name)
+        if self._is_list(name):
+            return f"any(ctx.needs_input_grad[{position}:])"
+        return f"ctx.needs_input_grad[{position}]"
+
+    def _gradient(self, formula: Formula, result: str) -> Iterator[str]:
+        read = free_names(formula.block)
+        grads = {"grad", *(f"grad_{output.name}" for output in self.op.signature.outputs)}
+        formula = with_safe_branches(formula, self.kinds, grads, self.module.resolver)
+        renderer = self._renderer(formula, self._in_rule(read))
+        yield from renderer.statements(formula.block, result)
+
+    def _reduced(self, name: str) -> str:
+        """The form in which a gradient has the shape of its argument, if formulas need not care."""
+        if name not in self.reduced:
+            return "{}"
+        return "({})" + f".sum_to_size(ctx.{self.spelling[f'{name}_shape']})"
+
+    def _without_rule(self) -> Iterator[str]:
+        """Raise where somebody asks for a gradient that nobody has written."""
+        for param in self.params:
+            rule = self.op.rule(param.name)
+            if isinstance(rule, NotImplementedYet):
+                text = f"{self.op.signature.name}: no derivative by {param.public}: {rule.reason}"
+                yield f"if {self._needed(param.name)}:"
+                yield f"    raise NotImplementedError({text!r})"
+
+    # ---- forward mode
+
+    def _tangent_parameters(self) -> Iterator[str]:
+        for param in self.params:
+            is_tensor = param.type.base == "Tensor"
+            yield self.spelling[f"{param.name}_t" if is_tensor else f"no tangent of {param.name}"]
+
+    def _jvp(self) -> Iterator[str]:
+        read = self._read(f for terms in self.tangents.values() for f in terms)
+        rules = dict(self.op.jvps)
+        for rule in rules.values():
+            if isinstance(rule, NotImplementedYet):
+                text = f"{self.op.signature.name}: no forward mode: {rule.reason}"
+                yield f"raise NotImplementedError({text!r})"
+                return
+        if line := self._unpacked(self.kept_for_both, self.kept_for_both, read, "primals(ctx)"):
+            yield line
+        for param in self.params:
+            name = self.spelling.get(f"{param.name}_t", "")
+            if param.type.is_optional and f"{param.name}_t" in read:
+                yield f"{name} = 0 if {name} is None else {name}"
+        yield "with _set_fwd_grad_enabled(True):"
+        yield from ("    " + line for line in self._tangents(read, set(rules)))
+
+    def _tangents(self, read: set[str], rules: set[str]) -> Iterator[str]:
+        outputs = self.op.signature.outputs
+        spelling = self._in_rule(read)
+        tangents = {f"{p.name}_t" for p in self.op.signature.tensor_params}
+        answers = []
+        for output in outputs:
+            terms = self.tangents.get(output.name, []) if output.name in rules else []
+            if not terms:
+                answers.append("None")
+                continue
+            whole = len(outputs) == 1 and len(terms) == 1
+            target = self.spelling[f"{output.name}_t"]
+            for number, term in enumerate(terms):
+                formula = with_safe_branches(term, self.kinds, tangents, self.module.resolver)
+                start = "return" if whole else f"{target} ="
+                result = f"{start} {{}}" if not number else f"{target} = {target} + {{}}"
+                yield from self._renderer(formula, spelling).statements(formula.block, result)
+            if whole:
+                return
+            answers.append(target)
+        yield f"return {', '.join(answers)}"

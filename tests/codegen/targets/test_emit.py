@@ -1,0 +1,152 @@
+"""Packages for PyTorch and JAX, as far as they can be looked at without these."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gradspec_codegen.cli import main
+from gradspec_codegen.diagnostics import SpecError
+from gradspec_codegen.emit.views import OriginView
+from gradspec_codegen.spec.load import load_table
+from gradspec_codegen.spec.model import Table
+from gradspec_codegen.targets.frameworks import FRAMEWORKS, framework
+from gradspec_codegen.targets.package import FrameworkPackage
+from tests.codegen.targets.emitted import FILLED, TABLE, refusals_of_table
+from tests.meta.source_tree import ROOT
+
+EXAMPLE = ROOT / "examples" / "framework_ops"
+
+each = pytest.mark.parametrize("name", FRAMEWORKS)
+
+
+@each
+def test_the_manual_counts_what_is_emitted(name: str) -> None:
+    """Each op of the table is emitted, or refused for one of the reasons in docs/targets.md."""
+    text = (ROOT / "docs" / "targets.md").read_text(encoding="utf-8")
+    title = framework(name).title
+    rows = dict(re.findall(rf"\| {title} \| (.+?) \| (\d+) \|", text))
+    found = Counter(refusals_of_table(name).values())
+    told = {reason: int(count) for reason, count in rows.items()}
+    assert told == found | {"emitted": len(FILLED.ops) - found.total()}
+
+
+@each
+def test_example_is_fresh_and_stands_alone(name: str) -> None:
+    folder = EXAMPLE / f"{name}_ops"
+    words = ["codegen", str(EXAMPLE / "ops.yaml"), "--out", str(folder), "--target", name]
+    done = CliRunner().invoke(main, [*words, "--check"])
+    assert done.exit_code == 0, done.output
+    for file in folder.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                named = ast.unparse(node)
+                assert "gradspec" not in named
+
+
+def test_folders_of_others_are_refused(tmp_path: Path) -> None:
+    """A folder for another framework, or an edited one, stays as it is."""
+    folder = tmp_path / "torch_ops"
+    shutil.copytree(EXAMPLE / "torch_ops", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(EXAMPLE / "ops.yaml", tmp_path)
+
+    def run(*words: str) -> str:
+        command = ["codegen", str(tmp_path / "ops.yaml"), "--out", str(folder), *words]
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 1
+        return done.output
+
+    other = run("--target", "jax", "--proofs", str(folder / "proofs.lock"))
+    assert "was generated from ops.yaml for torch, not from ops.yaml for jax" in other
+    with (folder / "layers.py").open("a") as file:
+        file.write("# mine\n")
+    assert "was edited since it was generated: layers.py" in run("--target", "torch")
+    assert "layers.py" in run("--target", "torch", "--check")
+
+
+BAD = """
+- family: bad
+
+- name: by_spline(Tensor self) -> Tensor
+  doc: A function that no framework has.
+  forward: sp.beta(self, self)
+  self: grad
+  result: auto_element_wise
+  examples:
+    - {self: [2]}
+
+- name: twice.one(Tensor self) -> Tensor
+  doc: One of two.
+  forward: 2 * self
+
+- name: twice.other(Tensor self, float by) -> Tensor
+  doc: The other one.
+  forward: by * self
+  examples:
+    - {self: [2], by: 3}
+
+- name: named(Tensor self, float torch, float jax) -> Tensor
+  doc: Arguments called like modules.
+  forward: self * torch * jax
+  examples:
+    - {self: [2], torch: 3, jax: 2}
+"""
+
+
+@each
+def test_what_is_lacking_is_told_at_once(name: str, tmp_path: Path) -> None:
+    spec = tmp_path / "bad.yaml"
+    spec.write_text(BAD, encoding="utf-8")
+    table = load_table(spec, base=TABLE)
+    everything = Table((*FILLED.ops, *table.ops))
+    package = FrameworkPackage(table, everything, framework(name), OriginView("a", "b"))
+    with pytest.raises(SpecError) as error:
+        package.files({})
+    told = {(found.code, found.span.line, found.message) for found in error.value.diagnostics}
+    title = framework(name).title
+    assert told == {
+        ("GS087", 6, f"`sp.beta` has no equivalent in {title}"),
+        ("GS087", 12, f"`twice` has overloads, which {title} would not tell apart"),
+        ("GS087", 16, f"`twice` has overloads, which {title} would not tell apart"),
+        ("GS087", 22, f"`{name}` is a name in code for {title}"),
+    }
+
+
+ODD = """
+- family: odd
+- name: ctx(Tensor self, Tensor output, float Function) -> Tensor
+  doc: Names of the code itself.
+  forward: |
+    inputs = self * Function
+    return inputs * output
+  self: grad * output * Function
+  output: grad * self * Function
+  result: auto_element_wise
+  promotes: self, output
+  examples:
+    - {self: [2], output: [2], Function: 2}
+"""
+
+
+@each
+def test_names_do_not_collide(name: str, tmp_path: Path) -> None:
+    """Arguments and locals that emitted code has a use for get other names inside."""
+    spec = tmp_path / "odd.yaml"
+    spec.write_text(ODD, encoding="utf-8")
+    table = load_table(spec, base=TABLE)
+    everything = Table((*FILLED.ops, *table.ops))
+    files = FrameworkPackage(table, everything, framework(name), OriginView("a", "b")).files({})
+    tree = ast.parse(files["odd.py"])
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    (public,) = (node for node in functions if node.name == "ctx")
+    assert [arg.arg for arg in public.args.args] == ["input", "output", "Function"]
+    taken = set(framework(name).reserved)
+    for function in functions:
+        if function.name not in ("ctx", "setup_context", "jvp", "backward", "ctx__jvp"):
+            assert not taken & {arg.arg for arg in function.args.args}
