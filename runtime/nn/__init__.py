@@ -151,6 +151,13 @@ from .resampling import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
+from .transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 from .transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 
 if _TYPE_CHECKING:
@@ -289,6 +296,11 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "Unflatten",
     "Unfold",
