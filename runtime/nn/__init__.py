@@ -161,6 +161,13 @@ from .resampling import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
+from .transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 from .transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 
 if _TYPE_CHECKING:
@@ -312,6 +319,11 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
     "Unflatten",
