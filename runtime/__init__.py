@@ -61,9 +61,11 @@ from .core.tensor import Size as Size
 from .core.tensor import Tensor as Tensor
 from .core.type_promotion import get_default_dtype as get_default_dtype
 from .core.type_promotion import set_default_dtype as set_default_dtype
+from .dispatch.overloads import BY_KEYWORD as _BY_KEYWORD
 from .fast.allocator import set_allocator_cache as set_allocator_cache
 from .fast.parallel_for import get_num_threads as get_num_threads
 from .fast.parallel_for import set_num_threads as set_num_threads
+from .functions.branches import where_on as _where_on
 from .functions.composites import atleast_1d as atleast_1d
 from .functions.composites import atleast_2d as atleast_2d
 from .functions.composites import atleast_3d as atleast_3d
@@ -300,6 +302,7 @@ if _TYPE_CHECKING:
     from .version import __version__ as __version__
 
 _install_methods()
+_BY_KEYWORD["where", "domain"] = _where_on
 _name_missing_methods(Tensor)
 _copyreg.pickle(Tensor, _leaf_parts)
 

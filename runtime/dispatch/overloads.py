@@ -133,6 +133,9 @@ def _choose_and_remember(
         return partial(handle_torch_function, PUBLIC[functions[0]], relevant)
     if not FURTHER_NAMES.isdisjoint(kwargs):
         return None
+    for keyword in kwargs:
+        if (name, keyword) in BY_KEYWORD:
+            return BY_KEYWORD[name, keyword]
     for leniency in _Leniency:
         for function in functions:
             if _fits(OPS[function], args, kwargs, leniency):
@@ -163,6 +166,9 @@ def _with_further(
         raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
     return write_out(name, call(*args, **named), out)
 
+
+BY_KEYWORD: Final[dict[tuple[str, str], Function]] = {}
+"""Functions that answer for a name when an argument is given that no op of this name has."""
 
 NUMPY_NAMES: Final = {"axis": "dim", "keepdims": "keepdim"}
 """PyTorch's names of arguments by those of NumPy, which functions take, too."""
