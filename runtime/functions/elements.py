@@ -199,11 +199,6 @@ class ElementMethods:
     fill_diagonal_ = fill_diagonal_
     where = where
 
-    def polygamma(self: Any, n: int) -> Tensor:
-        """Return the derivative of `digamma` of an order."""
-        answer: Tensor = ops.polygamma(n, self)
-        return answer
-
     def apply_(self: Any, callable: Callable[[Any], Any]) -> Tensor:
         """Replace each element by what a Python function makes of it: slow, for small tensors."""
         return _applied("apply_", self, callable, self)

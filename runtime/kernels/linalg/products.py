@@ -47,7 +47,9 @@ def bmm(self: Array, mat2: Array) -> Array:
         )
     _multipliable("bmm", self, mat2)
     # A column by a row, as of gradients by example: `matmul` takes three times as long.
-    return self * mat2 if self.shape[2] == 1 else _matmul(self, mat2)
+    if self.shape[2] == 1:
+        return np.multiply(self, mat2, order="C")
+    return _matmul(self, mat2)
 
 
 def mv(self: Array, vec: Array) -> Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 pytestmark = pytest.mark.oracle
@@ -292,10 +291,3 @@ def test_attributes_of_ones_own(torch: Any, gs: Any) -> None:
 
     assert noted(torch) is None
     assert noted(gs) is AttributeError
-
-
-@pytest.mark.filterwarnings("ignore:__array_wrap__:DeprecationWarning")
-@pytest.mark.parametrize("call", [lambda x: np.sin(x), lambda x: np.add(np.ones(2), x)])
-def test_functions_of_numpy(call: Callable[..., Any], torch: Any, gs: Any) -> None:
-    assert not isinstance(outcome(lambda: call(torch.ones(2))), type)
-    assert outcome(lambda: call(gs.ones(2))) is TypeError
