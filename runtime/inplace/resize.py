@@ -32,7 +32,7 @@ def resize_array(array: Array, shape: tuple[int, ...]) -> Array:
     if memory.size >= count:
         return memory[:count].reshape(shape)
     grown = np.zeros(shape, array.dtype)
-    grown.reshape(-1)[: memory.size] = memory
+    grown.flat[: memory.size] = memory
     return grown
 
 

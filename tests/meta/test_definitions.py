@@ -31,7 +31,9 @@ DEFINED_BY_A_KERNEL = {
         "split.Tensor split_with_sizes"
     ),
     "losses": "_label_rows",
-    "numbers": "frexp.Tensor gcd lcm nan_to_num",
+    "numbers": (
+        "bitwise_left_shift.Tensor bitwise_right_shift.Tensor frexp.Tensor gcd lcm nan_to_num"
+    ),
     "padding": "_constant_unpad_nd _pad_by_index _pad_by_index_backward constant_pad_nd",
     "pooling": (
         "_adaptive_avg_pool2d _adaptive_avg_pool3d _adaptive_avg_pool_backward "

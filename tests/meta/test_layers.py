@@ -122,6 +122,8 @@ MAX_FILES = 30
 """Files in a folder of tests."""
 
 MAX_TEMPLATE = 45
+MAX_TARGET_TEMPLATE = 110
+"""Lines of a template for another framework, which holds a whole op, or the module that ops use."""
 MAX_FUNCTION = 60
 
 
@@ -353,7 +355,9 @@ def test_templates_are_short() -> None:
     templates = list((ROOT / "codegen" / "templates").glob("*.j2"))
     assert templates
     lengths = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in templates}
-    assert {name: length for name, length in lengths.items() if length > MAX_TEMPLATE} == {}
+    of_targets = {name for name in lengths if name.startswith(("torch_", "jax_"))}
+    assert {n for n in lengths.keys() - of_targets if lengths[n] > MAX_TEMPLATE} == set()
+    assert {n for n in of_targets if lengths[n] > MAX_TARGET_TEMPLATE} == set()
 
 
 def test_no_module_is_a_drawer_for_everything() -> None:

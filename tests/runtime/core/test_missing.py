@@ -17,7 +17,6 @@ PYTORCHS: dict[str, Callable[[], Any]] = {
     "torch.nn.DataParallel": lambda: gs.nn.DataParallel,
     "torch.nn.functional.scaled_mm": lambda: gs.nn.functional.scaled_mm,
     "torch.linalg.ldl_solve": lambda: gs.linalg.ldl_solve,
-    "torch.special.airy_ai": lambda: gs.special.airy_ai,
     "torch.autograd.NestedIOFunction": lambda: gs.autograd.NestedIOFunction,
     "torch.Tensor.sparse_mask": lambda: gs.ones(1).sparse_mask,
 }
