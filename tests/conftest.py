@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -21,6 +22,19 @@ settings.load_profile("any machine")
 def torch() -> ModuleType:
     """PyTorch, imported only by the tests that compare with it (marked `oracle`)."""
     return importlib.import_module("torch")
+
+
+FOLDERS = {"oracle": "torch", "jax": "jax"}
+"""Folders of tests whose modules import a framework, and which; elsewhere tests import it."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a framework's folder unread where the framework is not installed."""
+    if collection_path.parent != Path(__file__).parent:
+        return None
+    framework = FOLDERS.get(collection_path.name)
+    absent = framework is not None and importlib.util.find_spec(framework) is None
+    return True if absent else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

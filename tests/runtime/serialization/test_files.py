@@ -46,7 +46,7 @@ PLAIN: list[Any] = [
     OrderedDict(b=1, a=2),
     Counter({3: 2}),
     {1, 2},
-    frozenset("ab"),
+    frozenset({1, 2}),
     gs.Size([2, 3]),
     gs.float32,
     np.float64(0.1),
