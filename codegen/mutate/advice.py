@@ -14,8 +14,11 @@ from .acceptable import those_generated
 from .mutants import Mutant, variants_of_formula
 from .restorations import repairs
 
-SECONDS = 2.0
-"""The time for trying repairs of one formula."""
+REPAIR_SECONDS = 5.0
+"""The computing time for trying repairs of one formula."""
+
+DERIVATIVE_SECONDS = 2.0
+"""The computing time for sympy's own derivative of one formula."""
 
 MOST_FAILURES = 3
 """After a change to many formulas the first few are enough to learn from."""
@@ -91,7 +94,7 @@ def find_repair(op: OpSpec, keys: list[str], planned: Plan, package: str) -> Mut
     if not ops:
         return None
     with staged_beside(ops, planned.table, package, planned.base, planned.kernels) as staging:
-        name = first_that_holds(op, ops, staging, package, seconds=SECONDS)
+        name = first_that_holds(op, ops, staging, package, seconds=REPAIR_SECONDS)
     return next((version for version in versions if version.op.name == name), None)
 
 
@@ -103,7 +106,7 @@ def derivative_text(op: OpSpec, key: str, table: Table) -> str:
     if not isinstance(op.rule(key), Formula):
         return ""
     try:
-        with time_limit(SECONDS):
+        with time_limit(DERIVATIVE_SECONDS):
             return derive_vjp(op, table, key)
     except (SpecError, TimeUp):
         return ""
