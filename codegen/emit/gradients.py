@@ -141,9 +141,7 @@ def _is_function(called: ast.expr) -> bool:
 
 def _may_give_none(block: ir.Block) -> bool:
     """Return whether a formula gives None for a gradient: a derivative that is zero."""
-    return any(
-        _is_none(found.value) for found in walk(block) if isinstance(found, ir.Return)
-    )
+    return any(_is_none(found.value) for found in walk(block) if isinstance(found, ir.Return))
 
 
 def _is_none(value: ir.Expr) -> bool:

@@ -1,10 +1,10 @@
 """The sides of every condition in the formulas of an op: which of them were reached by a call.
 
 A condition is a comparison, or what an `if` or `and` asks; of whole numbers and flags that an
-argument holds, also what `&` and `|` join, as no symbol stands for them. A quotient that is rounded
-down and a slice of a list are conditions as well: while they are zero, or empty, they say nothing of
-what a formula does with them. A formula is read once more for this, as Python on arrays that notes
-each answer. A comparison of tensors has an answer for each element.
+argument holds, also what `&` and `|` join, as no symbol stands for them. A quotient that is
+rounded down and a slice of a list are conditions as well: while they are zero, or empty, nothing is
+seen of what a formula does with them. A formula is read once more for this, as Python on arrays
+that notes each answer. A comparison of tensors has an answer for each element.
 """
 
 from __future__ import annotations
@@ -263,9 +263,7 @@ class _NotingRenderer(DefinitionRenderer):
     ) -> str:
         text = asks.format(self._formula.text[node.span.start : node.span.end])
         taken_over = self._formula.is_derived
-        self._conditions.append(
-            Condition(self._key, text, is_taken_over=taken_over, owed=owed)
-        )
+        self._conditions.append(Condition(self._key, text, is_taken_over=taken_over, owed=owed))
         return f"{note}({len(self._conditions) - 1}, {source})"
 
 
