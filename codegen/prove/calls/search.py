@@ -164,7 +164,8 @@ class _Search:
             for values in usual_points(self.spec, args, self.rng, 1):
                 floats = float_leaves(self.spec, values)
                 leaves = [leaf for leaf in floats if leaf[0] in self.spec.differentiable_params]
-                if not all(argument(values, leaf).dtype.kind == "f" for leaf in leaves):
+                is_real = all(argument(values, leaf).dtype.kind == "f" for leaf in leaves)
+                if not is_real or is_unproved(self.spec, values):
                     continue
                 try:
                     self.compared += check_third_order(Place(self.spec, values, leaves, "here"))
