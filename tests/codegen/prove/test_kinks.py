@@ -58,7 +58,7 @@ OPS = """
   examples:
     - {self: [2], bound: 3}
 
-- name: derived(Tensor self, float low=-1.0) -> Tensor
+- name: derived(Tensor self, Tensor low) -> Tensor
   doc: No rule is written, so none claims anything of the breakpoint.
   forward: maximum(self, low)
 
@@ -105,7 +105,7 @@ def test_a_breakpoint_must_be_declared(
 def test_breakpoints_of_derived_rules_are_noted(verdicts: dict[str, OpVerdict]) -> None:
     assert verdicts["derived"].status is Status.PROVED, verdicts["derived"]
     (note,) = verdicts["derived"].notes
-    assert note.startswith("its derivative jumps where self + 1 == 0: the derived rules take")
+    assert note.startswith("its derivative jumps where low - self == 0: the derived rules take")
 
 
 def test_a_kink_that_is_none_is_noted(verdicts: dict[str, OpVerdict]) -> None:
