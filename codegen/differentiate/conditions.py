@@ -114,7 +114,7 @@ class Conditions:
     def field(self, value: Expr, op: OpSpec | None, args: Mapping[str, Expr]) -> bool | None:
         """Whether the value of a step is complex."""
         facts = derivation_facts()
-        if op is not None and op.signature.name in facts.making_real:
+        if op is not None and (op.signature.name in facts.making_real or op.real_only):
             return False
         if op is not None and op.signature.name in facts.making_complex:
             return True

@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from ..ir import nodes as ir
 from ..ir.parts import items_of
-from ..ir.walk import free_names
+from ..ir.walk import free_names, walk
 from ..render.context import ModuleContext
 from ..render.formula import FormulaRenderer
 from ..render.resolve import Kind, kinds_of_params
@@ -139,6 +139,23 @@ def _is_function(called: ast.expr) -> bool:
     return not (isinstance(called, ast.Attribute) and called.attr == "conjugate")
 
 
+def _may_give_none(block: ir.Block) -> bool:
+    """Return whether a formula gives None for a gradient: a derivative that is zero."""
+    return any(_is_none(found.value) for found in walk(block) if isinstance(found, ir.Return))
+
+
+def _is_none(value: ir.Expr) -> bool:
+    match value:
+        case ir.Const(value=None):
+            return True
+        case ir.Sequence(items=items):
+            return any(map(_is_none, items))
+        case ir.Conditional(then=then, otherwise=otherwise):
+            return _is_none(then) or _is_none(otherwise)
+        case _:
+            return False
+
+
 class _Body:
     """The lines of `apply` or of `apply_differentiable`."""
 
@@ -224,21 +241,22 @@ class _Body:
         partial = (s for s in self.plan.saved if not set(self.wanted) <= set(s.wanted_by))
         body = self._load_all(s for s in partial if set(names) & set(s.wanted_by))
         body += self._render(names, formula, ", ".join(f"grad_{name}" for name in names) + " = {}")
+        may_be_none = _may_give_none(formula.block)
         for name in names:
-            body += self._reduce(name, is_joint=len(names) > 1)
+            body += self._reduce(name, is_joint=len(names) > 1, may_be_none=may_be_none)
         if set(names) == set(self.wanted):
             yield from body
         else:
             yield f"if {needs}:"
             yield from ("    " + line for line in body)
 
-    def _reduce(self, name: str, *, is_joint: bool) -> Iterator[str]:
+    def _reduce(self, name: str, *, is_joint: bool, may_be_none: bool) -> Iterator[str]:
         """Bring a gradient to its argument's shape and dtype, if it was asked for and is there."""
         if name not in reduced_params(self.op):
             return
         shape = f"node.{slot('shape', name)}"
         test = shape
-        if has_several_outputs(self.op):
+        if may_be_none or has_several_outputs(self.op):
             test = f"grad_{name} is not None and {shape}"
         if is_joint:  # computed also where nobody asked for it, and so nothing was kept
             yield f"if not needs[{self.wanted.index(name)}]:"

@@ -124,7 +124,8 @@ def _attach(op: OpSpec) -> str:
 
 def _save(op: OpSpec, saved: Saved) -> list[str]:
     """The lines that keep one thing."""
-    name = spelled(saved.name)
+    is_output = any(output.name == saved.name for output in op.signature.outputs)
+    name = saved.name if is_output else spelled(saved.name)
     match saved.source:
         case "tensor":
             version = f"{name}.alias and {name}.alias.version"

@@ -1,9 +1,10 @@
 """The sides of every condition in the formulas of an op: which of them were reached by a call.
 
 A condition is a comparison, or what an `if` or `and` asks; of whole numbers and flags that an
-argument holds, also what `&` and `|` join, as no symbol stands for them. A formula is read once
-more for this, as Python on arrays that notes each answer. A comparison of tensors has an answer for
-each element.
+argument holds, also what `&` and `|` join, as no symbol stands for them. A quotient that is
+rounded down and a slice of a list are conditions as well: while they are zero, or empty, nothing is
+seen of what a formula does with them. A formula is read once more for this, as Python on arrays
+that notes each answer. A comparison of tensors has an answer for each element.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ from ..identities.definition import (
 )
 from ..identities.run import Leaf
 
-_SEEN = "seen__"
-"""A name that no formula can have."""
+_SEEN, _SEEN_MOD, _SEEN_PART = "seen__", "seen_mod__", "seen_part__"
+"""Names that no formula can have."""
+
+_EITHER = (True, False)
 
 
 @dataclass
@@ -46,11 +49,13 @@ class Condition:
     """The answers at calls that `requires` excludes."""
     is_taken_over: bool = False
     """True if it comes from the rule of an op that the definition calls, and is proved there."""
+    owed: tuple[bool, ...] = _EITHER
+    """The answers that calls have to give."""
 
     @property
     def missing(self) -> list[bool]:
         """The answers that no call with elements gave."""
-        return [answer for answer in (True, False) if answer not in self.answers]
+        return [answer for answer in self.owed if answer not in self.answers]
 
     @property
     def unreached(self) -> list[bool]:
@@ -157,7 +162,19 @@ class Branches:
     def _compile(self, key: str, formula: Formula) -> tuple[tuple[str, ...], Callable[..., Any]]:
         names = tuple(sorted(free_names(formula.block) - set(CONSTANTS)))
         renderer = _NotingRenderer(self._spec, key, formula, self.conditions)
-        return names, compile_formula(renderer, formula.block, names, {_SEEN: self._seen})
+        notes = {_SEEN: self._seen, _SEEN_MOD: self._seen_mod, _SEEN_PART: self._seen_part}
+        return names, compile_formula(renderer, formula.block, names, notes)
+
+    def _seen_mod(self, number: int, left: Any, right: Any) -> Any:
+        """Note whether a remainder is another number than what was divided."""
+        self._seen(number, left // right)
+        return left % right
+
+    def _seen_part(self, number: int, part: Any) -> Any:
+        """Note whether a part of a list has items; of a tensor nothing is noted."""
+        if isinstance(part, tuple | list):
+            self._seen(number, len(part) > 0)
+        return part
 
     def _seen(self, number: int, answer: Any) -> Any:
         """Note an answer and pass it on."""
@@ -189,6 +206,17 @@ class _NotingRenderer(DefinitionRenderer):
         rendered = super().render_binary(node)
         if node.op in ("&", "|") and self._is_of_data(node):
             return self._noted(node, rendered[0]), ATOM
+        if node.op == "//":
+            return self._noted(node, rendered[0], "{} != 0", (True,)), ATOM
+        if node.op == "%":
+            sides = f"{self.render(node.left)}, {self.render(node.right)}"
+            return self._noted(node, sides, "{} wraps around", (True,), _SEEN_MOD), ATOM
+        return rendered
+
+    def render_subscript(self, node: ir.Subscript) -> tuple[str, int]:
+        rendered = super().render_subscript(node)
+        if isinstance(node.index, ir.Slice):
+            return self._noted(node, rendered[0], "{} has items", (True,), _SEEN_PART), ATOM
         return rendered
 
     def _is_of_data(self, node: ir.Expr) -> bool:
@@ -225,11 +253,18 @@ class _NotingRenderer(DefinitionRenderer):
             return f"(not {self._test(test.operand)})"
         return self._noted(test, self.render(test))
 
-    def _noted(self, node: ir.Expr, source: str) -> str:
-        text = self._formula.text[node.span.start : node.span.end]
+    def _noted(
+        self,
+        node: ir.Expr,
+        source: str,
+        asks: str = "{}",
+        owed: tuple[bool, ...] = _EITHER,
+        note: str = _SEEN,
+    ) -> str:
+        text = asks.format(self._formula.text[node.span.start : node.span.end])
         taken_over = self._formula.is_derived
-        self._conditions.append(Condition(self._key, text, is_taken_over=taken_over))
-        return f"{_SEEN}({len(self._conditions) - 1}, {source})"
+        self._conditions.append(Condition(self._key, text, is_taken_over=taken_over, owed=owed))
+        return f"{note}({len(self._conditions) - 1}, {source})"
 
 
 def _kinds_of_data(spec: OpSpec) -> dict[str, str]:

@@ -10,15 +10,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
-from ...spec.model import NotImplementedYet
 from ..identities.identity import Mismatch
-from ..identities.run import Call, Leaf
-from .call import CallWithNumbers, Lines, NoCall, float_leaves
+from ..identities.run import Call
+from .call import Lines, NoCall, float_leaves
 from .constants import check_unchanging
+from .derivatives import CallWithDerivatives
 from .measures import (
     HUGE,
     SMOOTH,
@@ -32,8 +32,8 @@ from .measures import (
     short,
     to_single,
 )
+from .parts import check_parts
 from .roots import takes_root_of_zero
-from .structures import is_called_by_formulas
 
 Array = np.ndarray[Any, Any]
 
@@ -61,7 +61,7 @@ NEARBY = 1500
 
 
 @dataclass
-class Judge(CallWithNumbers):
+class Judge(CallWithDerivatives):
     """Compare the derivatives of one call, in every mode, with slopes of its values."""
 
     others: list[Judge] = field(default_factory=list)
@@ -86,6 +86,7 @@ class Judge(CallWithNumbers):
             raise
         if self.is_usual:
             self._finely()
+            self._parts()
         self._subsets()
         if self.is_usual and not self.has_factors and not self.spec.is_private:
             try:
@@ -181,6 +182,26 @@ class Judge(CallWithNumbers):
             key = next(iter(direction))[0]
             self._same(pulled, slope, slack, f"VJP of {key}", key, f"the slope is {slope:.10g}")
 
+    def _parts(self) -> None:
+        """Compare with cotangents and tangents of which some elements are zero."""
+        self.checked += check_parts(
+            lambda weights: self._vjp(self.leaves, weights),
+            self.weights,
+            self.gradients,
+            "VJP of {}",
+            "it must be linear in the gradient, also where that is zero",
+        )
+        direction = self._together()
+        tangents = self._jvp(direction)
+        if tangents is not None:
+            self.checked += check_parts(
+                self._jvp,
+                direction,
+                tangents,
+                "JVP of {}",
+                "it must be linear in the tangents, also where these are zero",
+            )
+
     def _extrapolated(self, direction: Lines) -> tuple[float, float]:
         """A slope from six points farther away, and how far it may be off."""
         values_at = self._values_at(self.names)
@@ -275,83 +296,6 @@ class Judge(CallWithNumbers):
             if (is_between := (low - slack <= tangent) & (tangent <= high + slack)).all():
                 break
         return np.asarray(is_between)
-
-    # ---- derivatives
-
-    def _vjp(
-        self, leaves: list[Leaf], weights: dict[str, Array], *, recorded: bool = False
-    ) -> Lines:
-        from gradspec.autograd import grad
-        from gradspec.core.tensor import wrap
-
-        try:
-            call = Call(self.spec, self._fresh(), leaves)
-            outputs = call()
-            names = [n for n in weights if outputs[n].requires_grad]
-            found: tuple[Any, ...] = (None,) * len(leaves)
-            if names:
-                found = grad(
-                    [outputs[n] for n in names],
-                    list(call.tensors.values()),
-                    [wrap(weights[n]) for n in names],
-                    create_graph=recorded,
-                    allow_unused=True,
-                )
-        except Exception as error:
-            self._refuse(error, leaves[0][0], "VJP of")
-        gradients: Lines = {}
-        for leaf, gradient in zip(leaves, found, strict=True):
-            at = self.at(leaf)
-            if gradient is None:
-                gradients[leaf] = np.zeros_like(at)
-                continue
-            self._fits(gradient.array, at, f"VJP of {leaf[0]}", leaf[0])
-            gradients[leaf] = gradient.array
-        return gradients
-
-    def _jvp(self, direction: Lines) -> dict[str, Array] | None:
-        from gradspec.autograd.forward_ad import dual_level, make_dual, unpack_dual
-        from gradspec.core.tensor import wrap
-
-        if any(isinstance(rule, NotImplementedYet) for _, rule in self.spec.jvps):
-            return None
-        try:
-            with dual_level():
-                call = Call(self.spec, self._fresh(), [])
-                for leaf, line in direction.items():
-                    call.replace(leaf, make_dual(wrap(self.at(leaf)), wrap(line)))
-                duals = {n: unpack_dual(t) for n, t in call().items() if n in self.names}
-        except Exception as error:
-            self._refuse(error, self.names[0].partition("[")[0], "JVP of")
-        found = {}
-        for n, dual in duals.items():
-            if dual.tangent is None:
-                found[n] = np.zeros_like(dual.primal.array)
-            else:
-                label, key = f"JVP of {n}", n.partition("[")[0]
-                self._fits(dual.tangent.array, dual.primal.array, label, key)
-                found[n] = dual.tangent.array
-        return found
-
-    def _refuse(self, error: Exception, key: str, what: str) -> NoReturn:
-        """Raise Mismatch for a rule that raises where the forward did not.
-
-        A derivative may say that it is not implemented, and formulas make their own calls only.
-        """
-        if isinstance(error, Mismatch):
-            raise error
-        text = f"raises {type(error).__name__}: {error}"
-        if "not implemented" in text or is_called_by_formulas(self.spec):
-            raise NoCall(text) from None
-        raise Mismatch(f"{what} {key}", key, text) from None
-
-    def _fits(self, found: Array, of: Array, label: str, key: str) -> None:
-        if found.shape == of.shape and found.dtype == of.dtype:
-            return
-        if is_called_by_formulas(self.spec):
-            raise NoCall("formulas make no such call")
-        kinds = f"is {found.dtype}{list(found.shape)} for {of.dtype}{list(of.shape)}"
-        raise Mismatch(label, key, kinds)
 
     def _subsets(self) -> None:
         """Each argument alone, and each output alone: the others absent, and zero."""

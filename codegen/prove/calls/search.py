@@ -16,12 +16,14 @@ from ...ir.walk import measure
 from ...spec.model import Example, OpSpec
 from ...spec.structure import unmet
 from ...spec.vocabulary import FACTORIZATIONS
+from ..identities.higher_orders import reads_what_it_made
 from ..identities.identity import Mismatch
-from ..identities.run import Call
+from ..identities.run import Call, argument
 from ..inputs.domain import is_at_gap, is_inside
+from ..numeric.limits import Place, check_third_order
 from ..symbolic.special_values import formulas
 from .branches import Branches
-from .call import STEP, NoSlope
+from .call import STEP, NoSlope, float_leaves
 from .judge import Judge
 from .meant import suggestion
 from .points import SYMMETRIC, arguments, special_points, usual_points
@@ -36,6 +38,9 @@ MOST_OF_OTHERS = 3
 
 MOST_FARTHER = 2000
 """So many calls are tried to take a condition the other way."""
+
+MOST_OF_THIRD_ORDER = 8
+"""Calls with flags, numbers and texts of their own at which third derivatives are compared."""
 
 MOST_CALLS = 800
 """So many calls of an op are judged; those that tell most come first."""
@@ -127,12 +132,14 @@ class _Search:
         """Judge every near call at a usual point, and the first ones where points are special."""
         numbers = compared_numbers(self.spec)
         few: list[tuple[dict[str, Any], int | None]] = []
+        third: dict[str, dict[str, Any]] = {}
         known = [_shapes(self.spec, dict(example.args)) for example in self.examples]
         for number, args in enumerate(structures(self.spec, self.examples, MOST_STRUCTURES)):
             if self.calls >= self.most:
                 return
             if not self._usual(args, 2 if number < 3 else 1) or has_factors(args):
                 continue
+            third.setdefault(_attributes(self.spec, args), args)
             if number < MOST_SPECIAL:
                 few.append((args, None))
             elif _shapes(self.spec, args) in known:  # another flag or number
@@ -142,6 +149,32 @@ class _Search:
                 if self.calls >= self.most:
                     return
                 self.look_at(values, False)
+
+        self._third_order(list(third.values())[1 : MOST_OF_THIRD_ORDER + 1])
+
+    def _third_order(self, several: list[dict[str, Any]]) -> None:
+        """Compare third derivatives at calls that differ from the first in more than shapes.
+
+        By the lemma of orders they are right if those of the private ops are that rules call; and
+        of these only calls are judged that their own examples lead to.
+        """
+        if not reads_what_it_made(self.spec):
+            return
+        for args in several:
+            for values in usual_points(self.spec, args, self.rng, 1):
+                floats = float_leaves(self.spec, values)
+                leaves = [leaf for leaf in floats if leaf[0] in self.spec.differentiable_params]
+                is_real = all(argument(values, leaf).dtype.kind == "f" for leaf in leaves)
+                if not is_real or is_unproved(self.spec, values):
+                    continue
+                try:
+                    self.compared += check_third_order(Place(self.spec, values, leaves, "here"))
+                except Mismatch as mismatch:
+                    raise WrongCall(
+                        show(self.spec, values),
+                        mismatch,
+                        suggestion(self.spec, self.meant, values),
+                    ) from None
 
     def _usual(self, args: dict[str, Any], count: int) -> bool:
         """Judge calls at usual points; return whether the op takes such calls."""
@@ -243,6 +276,17 @@ def most_calls(spec: OpSpec) -> int:
     """The number of calls of an op to judge: fewer where its formulas are long."""
     nodes = sum(measure(block)[0] for block in formulas(spec))
     return max(FEWEST_CALLS, min(MOST_CALLS, NODES // max(nodes, 1)))
+
+
+def _attributes(spec: OpSpec, args: dict[str, Any]) -> str:
+    """What a call gives besides tensors, and which tensors it leaves out."""
+    tensors = {param.name for param in spec.signature.tensor_params}
+    return repr(
+        [
+            args.get(p.name) is None if p.name in tensors else args.get(p.name, p.default)
+            for p in spec.signature.params
+        ]
+    )
 
 
 def _shapes(spec: OpSpec, args: dict[str, Any]) -> list[Any]:

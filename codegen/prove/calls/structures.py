@@ -30,6 +30,9 @@ _SMALLEST = 1e-3
 
 _MOST_DIMS = 6
 
+LONGEST_LIST = 12
+"""Lists of tensors of up to so many parts are tried."""
+
 MOST_DATA = 1024
 """So many arrays of whole numbers or flags are gone through."""
 
@@ -77,7 +80,7 @@ def _far_changes(spec: OpSpec, args: Args) -> Iterator[Args]:
         *_optional_tensors(spec, args, shapes),
     ):
         yield args | change
-    for change in _all_data(args):
+    for change in (*_data_of_numbers(args, numbers), *_all_data(args)):
         yield args | change
     for ndim in range(_MOST_DIMS):
         for name, shape in shapes.items():
@@ -86,7 +89,11 @@ def _far_changes(spec: OpSpec, args: Args) -> Iterator[Args]:
     for one, other in itertools.combinations(places, 2):
         for sizes in itertools.product(range(_MOST_TOGETHER), repeat=2):
             yield args | _with_sizes(shapes, dict(zip((one, other), sizes, strict=True)))
-    for extent in range(LARGEST_EXTENT):
+    for name, parts in lists.items():
+        for count in range(1, LONGEST_LIST + 1):
+            yield args | {name: list(itertools.islice(itertools.cycle(parts), count))}
+    large = [int(n) for n in numbers if LARGEST_EXTENT <= n <= MOST_ELEMENTS]
+    for extent in (*range(LARGEST_EXTENT), *large):
         for size in sorted({size for shape in shapes.values() for size in shape}):
             yield args | _mapped(shapes, lists, _exchange(size, extent))
         for place in places:
@@ -442,7 +449,7 @@ def _parts(lists: Args) -> Iterator[Args]:
 
 
 def _data(args: Args) -> Iterator[Args]:
-    """Other whole numbers and masks, in the range of those given."""
+    """Other whole numbers and masks, in the range of those given, and counted from the end."""
     for name, value in args.items():
         if not isinstance(value, Mapping):
             continue
@@ -451,6 +458,17 @@ def _data(args: Args) -> Iterator[Args]:
             continue
         for other in _other_data(kind, data):
             yield {name: {kind: other}}
+
+
+def _data_of_numbers(args: Args, numbers: list[float]) -> Iterator[Args]:
+    """The numbers of the formulas, with their neighbours, in the place of whole numbers."""
+    near = dict.fromkeys(int(n) + k for n in numbers if abs(n) <= 1e6 for k in (0, 1, -1))
+    for name, value in args.items():
+        if isinstance(value, Mapping) and (data := value.get("int")) is not None:
+            flat = list(_leaves(data))
+            for number in near if flat else ():
+                for items in ([number] * len(flat), [number, *flat[1:]]):
+                    yield {name: {"int": _filled(data, iter(items))}}
 
 
 def _all_data(args: Args) -> Iterator[Args]:
@@ -479,6 +497,7 @@ def _other_data(kind: str, data: Any) -> Iterator[Any]:
             [low] * len(flat),
             *([rng.randint(low, high) for _ in flat] for _ in range(3)),
             sorted(flat),
+            [-1 - item for item in flat],  # counted from the end, as indices
         ]
     for way in ways:
         items = iter(way)

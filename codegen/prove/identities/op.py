@@ -22,7 +22,13 @@ from ..deadline import PROOF_SECONDS, TimeUp, time_limit
 from ..inputs.chambers import Chambers
 from ..inputs.draw import build, examples_of
 from ..inputs.isolated import isolated_identities
-from ..inputs.kinks import is_elementwise, kink_identities, single_elements, undeclared
+from ..inputs.kinks import (
+    is_derived,
+    is_elementwise,
+    kink_identities,
+    single_elements,
+    undeclared,
+)
 from ..inputs.layouts import check_layouts
 from ..inputs.special_points import check_special_points
 from ..numeric.sampling import check_numerically
@@ -306,11 +312,16 @@ class _Proof:
             for run, identity in kink_identities(self._spec, examples):
                 self._recorder.run("kink", run)
                 self._check(identity, run, Region(run.point, ()))
-            missing = next(filter(None, map(self._undeclared, examples)), None)
+            missing = next(chain.from_iterable(map(self._undeclared, examples)), None)
         except NotSymbolic as error:
             self._notes.append(f"breakpoints unchecked: {error}")
             return
-        if missing is not None:
+        if missing is not None and is_derived(self._spec):
+            self._notes.append(
+                f"its derivative jumps where {missing[1]}: the derived rules take what one side "
+                "has, or something between"
+            )
+        elif missing is not None:
             call, condition = missing
             message = f"its derivative jumps where {condition}, and no kink says what it is there"
             raise _Refuted(
@@ -324,11 +335,11 @@ class _Proof:
                 )
             )
 
-    def _undeclared(self, example: Example) -> tuple[str, str] | None:
+    def _undeclared(self, example: Example) -> Iterator[tuple[str, str]]:
         inputs = build(self._spec, single_elements(self._spec, example))
         runs = list(Chambers(self._spec, inputs, random.Random(self._spec.name)).runs())
-        condition = undeclared(self._spec, runs)
-        return None if condition is None else (show_call(self._spec, inputs), condition)
+        for condition in undeclared(self._spec, runs):
+            yield show_call(self._spec, inputs), condition
 
     def _run(self, run: Run, known: Derivatives, proved: _Proved) -> None:
         self._identities_of(run, known, proved)

@@ -20,7 +20,7 @@ from ...ir.parse import parse
 from ...ir.walk import names
 from ...render.to_formula import OPS_OF_SYMPY
 from ...render.to_sympy import NotSymbolic, SympyReader
-from ...spec.model import AutoElementwise, Example, OpSpec, Table
+from ...spec.model import AutoElementwise, Example, Formula, OpSpec, Table
 from ..identities.agreement import check_agreement
 from ..identities.identity import Derivatives, Identity, Jacobian
 from ..identities.run import Run, execute
@@ -104,6 +104,13 @@ def is_elementwise(spec: OpSpec) -> bool:
     return bool(spec.kinks) or (bool(spec.promotes) and all(base == "Scalar" for base in others))
 
 
+def is_derived(spec: OpSpec) -> bool:
+    """Return whether an author wrote no rule: what is taken at breakpoints is nobody's claim."""
+    vjps = [rule for _, rule in spec.vjps if isinstance(rule, Formula)]
+    jvps = [rule for _, rule in spec.jvps if not isinstance(rule, AutoElementwise)]
+    return all(isinstance(rule, Formula) and rule.is_derived for rule in (*vjps, *jvps))
+
+
 def kink_identities(spec: OpSpec, examples: Sequence[Example]) -> Iterator[tuple[Run, Identity]]:
     """Yield the identity of each declared kink, with the run on it."""
     for kink in declared(spec):
@@ -172,8 +179,8 @@ def _scalars(inputs: Inputs, point: Point) -> dict[str, sympy.Expr]:
     return values | {s.name: v for s, v in point.values.items() if s.name in inputs.values}
 
 
-def undeclared(spec: OpSpec, runs: Sequence[Run]) -> str | None:
-    """A breakpoint between two chambers that no declared kink speaks of, as a condition.
+def undeclared(spec: OpSpec, runs: Sequence[Run]) -> Iterator[str]:
+    """The breakpoints between two chambers that no declared kink speaks of, as conditions.
 
     `runs` are those of an example of single elements. Two chambers meet where one comparison
     changes; if the derivatives of their expressions differ there, the op has a breakpoint. Runs on
@@ -191,8 +198,7 @@ def undeclared(spec: OpSpec, runs: Sequence[Run]) -> str | None:
                 if is_at_gap(spec.domain, _scalars(run.inputs, border)):
                     continue
                 if _breaks(run, other, border):
-                    return f"{decision.difference} == 0"
-    return None
+                    yield f"{decision.difference} == 0"
 
 
 def _border_between(run: Run, other: Run, decision: Decision) -> Point | None:

@@ -64,10 +64,11 @@ def _places(spec: OpSpec, examples: Sequence[Example]) -> Iterator[Place]:
         if places:
             yield from places
             return
+    singular = {f"where {name} is singular" for name in _factored(examples)}
     for values, leaves in _smallest_calls(spec, examples):
         for where, changed in _points_of_arrays(values, leaves):
             if is_inside(spec.domain, changed):
-                yield Place(spec, changed, leaves, where)
+                yield Place(spec, changed, leaves, where, may_be_nan=where in singular)
 
 
 def _places_of_elements(spec: OpSpec, examples: Iterable[Example]) -> Iterator[Place]:
@@ -122,13 +123,28 @@ def _calls(
     spec: OpSpec, examples: Iterable[Example]
 ) -> Iterator[tuple[dict[str, Any], list[Leaf]]]:
     """Calls with real numbers, and the arguments that gradients flow to."""
-    for example in examples:
+    for example in map(_with_any_matrices, examples):
         if not any(isinstance(v, Mapping) and v.keys() & FACTORIZATIONS for _, v in example.args):
             inputs = build(spec, example)
             leaves = differentiable_leaves(spec, inputs)
             values = numeric_values(inputs, inputs.draw(random.Random(spec.name)))
             if leaves and all(argument(values, leaf).dtype.kind == "f" for leaf in leaves):
                 yield values, leaves
+
+
+def _with_any_matrices(example: Example) -> Example:
+    """The call with matrices of any kind where an example gives the factors of such."""
+    args = tuple(
+        (name, value["lu"] if isinstance(value, Mapping) and "lu" in value else value)
+        for name, value in example.args
+    )
+    return replace(example, args=args)
+
+
+def _factored(examples: Iterable[Example]) -> set[str]:
+    """The arguments for which an example gives the factors of any matrix."""
+    given = (arg for example in examples for arg in example.args)
+    return {name for name, value in given if isinstance(value, Mapping) and "lu" in value}
 
 
 def _points_of_elements(values: dict[str, Any], leaves: list[Leaf]) -> dict[str, Any]:

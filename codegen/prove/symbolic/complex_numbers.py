@@ -14,6 +14,7 @@ import sympy
 from sympy import Expr, I
 
 from ...spec.model import Example, OpSpec, Type
+from ...spec.structure import outlines, unmet
 
 
 def is_complex(expr: Expr) -> bool:
@@ -85,7 +86,11 @@ def complex_examples(spec: OpSpec, examples: tuple[Example, ...]) -> tuple[Examp
     found = [_with_complex(example, params) for example in chosen]
     if len(spec.promotes) > 1 and not spec.same_dtype:
         found += [_with_complex(ordered[0], {name: params[name]}) for name in spec.promotes]
-    return tuple(example for example in found if example is not None)
+    return tuple(
+        example
+        for example in found
+        if example is not None and unmet(spec, outlines(spec, example)) is None
+    )
 
 
 def complex_numbers_given(spec: OpSpec, examples: tuple[Example, ...]) -> Iterator[Example]:

@@ -58,6 +58,10 @@ OPS = """
   examples:
     - {self: [2], bound: 3}
 
+- name: derived(Tensor self, Tensor low) -> Tensor
+  doc: No rule is written, so none claims anything of the breakpoint.
+  forward: maximum(self, low)
+
 - name: without_a_break(Tensor self) -> Tensor
   doc: A kink that is none.
   forward: self * 2
@@ -96,6 +100,12 @@ def test_a_breakpoint_must_be_declared(
     assert found is not None
     assert f"jumps where {place} == 0," in found.message
     assert found.key == "forward"
+
+
+def test_breakpoints_of_derived_rules_are_noted(verdicts: dict[str, OpVerdict]) -> None:
+    assert verdicts["derived"].status is Status.PROVED, verdicts["derived"]
+    (note,) = verdicts["derived"].notes
+    assert note.startswith("its derivative jumps where low - self == 0: the derived rules take")
 
 
 def test_a_kink_that_is_none_is_noted(verdicts: dict[str, OpVerdict]) -> None:
