@@ -5,6 +5,8 @@ The numbers are not PyTorch's for the same seed; the distributions are.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +27,20 @@ from .functions.creation_options import PLACE, creates
 
 Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]
+
+
+@contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, **named: Any) -> Iterator[None]:
+    """Draw inside without a trace: the default generator goes on from its state of before.
+
+    `devices`, of which there are none but the CPU, and names of PyTorch's make no difference.
+    """
+    state = get_rng_state() if enabled else None
+    try:
+        yield
+    finally:
+        if state is not None:
+            set_rng_state(state)
 
 
 @creates(*PLACE, "out", "generator")
