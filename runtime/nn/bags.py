@@ -180,8 +180,10 @@ class EmbeddingBag(Module):
     ) -> EmbeddingBag:
         """Make the module of a table of vectors, a matrix, which is not trained if `freeze`."""
         check_table(embeddings)
+        rows, size = embeddings.shape
         made = cls(
-            *embeddings.shape,
+            rows,
+            size,
             max_norm,
             norm_type,
             scale_grad_by_freq,

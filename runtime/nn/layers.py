@@ -339,8 +339,10 @@ class Embedding(Module):
     ) -> Embedding:
         """Make the module of a table of vectors, a matrix, which is not trained if `freeze`."""
         check_table(embeddings)
+        rows, size = embeddings.shape
         return cls(
-            *embeddings.shape,
+            rows,
+            size,
             padding_idx,
             max_norm,
             norm_type,
