@@ -88,6 +88,7 @@ from .functions.composites import row_stack as row_stack
 from .functions.composites import tensor_split as tensor_split
 from .functions.composites import vstack as vstack
 from .functions.creation import arange as arange
+from .functions.creation import array as array
 from .functions.creation import as_tensor as as_tensor
 from .functions.creation import empty as empty
 from .functions.creation import empty_like as empty_like
