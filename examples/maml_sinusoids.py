@@ -3,8 +3,8 @@
     python examples/maml_sinusoids.py
 
 Each task is a wave of another height and phase, of which ten points are given. The inner steps are
-`grad` of a loss, `vmap` takes 25 tasks at once, and `backward` goes through all of it to the weights
-that the steps begin with (Finn et al., 2017).
+`grad` of a loss, `vmap` takes 25 tasks at once, and `backward` goes through all of it to the
+weights that the steps begin with (Finn et al., 2017).
 """
 
 from __future__ import annotations

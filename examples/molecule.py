@@ -137,8 +137,9 @@ def main() -> int:
     console.print(f"  written: {OUTPUT / 'molecule.png'}")
     error = abs(swing / frequencies[-1] - 1)
     console.print(
-        f"[bold]energy {lowest:.4f}[/] ({LOWEST:.4f} is the lowest known), {still} modes cost nothing; "
-        f"the stiffest swings at [bold]{swing:.2f}[/], by the Hessian {frequencies[-1]:.2f}"
+        f"[bold]energy {lowest:.4f}[/] ({LOWEST:.4f} is the lowest known); {still} modes cost "
+        f"nothing; the stiffest swings at [bold]{swing:.2f}[/], by the Hessian at "
+        f"{frequencies[-1]:.2f}"
     )
     return int(abs(lowest - LOWEST) > 1e-3 or still != 6 or error > 0.01)
 
