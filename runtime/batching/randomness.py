@@ -60,7 +60,7 @@ def filling_each_example(fill: _Drawing) -> _Drawing:
                     "vmap: a tensor that is the same for all examples cannot be filled with random "
                     "numbers that differ: write to a clone() of one that is not"
                 )
-            return fill(self, *args, **kwargs)  # type: ignore[no-any-return]
+            return fill(self, *args, **kwargs)
         if level is not None and self.level is level:
             with _one_example(level):
                 filled(self.physical, *args, **kwargs)

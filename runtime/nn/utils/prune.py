@@ -34,7 +34,8 @@ def random_unstructured(module: Module, name: str, amount: float) -> Module:
     """Prune elements that are drawn; `amount` is their part (a float) or their number (an int)."""
 
     def choose(kept: Array, scores: Array) -> Array:
-        return _without(kept, generator().random(kept.shape), _count(amount, int(kept.sum())))
+        ranks = np.asarray(generator().random(kept.shape))
+        return _without(kept, ranks, _count(amount, int(kept.sum())))
 
     return _pruned(module, name, choose)
 
@@ -101,7 +102,7 @@ class RandomUnstructured(_Method):
     @staticmethod
     def ranks(scores: Array) -> Array:
         """Return numbers of which the smallest are pruned."""
-        return generator().random(scores.shape)
+        return np.asarray(generator().random(scores.shape))
 
 
 def global_unstructured(
@@ -181,7 +182,7 @@ def _pruned(
     mask = np.asarray(choose(_mask(module, name), scores.detach().numpy()), original.dtype)
     if name not in _hooks(module):
         del module._parameters[name]
-        module.register_parameter(f"{name}_orig", original)  # type: ignore[arg-type]
+        module.register_parameter(f"{name}_orig", original)
         _hooks(module)[name] = module.register_forward_pre_hook(lambda m, args: _set(m, name))
     module.register_buffer(f"{name}_mask", wrap(mask))
     _set(module, name)
