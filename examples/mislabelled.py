@@ -92,7 +92,8 @@ def plot(images: Any, labels: Any, norms: Any, is_wrong: Any, path: Path) -> Non
     from matplotlib import pyplot
 
     figure = pyplot.figure(figsize=(12, 4.4), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=(3, 2))
+    parts: Any = figure.subfigures(1, 2, width_ratios=(3, 2))
+    left, right = parts
     cells = left.subplots(3, 8)
     for axis, nr in zip(cells.flat, np.argsort(-norms), strict=False):
         axis.imshow(images[nr, 0], cmap="gray_r")

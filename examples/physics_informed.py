@@ -82,7 +82,7 @@ def fit(console: Console) -> tuple[gs.nn.Module, Any, list[float], list[float]]:
         task = progress.add_task("fitting", total=STEPS)
         for _ in range(STEPS):
             losses.append(float(optimizer.step(closure).detach()))
-            dampings.append(damping.item())
+            dampings.append(float(damping.detach()))
             progress.update(task, advance=1, description=f"loss {losses[-1]:.1e}")
     return network, damping, losses, dampings
 
