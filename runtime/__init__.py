@@ -88,6 +88,7 @@ from .functions.composites import row_stack as row_stack
 from .functions.composites import tensor_split as tensor_split
 from .functions.composites import vstack as vstack
 from .functions.creation import arange as arange
+from .functions.creation import array as array
 from .functions.creation import as_tensor as as_tensor
 from .functions.creation import empty as empty
 from .functions.creation import empty_like as empty_like
@@ -247,6 +248,12 @@ if _TYPE_CHECKING:
     from .nn.composed import native_batch_norm as native_batch_norm
     from .nn.composed import native_dropout as native_dropout
     from .nn.composed import native_layer_norm as native_layer_norm
+    from .nn.fake_quantization import (
+        fake_quantize_per_channel_affine as fake_quantize_per_channel_affine,
+    )
+    from .nn.fake_quantization import (
+        fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine,
+    )
     from .nn.functional import max_pool1d_with_indices as max_pool1d_with_indices
     from .nn.native_functions import _weight_norm as _weight_norm
     from .nn.native_functions import _weight_norm_interface as _weight_norm_interface
@@ -331,6 +338,7 @@ _FURTHER = {
     ".functions.windows": (
         "bartlett_window blackman_window hamming_window hann_window kaiser_window"
     ),
+    ".nn.fake_quantization": ("fake_quantize_per_channel_affine fake_quantize_per_tensor_affine"),
     ".nn.functional": "max_pool1d_with_indices",
     ".nn.top_level": (
         "adaptive_max_pool1d alpha_dropout batch_norm dropout dropout_ feature_alpha_dropout "

@@ -5,10 +5,13 @@ The numbers are not PyTorch's for the same seed; the distributions are.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from .batching.randomness import for_each_element, for_each_example
 from .core.random_generator import Generator as Generator
 from .core.random_generator import default_generator as default_generator
 from .core.random_generator import generator
@@ -27,18 +30,35 @@ Array: TypeAlias = np.ndarray[Any, Any]
 DType: TypeAlias = np.dtype[Any]
 
 
+@contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, **named: Any) -> Iterator[None]:
+    """Draw inside without a trace: the default generator goes on from its state of before.
+
+    `devices`, of which there are none but the CPU, and names of PyTorch's make no difference.
+    """
+    state = get_rng_state() if enabled else None
+    try:
+        yield
+    finally:
+        if state is not None:
+            set_rng_state(state)
+
+
+@for_each_example
 @creates(*PLACE, "out", "generator")
 def rand(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Uniform numbers in [0, 1)."""
     return leaf(_uniform(size_of("rand", size, named), float_dtype(dtype)), requires_grad)
 
 
+@for_each_example
 @creates(*PLACE, "out", "generator")
 def randn(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """Normal numbers of mean 0 and variance 1; complex ones have it in both parts together."""
     return leaf(_standard_normal(size_of("randn", size, named), float_dtype(dtype)), requires_grad)
 
 
+@for_each_element
 @creates(*PLACE, "memory_format", "generator")
 def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Uniform numbers in [0, 1), of the shape and dtype of `input`."""
@@ -47,6 +67,7 @@ def rand_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) 
     return leaf(in_order_of(like, values), requires_grad)
 
 
+@for_each_element
 @creates(*PLACE, "memory_format", "generator")
 def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Normal numbers of the shape and dtype of `input`."""
@@ -55,6 +76,7 @@ def randn_like(input: Tensor, *, dtype: Any = None, requires_grad: bool = False)
     return leaf(in_order_of(like, values), requires_grad)
 
 
+@for_each_example
 @creates(*PLACE, "out", "generator")
 def randint(
     low: int,
@@ -79,6 +101,7 @@ def randint(
     return leaf(np.asarray(drawn, np.dtype(np.int64 if dtype is None else dtype)), requires_grad)
 
 
+@for_each_element
 @creates(*PLACE, "memory_format", "generator")
 def randint_like(
     input: Tensor,
@@ -95,6 +118,7 @@ def randint_like(
     return leaf(in_order_of(like, drawn.array), requires_grad)
 
 
+@for_each_example
 @creates(*PLACE, "out", "generator")
 def randperm(n: int, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """The numbers below `n` in random order."""
@@ -104,6 +128,7 @@ def randperm(n: int, *, dtype: Any = None, requires_grad: bool = False) -> Tenso
     return leaf(drawn, requires_grad)
 
 
+@for_each_example
 @creates(*PLACE, "out", "generator")
 def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Any = None) -> Tensor:
     """Normal numbers of the given means and standard deviations, tensors or numbers."""
@@ -123,6 +148,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Any = None) ->
     return wrap(np.asarray(drawn, dtype))
 
 
+@for_each_element
 @creates("out", "generator")
 def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
     """1 with the probabilities of `input`, or with `p` everywhere; 0 otherwise."""
@@ -135,6 +161,7 @@ def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
     return wrap(np.asarray(generator().random(chances.shape) < wanted, chances.dtype))
 
 
+@for_each_example
 @creates("out", "generator")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """Indices drawn with the weights in each row of `input` (one or two dimensions)."""
@@ -167,6 +194,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False) -> T
     return wrap(np.argsort(waiting, axis=-1)[..., :num_samples])
 
 
+@for_each_element
 @creates("generator")
 def poisson(input: Tensor) -> Tensor:
     """Counts of the rates in `input`; their gradient by the rates is zero, as in PyTorch.
@@ -181,6 +209,7 @@ def poisson(input: Tensor) -> Tensor:
     return ops._poisson(input, wrap(in_order_of(rates, np.asarray(drawn))))
 
 
+@for_each_example
 @creates("generator")
 def binomial(count: Tensor, prob: Tensor) -> Tensor:
     """Numbers of successes in `count` trials with the chances `prob`, which broadcast.
@@ -200,6 +229,7 @@ def binomial(count: Tensor, prob: Tensor) -> Tensor:
     return wrap(np.asarray(drawn, trials.dtype))
 
 
+@for_each_element
 @creates("generator")
 def _standard_gamma(input: Tensor) -> Tensor:
     """Numbers of gamma distributions with the shapes in `input`, and scale one.

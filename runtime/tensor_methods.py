@@ -17,7 +17,7 @@ from .functions.indexing import IndexingMethods
 from .functions.legacy import LegacyMethods
 from .functions.methods import install, lazy_methods
 from .functions.new_tensors import NewTensorMethods
-from .functions.numpy_functions import NUMPY_METHODS, NumpyFunctionMethods
+from .functions.numpy_functions import NumpyFunctionMethods
 from .functions.numpy_protocol import ValueMethods
 from .functions.old_linalg import OldLinalgMethods
 from .functions.predicates import PredicateMethods
@@ -85,5 +85,4 @@ def install_all() -> None:
         if methods is not object:
             install(Tensor, vars(methods))
     install(Tensor, PROPERTIES)
-    install(Tensor, NUMPY_METHODS)
     install(Tensor, lazy_methods(f"{__package__}.generated", METHODS))

@@ -9,7 +9,7 @@ the batches of outer levels are its own, which is how `vmap` composes with every
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -81,8 +81,7 @@ class Batched(Tensor):
     def array(self) -> Any:
         """The shape and the dtype of one example, without values."""
         physical = self.physical.array
-        nothing = np.full((), np.nan if physical.dtype.kind in "fc" else 0, physical.dtype)
-        return np.broadcast_to(nothing, physical.shape[1:]).view(Shape)
+        return _without_values(physical.shape[1:], physical.dtype)
 
     @array.setter
     def array(self, value: Any) -> NoReturn:
@@ -137,6 +136,13 @@ class Batched(Tensor):
         return (
             f"Batched(level={self._level.depth}, examples={self._level.size}, {self._physical!r})"
         )
+
+
+@lru_cache(maxsize=1024)
+def _without_values(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    """Return an array of a shape and dtype, one NaN or zero in memory, which ops ask for often."""
+    nothing = np.full((), np.nan if dtype.kind in "fc" else 0, dtype)
+    return np.broadcast_to(nothing, shape).view(Shape)
 
 
 def batch(physical: Tensor, level: Level) -> Batched:

@@ -44,8 +44,10 @@ def call_batched(op: Op, values: dict[str, Any]) -> Any:
     level = innermost(item for value in values.values() for item in items(value))
     lifted = lift(op, values)
     _check_one_example(op, lifted, level)
+    # What every example accepts and a rule refuses, the rule does not fit.
+    refusals = (NoFit, IndexError, RuntimeError, ValueError) if level.size else (NoFit,)
     for rule in rules_of(op):
-        with suppress(NoFit):
+        with suppress(*refusals):
             return by_rule(rule, op, lifted, level)
     loops[op.name] += 1
     return in_loop(lambda **one: call(op, one), lifted, level)

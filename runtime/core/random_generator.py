@@ -183,8 +183,8 @@ def generator() -> np.random.Generator:
             )
         if level.randomness == "different":
             raise NotImplementedError(
-                "vmap(randomness='different') is not supported: draw the random numbers outside, "
-                "and pass them as an argument"
+                "vmap(randomness='different') is not supported by this function: draw the random "
+                "numbers outside, and pass them as an argument"
             )
     chosen: Generator | None = getattr(_chosen, "generator", None)
     return (default_generator if chosen is None else chosen).numpy

@@ -21,10 +21,14 @@ __all__ = [
     "interval",
     "less_than",
     "lower_cholesky",
+    "lower_triangular",
+    "multinomial",
     "nonnegative",
     "nonnegative_integer",
+    "one_hot",
     "positive",
     "positive_definite",
+    "positive_integer",
     "real",
     "real_vector",
     "simplex",
@@ -197,6 +201,41 @@ class independent(Constraint):
         return result
 
 
+class multinomial(Constraint):
+    """Vectors of whole numbers from 0 that sum to `upper_bound`."""
+
+    is_discrete = True
+    event_dim = 1
+
+    def __init__(self, upper_bound: Any) -> None:
+        self.upper_bound = upper_bound
+
+    def check(self, value: Any) -> Any:
+        """Return whether each vector is one."""
+        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
+
+
+class _OneHot(Constraint):
+    """Vectors of zeros and a one."""
+
+    is_discrete = True
+    event_dim = 1
+
+    def check(self, value: Any) -> Any:
+        """Return whether each vector is one."""
+        return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
+
+
+class _LowerTriangular(Constraint):
+    """Lower triangular matrices."""
+
+    event_dim = 2
+
+    def check(self, value: Any) -> Any:
+        """Return whether each matrix is one."""
+        return (value.tril() == value).all(-1).all(-1)
+
+
 dependent = _Dependent()
 real = _Real()
 real_vector = independent(real, 1)
@@ -206,5 +245,8 @@ nonnegative = greater_than_eq(0.0)
 nonnegative_integer = _IntegerGreaterThan(0)
 unit_interval = interval(0.0, 1.0)
 simplex = _Simplex()
+one_hot = _OneHot()
+positive_integer = _IntegerGreaterThan(1)
+lower_triangular = _LowerTriangular()
 lower_cholesky = _LowerCholesky()
 positive_definite = _PositiveDefinite()

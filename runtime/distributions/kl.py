@@ -9,11 +9,18 @@ from typing import Any, Final, TypeVar
 
 from ..core.missing import explaining as _explaining
 from ..dispatch.registry import ops
-from .continuous import Exponential, Gumbel, Laplace, MultivariateNormal, Normal, Uniform
+from .continuous import Cauchy, Exponential, Gumbel, Laplace, MultivariateNormal, Normal, Uniform
+from .counts import Binomial, Geometric, OneHotCategorical
 from .discrete import Bernoulli, Categorical, Poisson
 from .distribution import Distribution
 from .gammas import Beta, Dirichlet, Gamma
-from .transformed import HalfNormal, Independent, LogNormal, sum_rightmost
+from .transformed import (
+    HalfNormal,
+    Independent,
+    LogNormal,
+    TransformedDistribution,
+    sum_rightmost,
+)
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -143,6 +150,81 @@ def _gumbel(p: Any, q: Any) -> Any:
 @register_kl(Poisson, Poisson)
 def _poisson(p: Any, q: Any) -> Any:
     return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchy(p: Any, q: Any) -> Any:
+    t1 = ((p.scale + q.scale) ** 2 + (p.loc - q.loc) ** 2).log()
+    return t1 - (4 * p.scale * q.scale).log()
+
+
+@register_kl(Geometric, Geometric)
+def _geometric(p: Any, q: Any) -> Any:
+    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+
+
+@register_kl(Binomial, Binomial)
+def _binomial(p: Any, q: Any) -> Any:
+    found = p.total_count * (p.probs * (p.logits - q.logits) + (-p.probs).log1p())
+    found = found - p.total_count * (-q.probs).log1p()
+    return found.masked_fill(p.total_count > q.total_count, math.inf)
+
+
+@register_kl(OneHotCategorical, OneHotCategorical)
+def _one_hot(p: Any, q: Any) -> Any:
+    return kl_divergence(p._categorical, q._categorical)
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: Any, q: Any) -> Any:
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError("KL of images under different transforms")
+    found = kl_divergence(p.base_dist, q.base_dist)
+    return sum_rightmost(found, len(p.event_shape) - len(p.base_dist.event_shape))
+
+
+@register_kl(Normal, Laplace)
+def _normal_laplace(p: Any, q: Any) -> Any:
+    shift, ratio = p.loc - q.loc, p.scale / q.scale
+    scaled = shift / p.scale
+    t1 = ratio.log()
+    t2 = math.sqrt(2 / math.pi) * p.scale * (-0.5 * scaled**2).exp()
+    t3 = shift * ops.erf(math.sqrt(0.5) * scaled)
+    return -t1 + (t2 + t3) / q.scale - (0.5 * (1 + math.log(0.5 * math.pi)))
+
+
+@register_kl(Laplace, Normal)
+def _laplace_normal(p: Any, q: Any) -> Any:
+    variance = q.scale**2
+    squared = p.scale**2 / variance
+    t1 = 0.5 * (2 * squared / math.pi).log()
+    return (
+        -t1
+        + squared
+        + 0.5 * p.loc**2 / variance
+        - p.loc * q.loc / variance
+        + (0.5 * q.loc**2 / variance - 1)
+    )
+
+
+@register_kl(Gamma, Exponential)
+def _gamma_exponential(p: Any, q: Any) -> Any:
+    ratio = q.rate / p.rate
+    a = p.concentration
+    return -a - ratio.log() + ratio * a - ops.lgamma(a) + (a - 1) * ops.digamma(a) + 0 * a
+
+
+@register_kl(Exponential, Gamma)
+def _exponential_gamma(p: Any, q: Any) -> Any:
+    ratio = q.rate / p.rate
+    t1 = -q.concentration * ratio.log()
+    return (
+        t1
+        + ratio
+        + ops.lgamma(q.concentration)
+        + q.concentration * 0.57721566490153286060
+        - (1 + 0.57721566490153286060)
+    )
 
 
 @register_kl(Uniform, Uniform)

@@ -11,7 +11,7 @@ from ..core.tensor import Size
 from . import constraints
 from .continuous import Normal
 from .distribution import Distribution, Values, constant_like
-from .transforms import ComposeTransform, ExpTransform, Transform
+from .scalar_transforms import ComposeTransform, ExpTransform, Transform
 
 
 class Independent(Distribution):
@@ -105,12 +105,15 @@ class TransformedDistribution(Distribution):
             )
         self.transforms = given
         self.base_dist = base_distribution
-        event_dim = max(len(base_distribution.event_shape), ComposeTransform(given).event_dim)
+        whole = ComposeTransform(given)
+        event_dim = max(len(base_distribution.event_shape), whole.event_dim)
         more = event_dim - len(base_distribution.event_shape)
         if more:
             self.base_dist = Independent(base_distribution, more)
         base = self.base_dist
-        super().__init__(base.batch_shape, base.event_shape, validate_args)
+        shape = whole.forward_shape((*base.batch_shape, *base.event_shape))
+        split = len(shape) - event_dim
+        super().__init__(shape[:split], shape[split:], validate_args)
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]

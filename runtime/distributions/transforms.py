@@ -1,296 +1,44 @@
-"""Transforms: invertible functions, with the logarithm of the determinant of their Jacobian."""
-
-from __future__ import annotations
-
-import math
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
+"""Transforms of distributions: those of numbers, and those of vectors and matrices."""
 
 from ..core.missing import explaining as _explaining
-from ..core.tensor import Tensor
-from ..dispatch.registry import ops
-from . import constraints
+from .scalar_transforms import (
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    PowerTransform,
+    SigmoidTransform,
+    SoftplusTransform,
+    TanhTransform,
+    Transform,
+    identity_transform,
+)
+from .vector_transforms import (
+    AbsTransform,
+    IndependentTransform,
+    LowerCholeskyTransform,
+    PositiveDefiniteTransform,
+    ReshapeTransform,
+    SoftmaxTransform,
+    StickBreakingTransform,
+)
 
 __all__ = [
+    "AbsTransform",
     "AffineTransform",
     "ComposeTransform",
     "ExpTransform",
+    "IndependentTransform",
+    "LowerCholeskyTransform",
+    "PositiveDefiniteTransform",
     "PowerTransform",
+    "ReshapeTransform",
     "SigmoidTransform",
+    "SoftmaxTransform",
     "SoftplusTransform",
+    "StickBreakingTransform",
     "TanhTransform",
     "Transform",
     "identity_transform",
 ]
 
 __getattr__ = _explaining(__name__)
-
-
-class Transform:
-    """Base of transforms: subclasses define `_call`, `_inverse` and `log_abs_det_jacobian`."""
-
-    domain: Any = constraints.real
-    codomain: Any = constraints.real
-    bijective = True
-    event_dim = 0
-    """The dimensions of what is transformed as one."""
-
-    def __init__(self, cache_size: int = 0) -> None:
-        if cache_size not in (0, 1):
-            raise ValueError("cache_size must be 0 or 1")
-        self._cache_size = cache_size
-        self._cached: tuple[Any, Any] = (None, None)
-
-    @property
-    def inv(self) -> Transform:
-        """Return the inverse transform."""
-        return _Inverse(self)
-
-    @property
-    def sign(self) -> Any:
-        """Return 1 for an increasing transform, -1 for a decreasing one."""
-        raise NotImplementedError(f"{type(self).__name__} is not known to be monotonic")
-
-    def __call__(self, x: Any) -> Any:
-        if self._cache_size and x is self._cached[0]:
-            return self._cached[1]
-        y = self._call(x)
-        self._cached = (x, y) if self._cache_size else (None, None)
-        return y
-
-    def _inv_call(self, y: Any) -> Any:
-        if self._cache_size and y is self._cached[1]:
-            return self._cached[0]
-        return self._inverse(y)
-
-    def _call(self, x: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} does not define _call")
-
-    def _inverse(self, y: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} does not define _inverse")
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Compute `log |dy/dx|` of `y = transform(x)`."""
-        raise NotImplementedError(f"{type(self).__name__} does not define log_abs_det_jacobian")
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
-
-
-class _Inverse(Transform):
-    """Inverse of a transform."""
-
-    def __init__(self, transform: Transform) -> None:
-        super().__init__()
-        self._transform = transform
-        self.domain, self.codomain = transform.codomain, transform.domain
-        self.event_dim = transform.event_dim
-        self.bijective = transform.bijective
-
-    @property
-    def inv(self) -> Transform:
-        """Return the transform."""
-        return self._transform
-
-    @property
-    def sign(self) -> Any:
-        """Return that of the transform."""
-        return self._transform.sign
-
-    def _call(self, x: Any) -> Any:
-        return self._transform._inv_call(x)
-
-    def _inverse(self, y: Any) -> Any:
-        return self._transform(y)
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Compute `log |dy/dx|` of `y = transform(x)`."""
-        return -self._transform.log_abs_det_jacobian(y, x)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Inverse) and self._transform == other._transform
-
-    __hash__ = Transform.__hash__
-
-
-class ComposeTransform(Transform):
-    """Transforms one after the other."""
-
-    def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
-        super().__init__(cache_size)
-        self.parts = list(parts)
-        if self.parts:
-            self.domain, self.codomain = self.parts[0].domain, self.parts[-1].codomain
-        self.event_dim = max((part.event_dim for part in self.parts), default=0)
-        self.bijective = all(part.bijective for part in self.parts)
-
-    @property
-    def sign(self) -> Any:
-        """Return the product of those of the parts."""
-        return math.prod(part.sign for part in self.parts)
-
-    def _call(self, x: Any) -> Any:
-        for part in self.parts:
-            x = part(x)
-        return x
-
-    def _inverse(self, y: Any) -> Any:
-        for part in reversed(self.parts):
-            y = part._inv_call(y)
-        return y
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Compute `log |dy/dx|` of `y = transform(x)`."""
-        total: Any = x * 0
-        for part in self.parts:
-            after = part(x)
-            total = total + part.log_abs_det_jacobian(x, after)
-            x = after
-        return total
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ComposeTransform) and self.parts == other.parts
-
-    __hash__ = Transform.__hash__
-
-
-identity_transform = ComposeTransform([])
-
-
-class _Simple(Transform):
-    """Base of increasing transforms without parameters: all of a class are equal."""
-
-    sign = 1
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other)
-
-    def __hash__(self) -> int:
-        return hash(type(self))
-
-
-class ExpTransform(_Simple):
-    """The exponential function."""
-
-    codomain: Any = constraints.positive
-
-    def _call(self, x: Any) -> Any:
-        return x.exp()
-
-    def _inverse(self, y: Any) -> Any:
-        return y.log()
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Compute `log |dy/dx|` of `y = transform(x)`."""
-        return x
-
-
-class SigmoidTransform(_Simple):
-    """The logistic function."""
-
-    codomain: Any = constraints.unit_interval
-
-    def _call(self, x: Any) -> Any:
-        info = np.finfo(x.dtype)
-        return x.sigmoid().clamp(min=float(info.tiny), max=1 - float(info.eps))
-
-    def _inverse(self, y: Any) -> Any:
-        info = np.finfo(y.dtype)
-        y = y.clamp(min=float(info.tiny), max=1 - float(info.eps))
-        return y.log() - (-y).log1p()
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Compute `log |dy/dx|` of `y = transform(x)`."""
-        return -ops.softplus(-x) - ops.softplus(x)
-
-
-class TanhTransform(_Simple):
-    """The hyperbolic tangent."""
-
-    codomain: Any = constraints.interval(-1.0, 1.0)
-
-    def _call(self, x: Any) -> Any:
-        return x.tanh()
-
-    def _inverse(self, y: Any) -> Any:
-        return y.atanh()
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Compute `log |dy/dx|` of `y = transform(x)`."""
-        return 2 * (math.log(2) - x - ops.softplus(-2 * x))
-
-
-class SoftplusTransform(_Simple):
-    """The function `log(1 + exp(x))`."""
-
-    codomain: Any = constraints.positive
-
-    def _call(self, x: Any) -> Any:
-        return ops.softplus(x)
-
-    def _inverse(self, y: Any) -> Any:
-        return (-(-y).expm1()).log() + y
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Compute `log |dy/dx|` of `y = transform(x)`."""
-        return -ops.softplus(-x)
-
-
-class PowerTransform(Transform):
-    """Positive numbers to the power `exponent`."""
-
-    domain: Any = constraints.positive
-    codomain: Any = constraints.positive
-
-    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
-        super().__init__(cache_size)
-        self.exponent = exponent
-
-    @property
-    def sign(self) -> Any:
-        """Return the sign of the exponent."""
-        exponent = self.exponent
-        return exponent.sign() if isinstance(exponent, Tensor) else int(np.sign(exponent))
-
-    def _call(self, x: Any) -> Any:
-        return x**self.exponent
-
-    def _inverse(self, y: Any) -> Any:
-        return y ** (1 / self.exponent)
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Compute `log |dy/dx|` of `y = transform(x)`."""
-        return (self.exponent * y / x).abs().log()
-
-
-class AffineTransform(Transform):
-    """The map `loc + scale * x`; the last `event_dim` dimensions are one event."""
-
-    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
-        super().__init__(cache_size)
-        self.loc, self.scale = loc, scale
-        self.event_dim = event_dim
-        if event_dim:
-            self.domain = self.codomain = constraints.independent(constraints.real, event_dim)
-
-    @property
-    def sign(self) -> Any:
-        """Return the sign of the scale."""
-        scale = self.scale
-        return scale.sign() if isinstance(scale, Tensor) else int(np.sign(scale))
-
-    def _call(self, x: Any) -> Any:
-        return self.loc + self.scale * x
-
-    def _inverse(self, y: Any) -> Any:
-        return (y - self.loc) / self.scale
-
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Compute `log |dy/dx|` of `y = transform(x)`."""
-        if isinstance(self.scale, Tensor):
-            result = (self.scale.abs().log() + x * 0).expand(x.shape)
-        else:
-            result = x * 0 + math.log(abs(self.scale))
-        return result.sum(tuple(range(-self.event_dim, 0))) if self.event_dim else result

@@ -19,6 +19,7 @@ from ..core.node import Node, place_of
 from ..core.tensor import Tensor
 from ..forward_ad.dual import tangents_of, with_tangents, without_tangents
 from ..functions.creation import ones_like, zeros_like
+from .arrays import takes_arrays
 from .trees import leaves_of, map_leaves, with_leaves
 
 
@@ -118,6 +119,7 @@ def grad(
     """
     with_value = grad_and_value(func, argnums, has_aux)
 
+    @takes_arrays
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         gradient, value = with_value(*args, **kwargs)
@@ -131,6 +133,7 @@ def grad_and_value(
 ) -> Callable[..., Any]:
     """A function that computes the gradient of `func` and its value, in this order: see `grad`."""
 
+    @takes_arrays
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         numbers = checked(argnums, args)
@@ -156,6 +159,7 @@ def grad_and_value(
     return call
 
 
+@takes_arrays
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The results of `func`, and a function from their cotangents to those of `primals`.
 

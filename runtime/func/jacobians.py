@@ -11,6 +11,7 @@ import numpy as np
 from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..functions.creation import zeros_like
+from .arrays import takes_arrays
 from .gradients import checked, vjp
 from .tangents import jvp
 from .trees import leaves_of, map_leaves, with_leaves
@@ -32,6 +33,7 @@ def jacrev(
     or arguments there is a tree of Jacobians, that of the results outside.
     """
 
+    @takes_arrays
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         numbers = checked(argnums, args)
@@ -71,6 +73,7 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """A function that computes the Jacobian of `func` by forward mode: see `jacrev`."""
 
+    @takes_arrays
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:
         numbers = checked(argnums, args)

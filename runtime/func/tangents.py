@@ -8,9 +8,12 @@ from typing import Any
 from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
 from ..core.tensor import Tensor
 from ..functions.creation import zeros_like
+from .arrays import takes_arrays
+from .gradients import vjp
 from .trees import leaves_of, map_leaves, with_leaves
 
 
+@takes_arrays
 def jvp(
     func: Callable[..., Any],
     primals: tuple[Any, ...],
@@ -54,16 +57,26 @@ def jvp(
     return values, slopes
 
 
+@takes_arrays
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """The results of `func`, and a function from tangents of `primals` to those of the results.
 
-    That function calls `func` again.
+    That function does not call `func` again: it differentiates the pull-back, which is linear in
+    the cotangents, so that its own pull-back maps tangents forward.
     """
+    result, pull_back = vjp(func, *primals)
+    zeros = map_leaves(lambda output: zeros_like(output.detach()), result)
 
     def push_forward(*tangents: Any) -> Any:
-        return jvp(func, primals, tangents)[1]
+        for primal, tangent in zip(leaves_of(primals), leaves_of(tangents), strict=True):
+            if primal.shape != tangent.shape:
+                raise RuntimeError(
+                    f"linearize: a tangent of shape {list(tangent.shape)} for a primal of shape "
+                    f"{list(primal.shape)}"
+                )
+        return vjp(pull_back, zeros)[1](tangents)[0]
 
-    return func(*primals), push_forward
+    return result, push_forward
 
 
 def _dual(primal: Any, tangent: Any) -> Tensor:

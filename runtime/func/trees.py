@@ -1,9 +1,15 @@
-"""Nested tuples, lists and dicts of tensors: the arguments and results of transforms."""
+"""Nested tuples, lists, dicts and dataclasses of tensors: arguments and results of transforms.
+
+A dataclass counts as such where one of its fields holds a tensor or an array; others are leaves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from ..core.tensor import Tensor
 
@@ -20,6 +26,9 @@ def _leaves(tree: Any) -> Iterator[Any]:
     elif isinstance(tree, dict):
         for item in tree.values():
             yield from _leaves(item)
+    elif _is_record(tree):
+        for item in _fields(tree).values():
+            yield from _leaves(item)
     elif tree is not None:
         yield tree
 
@@ -30,6 +39,9 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
         return rebuilt(tree, [map_leaves(function, item) for item in tree])
     if isinstance(tree, dict):
         return type(tree)((key, map_leaves(function, item)) for key, item in tree.items())
+    if _is_record(tree):
+        items = {key: map_leaves(function, item) for key, item in _fields(tree).items()}
+        return replace(tree, **items)
     return None if tree is None else function(tree)
 
 
@@ -57,9 +69,29 @@ def spread(prefix: Any, tree: Any) -> list[Any]:
         if prefix.keys() != tree.keys():
             raise ValueError(f"values for {list(prefix)}, not for {list(tree)}")
         return [value for key, item in tree.items() for value in spread(prefix[key], item)]
+    if _is_record(tree):
+        of_fields = _fields(prefix) if type(prefix) is type(tree) else None
+        return [
+            value
+            for key, item in _fields(tree).items()
+            for value in spread(prefix if of_fields is None else of_fields[key], item)
+        ]
     if isinstance(prefix, list | tuple | dict):
         raise ValueError(f"{type(prefix).__name__} for a {type(tree).__name__}")
     return [prefix for _ in _leaves(tree)]
+
+
+def _is_record(tree: Any) -> bool:
+    """Return whether a value is a dataclass with tensors or arrays in its fields."""
+    if type(tree) is Tensor or not is_dataclass(tree) or isinstance(tree, type):
+        return False
+    leaves = (leaf for item in _fields(tree).values() for leaf in _leaves(item))
+    return any(isinstance(leaf, Tensor | np.ndarray) for leaf in leaves)
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    """Return the fields that the dataclass is made from, by name."""
+    return {field.name: getattr(record, field.name) for field in fields(record) if field.init}
 
 
 def check_tensors(leaves: list[Any], where: str) -> None:

@@ -10,6 +10,7 @@ from ..batching.batched import Batched, Level, batch, is_of
 from ..core import levels
 from ..core.tensor import Tensor, normalize_dim
 from ..dispatch.registry import ops
+from .arrays import takes_arrays
 from .trees import leaves_of, spread, with_leaves
 
 _RANDOMNESS = ("error", "different", "same")
@@ -42,6 +43,7 @@ def vmap(
     if chunk_size is not None and chunk_size < 1:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
+    @takes_arrays
     @wraps(func)
     def batched(*args: Any, **kwargs: Any) -> Any:
         dims = _dims_of(in_dims, args)

@@ -77,6 +77,14 @@ class ConversionMethods:
 
     to = to
 
+    def astype(self, dtype: Any, copy: builtins.bool = True) -> Tensor:
+        """Convert to a dtype, as arrays do: a copy, unless `copy` is False and none is needed."""
+        return to(self, np.dtype(dtype), copy=copy)
+
+    def copy(self) -> Tensor:
+        """Copy, as arrays do: `clone`, through which gradients flow."""
+        return to(self, copy=True)
+
     def half(self, memory_format: MemoryFormat | None = None) -> Tensor:
         """Convert to float16."""
         return to(self, dtypes.float16, memory_format=memory_format)

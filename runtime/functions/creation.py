@@ -47,6 +47,13 @@ def tensor(data: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tens
 
 
 @creates("device")
+def array(data: Any, dtype: Any = None) -> Tensor:
+    """A tensor with a copy of `data`, as `numpy.array` makes it: of a tensor, too."""
+    given = data.detach() if isinstance(data, Tensor) else data
+    return leaf(_array_of(given, dtype), False)
+
+
+@creates("device")
 def as_tensor(data: Any, *, dtype: Any = None) -> Tensor:
     """`data` as a tensor: itself if it is one, on the same memory if it is an array."""
     wanted = None if dtype is None else np.dtype(dtype)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.lazy import LazyModule
-from ..core.missing import MissingMethod
 from ..core.tensor import Tensor
 from ..dispatch.overloads import NUMPY_NAMES
 from ..dispatch.registry import ops
@@ -114,10 +113,3 @@ def _no_twin(function: str, advice: str) -> TypeError:
         f"{function} has no counterpart for tensors, through which gradients flow: use a function "
         f"of gradspec, or {advice}"
     )
-
-
-NUMPY_METHODS: Final = {
-    "astype": MissingMethod("astype", "use x.to(dtype), as in PyTorch"),
-    "copy": MissingMethod("copy", "use x.clone(), as in PyTorch"),
-}
-"""Methods that NumPy's arrays have, and PyTorch's tensors have under another name."""

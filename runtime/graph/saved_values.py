@@ -26,6 +26,8 @@ def shape_dtype(tensor: Tensor | None) -> ShapeDtype | None:
 
 def check_version(node: Node, name: str, saved: Tensor, version: int | None) -> None:
     """Raise RuntimeError if `saved` was modified in place since `node` kept it."""
+    if saved.alias is None:
+        return  # never written to, or unpacked by a hook: a new tensor, of no such history
     expected, found = version or 0, changes_of(saved)
     if found != expected and found - expected == getattr(saved.alias, "detached", 0):
         raise RuntimeError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..batching.batched import Batched
+from ..batching.randomness import filling_each_example
 from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.node import Node, freed_graph, next_sequence_nr
 from ..core.number_conversion import converted
@@ -219,6 +220,7 @@ def zero_(self: Tensor) -> Tensor:
     return overwrite(self, "zero_", 0, [], ZeroBackward0)
 
 
+@filling_each_example
 def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = None) -> Tensor:
     """Write random numbers of a normal distribution."""
     _refuse_integers(self, "normal_")
@@ -227,6 +229,7 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any = N
     return overwrite(self, "normal_", values, [], NormalBackward0)
 
 
+@filling_each_example
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Any = None) -> Tensor:
     """Write random numbers that are uniform in `[from_, to)`."""
     _refuse_integers(self, "uniform_")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..batching.randomness import filling_each_example
 from ..core.random_generator import Generator, drawing_from, generator
 from ..core.tensor import Tensor
 from ..core.type_promotion import type_name
@@ -63,6 +64,7 @@ class RandomBackward0(OverwriteNode):
     __slots__ = ()
 
 
+@filling_each_example
 def random_(
     self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None
 ) -> Tensor:
@@ -96,6 +98,7 @@ def _largest(dtype: np.dtype[Any]) -> int:
     return 1 << np.finfo(dtype).nmant + 1 if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
 
+@filling_each_example
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Write 1 with a probability, a number or a tensor that broadcasts, and 0 otherwise."""
     chances = p.array if isinstance(p, Tensor) else np.asarray(p)
@@ -110,6 +113,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     )
 
 
+@filling_each_example
 def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Tensor:
     """Write waiting times of a rate."""
     _refuse(self, "exponential_", "biuc")
@@ -124,6 +128,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Any = None) -> Te
     )
 
 
+@filling_each_example
 def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
     """Write the number of trials up to the first success, of a probability in (0, 1)."""
     _refuse(self, "geometric_", "bc")
@@ -138,6 +143,7 @@ def geometric_(self: Tensor, p: float, *, generator: Any = None) -> Tensor:
     )
 
 
+@filling_each_example
 def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any = None) -> Tensor:
     """Write numbers of Cauchy's distribution."""
     _refuse(self, "cauchy_", "biuc")
@@ -152,6 +158,7 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any
     )
 
 
+@filling_each_example
 def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: Any = None) -> Tensor:
     """Write numbers whose logarithms have a normal distribution."""
     _refuse(self, "log_normal_", "biuc")

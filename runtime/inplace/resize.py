@@ -7,7 +7,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..core.accumulate_grad import AccumulateGrad
 from ..core.memory_format import memory_format as MemoryFormat
+from ..core.modes import is_grad_enabled
 from ..core.storage import INFERENCE_ALIAS, own_alias, share_memory
 from ..core.tensor import Tensor
 
@@ -95,19 +97,19 @@ def resize_as_(
 def set_(self: Tensor, source: Any = None, *geometry: Any, **named: Any) -> Tensor:
     """Make this tensor lie on the memory of another one, or on none; no history is taken over.
 
-    RuntimeError for a leaf that requires grad and for another dtype. Storages cannot be given:
-    a tensor's memory is that of a NumPy array.
+    RuntimeError for another dtype and, outside of `no_grad`, for a leaf that requires grad.
+    Storages cannot be given: a tensor's memory is that of a NumPy array.
     """
     if geometry or named or not (source is None or isinstance(source, Tensor)):
         raise TypeError(
             "set_() takes a tensor; of its memory in another shape take a view, or "
             "from_numpy() of a NumPy array with these strides"
         )
-    if self.grad_node is not None:
+    if not self.is_leaf:
+        raise RuntimeError("set_(): this tensor has a history: detach() it first")
+    if self.grad_node is not None and is_grad_enabled():
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation."
-            if self.is_leaf
-            else "set_(): this tensor has a history: detach() it first"
         )
     if source is None:
         self.array, self.alias = np.empty(0, self.array.dtype), None
@@ -118,6 +120,8 @@ def set_(self: Tensor, source: Any = None, *geometry: Any, **named: Any) -> Tens
             f"{self.array.dtype}"
         )
     self.array = source.array
+    if isinstance(self.grad_node, AccumulateGrad):
+        self.grad_node.array = self.array
     share_memory(source, self)
     if self.alias is not INFERENCE_ALIAS:
         own_alias(self).version += 1

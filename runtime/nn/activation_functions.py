@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..batching.randomness import for_each_element
 from ..core.random_generator import generator
 from ..core.strides import in_order_of
 from ..core.tensor import Tensor, wrap
@@ -91,6 +92,7 @@ def rrelu(
     )
 
 
+@for_each_element
 def _rrelu(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
 ) -> Tensor:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..core.tensor import Tensor, wrap
+from ..core.tensor import Tensor
 from ..core.user_warnings import warn
-from ..functions.creation import float_dtype
 from . import functional as F
 from . import init
 from .module import Module
-from .parameter import Parameter
+from .parameter import empty_parameter
 
 
 class _MayOverwrite(Module):
@@ -75,11 +72,13 @@ class RReLU(_MayOverwrite):
 class PReLU(Module):
     """Positive elements, and a learnt fraction of the negative ones: one, or one a channel."""
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, dtype: Any = None) -> None:
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__()
         self.num_parameters = num_parameters
         self.init = init
-        self.weight = Parameter(wrap(np.empty(num_parameters, float_dtype(dtype))))
+        self.weight = empty_parameter((num_parameters,), dtype, device)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

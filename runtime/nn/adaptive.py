@@ -36,6 +36,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         cutoffs: Sequence[int],
         div_value: float = 4.0,
         head_bias: bool = False,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
@@ -54,12 +55,12 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.shortlist_size = self.cutoffs[0]
         self.n_clusters = len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
-        self.head = Linear(in_features, self.head_size, head_bias, dtype)
+        self.head = Linear(in_features, self.head_size, head_bias, device, dtype)
         self.tail = ModuleList()
         for index, (low, high) in enumerate(pairwise(self.cutoffs)):
             hidden = int(in_features // div_value ** (index + 1))
-            first = Linear(in_features, hidden, False, dtype)
-            self.tail.append(Sequential(first, Linear(hidden, high - low, False, dtype)))
+            first = Linear(in_features, hidden, False, device, dtype)
+            self.tail.append(Sequential(first, Linear(hidden, high - low, False, device, dtype)))
 
     def reset_parameters(self) -> None:
         """Draw all weights anew."""

@@ -11,7 +11,7 @@ from ..dispatch.registry import ops
 from . import init
 from .composed import embedding
 from .module import Module
-from .parameter import empty_parameter
+from .parameter import check_table, table
 
 MODES = ("sum", "mean", "max")
 
@@ -147,8 +147,10 @@ class EmbeddingBag(Module):
         scale_grad_by_freq: bool = False,
         mode: str = "mean",
         sparse: bool = False,
+        _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
@@ -159,8 +161,40 @@ class EmbeddingBag(Module):
         self.max_norm, self.norm_type, self.mode = max_norm, norm_type, mode
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         self.include_last_offset = include_last_offset
-        self.weight = empty_parameter((num_embeddings, embedding_dim), dtype)
-        self.reset_parameters()
+        self.weight = table((num_embeddings, embedding_dim), _weight, False, dtype, device)
+        if _weight is None:
+            self.reset_parameters()
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> EmbeddingBag:
+        """Make the module of a table of vectors, a matrix, which is not trained if `freeze`."""
+        check_table(embeddings)
+        rows, size = embeddings.shape
+        made = cls(
+            rows,
+            size,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            embeddings,
+            include_last_offset,
+            padding_idx,
+        )
+        made.weight.requires_grad_(not freeze)
+        return made
 
     def reset_parameters(self) -> None:
         """Draw the vectors from a standard normal distribution; that of the padding is zero."""

@@ -68,6 +68,7 @@ class Bilinear(Module):
         in2_features: int,
         out_features: int,
         bias: bool = True,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
@@ -75,8 +76,10 @@ class Bilinear(Module):
             raise ValueError(f"in1_features must be > 0, but got (in1_features={in1_features})")
         self.in1_features, self.in2_features = in1_features, in2_features
         self.out_features = out_features
-        self.weight = empty_parameter((out_features, in1_features, in2_features), dtype)
-        self.register_parameter("bias", empty_parameter((out_features,), dtype) if bias else None)
+        self.weight = empty_parameter((out_features, in1_features, in2_features), dtype, device)
+        self.register_parameter(
+            "bias", empty_parameter((out_features,), dtype, device) if bias else None
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -20,15 +20,24 @@ class _Cell(Module):
     gates: int
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, dtype: Any = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         rows = self.gates * hidden_size
-        self.weight_ih = empty_parameter((rows, input_size), dtype)
-        self.weight_hh = empty_parameter((rows, hidden_size), dtype)
-        self.register_parameter("bias_ih", empty_parameter((rows,), dtype) if bias else None)
-        self.register_parameter("bias_hh", empty_parameter((rows,), dtype) if bias else None)
+        self.weight_ih = empty_parameter((rows, input_size), dtype, device)
+        self.weight_hh = empty_parameter((rows, hidden_size), dtype, device)
+        self.register_parameter(
+            "bias_ih", empty_parameter((rows,), dtype, device) if bias else None
+        )
+        self.register_parameter(
+            "bias_hh", empty_parameter((rows,), dtype, device) if bias else None
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -69,9 +78,10 @@ class RNNCell(_Cell):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(input_size, hidden_size, bias, dtype)
+        super().__init__(input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:

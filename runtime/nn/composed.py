@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..batching.randomness import for_each_element
 from ..core.modes import is_grad_enabled
 from ..core.random_generator import generator
 from ..core.strides import in_order_of
@@ -24,6 +25,7 @@ Sizes = int | Sequence[int]
 # ---- chance
 
 
+@for_each_element
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero elements with probability `p`, and scale the others so that the mean is kept.
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..batching.randomness import for_each_example
 from ..core.random_generator import generator
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
@@ -63,6 +64,7 @@ def feature_alpha_dropout(
     return _restored("feature_alpha_dropout", input, shape, p, training, inplace)
 
 
+@for_each_example
 def _of_channels(
     name: str, input: Tensor, is_batch: bool, p: float, training: bool, inplace: bool
 ) -> Tensor:
@@ -78,6 +80,7 @@ def _of_channels(
     return out if is_batch else out.squeeze(0)
 
 
+@for_each_example
 def _restored(
     name: str, input: Tensor, shape: tuple[int, ...], p: float, training: bool, inplace: bool
 ) -> Tensor:

@@ -13,9 +13,11 @@ from ..functions.creation import float_dtype
 from . import functional as F
 from . import init
 from .module import Module
-from .parameter import empty_parameter
+from .parameter import check_table, empty_parameter, table
 
 Sizes = int | Sequence[int]
+
+PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 # ---- convolution
@@ -36,20 +38,28 @@ class _Conv(Module):
         dilation: Sizes = 1,
         groups: int = 1,
         bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        if padding_mode not in PADDING_MODES:
+            raise ValueError(
+                f"padding_mode must be one of {PADDING_MODES}, but got {padding_mode!r}"
+            )
         if in_channels % groups or out_channels % groups:
             raise ValueError("in_channels and out_channels must be divisible by groups")
         kernel = self._in_each_dim(kernel_size)
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride = kernel, self._in_each_dim(stride)
         self.padding = padding if isinstance(padding, str) else self._in_each_dim(padding)
-        self.dilation = self._in_each_dim(dilation)
+        self.dilation, self.padding_mode = self._in_each_dim(dilation), padding_mode
         if padding == "same" and self.stride != (1,) * self.spatial:
             raise ValueError("padding='same' is not supported for strided convolutions")
-        self.weight = empty_parameter((out_channels, in_channels // groups, *kernel), dtype)
-        self.register_parameter("bias", empty_parameter((out_channels,), dtype) if bias else None)
+        self.weight = empty_parameter((out_channels, in_channels // groups, *kernel), dtype, device)
+        self.register_parameter(
+            "bias", empty_parameter((out_channels,), dtype, device) if bias else None
+        )
         self.reset_parameters()
 
     def _in_each_dim(self, size: Sizes) -> tuple[int, ...]:
@@ -66,10 +76,26 @@ class _Conv(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Return the convolution, of shape (batch, out_channels, ...), or without the batch."""
         convolve = (F.conv1d, F.conv2d, F.conv3d)[self.spatial - 1]
+        padding: Any = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, self._widths(), mode=self.padding_mode), 0
         result: Tensor = convolve(
-            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
+            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
         )
         return result
+
+    def _widths(self) -> list[int]:
+        """Return the widths of the padding as `pad` takes them: two a dimension, the last first."""
+        if self.padding == "valid":
+            return [0] * (2 * self.spatial)
+        widths: list[int] = []
+        for dim in reversed(range(self.spatial)):
+            if self.padding == "same":
+                total = self.dilation[dim] * (self.kernel_size[dim] - 1)
+                widths += [total // 2, total - total // 2]
+            else:
+                widths += [int(self.padding[dim])] * 2
+        return widths
 
     def extra_repr(self) -> str:
         """Show the sizes, and settings that are not the default."""
@@ -83,6 +109,8 @@ class _Conv(Module):
                 parts.append(f"{name}={getattr(self, name)}")
         if self.bias is None:
             parts.append("bias=False")
+        if self.padding_mode != "zeros":
+            parts.append(f"padding_mode={self.padding_mode}")
         return ", ".join(parts)
 
 
@@ -119,14 +147,17 @@ class BatchNorm(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
+        device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        for name in ("weight", "bias"):
+        for name, is_wanted in (("weight", affine), ("bias", affine and bias)):
             self.register_parameter(
-                name, empty_parameter((num_features,), dtype) if affine else None
+                name, empty_parameter((num_features,), dtype, device) if is_wanted else None
             )
         tracked = track_running_stats
         real = float_dtype(dtype)
@@ -147,8 +178,9 @@ class BatchNorm(Module):
     def reset_parameters(self) -> None:
         """Set scale and shift to 1 and 0, and start the running statistics anew."""
         self.reset_running_stats()
-        if self.affine:
+        if self.weight is not None:
             init.ones_(self.weight)
+        if self.bias is not None:
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -206,6 +238,7 @@ class LayerNorm(Module):
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
@@ -213,8 +246,14 @@ class LayerNorm(Module):
         self.normalized_shape = tuple(shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         affine = elementwise_affine
-        self.register_parameter("weight", empty_parameter(shape, dtype) if affine else None)
-        self.register_parameter("bias", empty_parameter(shape, dtype) if affine and bias else None)
+        self.register_parameter("weight", empty_parameter(shape, dtype, device) if affine else None)
+        self.register_parameter(
+            "bias", empty_parameter(shape, dtype, device) if affine and bias else None
+        )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set scale and shift to 1 and 0."""
         if self.weight is not None:
             init.ones_(self.weight)
         if self.bias is not None:
@@ -264,6 +303,10 @@ class Embedding(Module):
         max_norm: float | None = None,
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
@@ -272,11 +315,42 @@ class Embedding(Module):
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self.max_norm, self.norm_type = max_norm, norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        self.weight = empty_parameter((num_embeddings, embedding_dim), dtype)
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        self.weight = table((num_embeddings, embedding_dim), _weight, _freeze, dtype, device)
+        if _weight is None:
+            self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the vectors from a standard normal distribution; that of the padding is zero."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             self.weight.array[self.padding_idx] = 0
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Embedding:
+        """Make the module of a table of vectors, a matrix, which is not trained if `freeze`."""
+        check_table(embeddings)
+        rows, size = embeddings.shape
+        return cls(
+            rows,
+            size,
+            padding_idx,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            sparse,
+            embeddings,
+            freeze,
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         """Look up vectors; the shape is (*input, embedding_dim)."""
@@ -287,6 +361,7 @@ class Embedding(Module):
             self.max_norm,
             self.norm_type,
             self.scale_grad_by_freq,
+            self.sparse,
         )
 
     def extra_repr(self) -> str:
@@ -296,6 +371,7 @@ class Embedding(Module):
             "max_norm": self.max_norm,
             "norm_type": None if self.norm_type == 2 else self.norm_type,
             "scale_grad_by_freq": self.scale_grad_by_freq or None,
+            "sparse": self.sparse or None,
         }
         named = [f"{name}={value}" for name, value in given.items() if value is not None]
         return ", ".join([f"{self.num_embeddings}, {self.embedding_dim}", *named])

@@ -137,9 +137,10 @@ class _LazyInstanceNorm(_LazyNorm):
         momentum: float = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(eps, momentum, affine, track_running_stats, dtype)
+        super().__init__(eps, momentum, affine, track_running_stats, device, dtype)
 
     def size_of(self, input: Tensor) -> int:
         """Return the number of channels of an input with or without batch."""

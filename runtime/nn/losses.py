@@ -227,6 +227,7 @@ class LinearCrossEntropyLoss(Loss):
         *,
         out_features: tuple[int, ...] = (),
         bias: bool = False,
+        device: Any = None,
         dtype: Any = None,
         reduction: str = "mean",
         weight: Tensor | None = None,
@@ -249,7 +250,7 @@ class LinearCrossEntropyLoss(Loss):
         self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing
         rows = math.prod(out_features, start=num_classes)
-        self.linear = Linear(in_features, rows, bias=bias, dtype=dtype)
+        self.linear = Linear(in_features, rows, bias=bias, device=device, dtype=dtype)
         self.options = options
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:

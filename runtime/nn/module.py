@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from ..core.devices import check_device
 from ..core.hooks import RemovableHandle
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
@@ -330,6 +331,23 @@ class Module:
     def half(self: _Self) -> _Self:
         """Cast to float16, as `to(float16)`."""
         return self.to(np.float16)
+
+    def type(self: _Self, dst_type: Any) -> _Self:
+        """Cast parameters and buffers, also those of whole numbers."""
+        for tensor in (*self.parameters(), *self.buffers()):
+            set_array(tensor, tensor.array.astype(dst_type))
+        return self
+
+    def to_empty(self: _Self, *, device: Any, recurse: bool = True) -> _Self:
+        """Replace the values of parameters and buffers by unset memory."""
+        check_device("Module.to_empty", device)
+        for tensor in (*self.parameters(recurse), *self.buffers(recurse)):
+            set_array(tensor, np.empty_like(tensor.array))
+        return self
+
+    def share_memory(self: _Self) -> _Self:
+        """Return the module: threads share memory, and processes are given copies."""
+        return self
 
     def cpu(self: _Self) -> _Self:
         """Return the module: there is one device, the CPU."""

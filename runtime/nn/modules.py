@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from ..core.tensor import Tensor, wrap
-from ..functions.creation import float_dtype
+from ..core.tensor import Tensor
 from . import functional as F
 from . import init
 from . import module as module
 from .module import Module
-from .parameter import Parameter
+from .parameter import empty_parameter
 
 # ---- layers
 
@@ -33,15 +30,19 @@ class Linear(Module):
     """Linear map `input @ weight.T + bias`, with a weight of shape (out_features, in_features)."""
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, dtype: Any = None
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        chosen = float_dtype(dtype)
-        self.weight = Parameter(wrap(np.empty((out_features, in_features), chosen)))
+        self.weight = empty_parameter((out_features, in_features), dtype, device)
         self.register_parameter(
-            "bias", Parameter(wrap(np.empty(out_features, chosen))) if bias else None
+            "bias", empty_parameter((out_features,), dtype, device) if bias else None
         )
         self.reset_parameters()
 

@@ -23,6 +23,7 @@ class GroupNorm(Module):
         num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
+        device: Any = None,
         dtype: Any = None,
         *,
         bias: bool = True,
@@ -35,8 +36,10 @@ class GroupNorm(Module):
         self.num_groups, self.num_channels = num_groups, num_channels
         self.eps, self.affine = eps, affine
         shape = (num_channels,)
-        self.register_parameter("weight", empty_parameter(shape, dtype) if affine else None)
-        self.register_parameter("bias", empty_parameter(shape, dtype) if affine and bias else None)
+        self.register_parameter("weight", empty_parameter(shape, dtype, device) if affine else None)
+        self.register_parameter(
+            "bias", empty_parameter(shape, dtype, device) if affine and bias else None
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -66,6 +69,7 @@ class RMSNorm(Module):
         normalized_shape: int | Sequence[int],
         eps: float | None = None,
         elementwise_affine: bool = True,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
@@ -73,7 +77,7 @@ class RMSNorm(Module):
         self.normalized_shape, self.eps = tuple(shape), eps
         self.elementwise_affine = elementwise_affine
         self.register_parameter(
-            "weight", empty_parameter(shape, dtype) if elementwise_affine else None
+            "weight", empty_parameter(shape, dtype, device) if elementwise_affine else None
         )
         self.reset_parameters()
 
@@ -119,9 +123,14 @@ class _InstanceNorm(BatchNorm):
         momentum: float = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
+        device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalise `input`; in training also update the running statistics, if there are any."""

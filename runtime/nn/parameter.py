@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.accumulate_grad import AccumulateGrad
+from ..core.devices import check_device
 from ..core.tensor import Tensor, wrap
 from ..core.type_promotion import get_default_dtype
 from ..functions.creation import float_dtype
@@ -123,9 +124,30 @@ def is_persistent(buffer: Tensor) -> bool:
     return bool(mark.persistent)
 
 
-def empty_parameter(shape: Sequence[int], dtype: Any) -> Tensor:
-    """Make an uninitialised parameter; the default dtype if `dtype` is None."""
+def empty_parameter(shape: Sequence[int], dtype: Any, device: Any = None) -> Tensor:
+    """Make an uninitialised parameter; the default dtype if `dtype` is None.
+
+    RuntimeError for a device other than the CPU.
+    """
+    check_device("Parameter", device)
     return Parameter(wrap(np.empty(tuple(shape), float_dtype(dtype))))
+
+
+def table(
+    shape: Sequence[int], weight: Tensor | None, freeze: bool, dtype: Any, device: Any
+) -> Tensor:
+    """Make the parameter of an embedding: `weight`, or an uninitialised one of the shape."""
+    if weight is None:
+        return empty_parameter(shape, dtype, device).requires_grad_(not freeze)
+    if tuple(weight.shape) != tuple(shape):
+        raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+    return Parameter(weight, requires_grad=not freeze)
+
+
+def check_table(embeddings: Tensor) -> None:
+    """Raise AssertionError unless vectors are given as a matrix."""
+    if embeddings.ndim != 2:
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
 
 
 def set_array(tensor: Tensor, array: np.ndarray[Any, Any]) -> None:

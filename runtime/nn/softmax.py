@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..batching.randomness import for_each_example
 from ..core.random_generator import generator
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
@@ -44,6 +45,7 @@ def softmin(
     return ops.softmax(-input, dim, dtype)
 
 
+@for_each_example
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:

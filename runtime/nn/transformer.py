@@ -40,11 +40,17 @@ class _Layer(Module):
     activation: Callable[[Tensor], Tensor]
 
     def _add_feed_forward(
-        self, d_model: int, dim_feedforward: int, dropout: float, bias: bool, dtype: Any
+        self,
+        d_model: int,
+        dim_feedforward: int,
+        dropout: float,
+        bias: bool,
+        device: Any,
+        dtype: Any,
     ) -> None:
-        self.linear1 = Linear(d_model, dim_feedforward, bias, dtype)
+        self.linear1 = Linear(d_model, dim_feedforward, bias, device, dtype)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias, dtype)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, device, dtype)
 
     def _feed_forward(self, x: Tensor) -> Tensor:
         found: Tensor = self.linear2(self.dropout(self.activation(self.linear1(x))))
@@ -70,16 +76,17 @@ class TransformerEncoderLayer(_Layer):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
         self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype
+            d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype
         )
-        self._add_feed_forward(d_model, dim_feedforward, dropout, bias, dtype)
+        self._add_feed_forward(d_model, dim_feedforward, dropout, bias, device, dtype)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.activation = _activation(activation)
@@ -124,18 +131,21 @@ class TransformerDecoderLayer(_Layer):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
         self.self_attn, self.multihead_attn = (
-            MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, dtype=dtype)
+            MultiheadAttention(
+                d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype
+            )
             for _ in range(2)
         )
-        self._add_feed_forward(d_model, dim_feedforward, dropout, bias, dtype)
+        self._add_feed_forward(d_model, dim_feedforward, dropout, bias, device, dtype)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
-        self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
+        self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.dropout3 = Dropout(dropout)
@@ -276,17 +286,18 @@ class Transformer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
         sizes = d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps
-        options = batch_first, norm_first, bias, dtype
+        options = batch_first, norm_first, bias, device, dtype
         if custom_encoder is None:
-            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
             encoder_layer = TransformerEncoderLayer(*sizes, *options)
             custom_encoder = TransformerEncoder(encoder_layer, num_encoder_layers, norm)
         if custom_decoder is None:
-            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
             decoder_layer = TransformerDecoderLayer(*sizes, *options)
             custom_decoder = TransformerDecoder(decoder_layer, num_decoder_layers, norm)
         self.encoder = custom_encoder

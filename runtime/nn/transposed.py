@@ -32,6 +32,7 @@ class _ConvTranspose(Module):
         bias: bool = True,
         dilation: Sizes = 1,
         padding_mode: str = "zeros",
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
@@ -47,9 +48,11 @@ class _ConvTranspose(Module):
         self.padding, self.output_padding = self._each(padding), self._each(output_padding)
         self.dilation, self.padding_mode = self._each(dilation), padding_mode
         self.weight = empty_parameter(
-            (in_channels, out_channels // groups, *self.kernel_size), dtype
+            (in_channels, out_channels // groups, *self.kernel_size), dtype, device
         )
-        self.register_parameter("bias", empty_parameter((out_channels,), dtype) if bias else None)
+        self.register_parameter(
+            "bias", empty_parameter((out_channels,), dtype, device) if bias else None
+        )
         self.reset_parameters()
 
     def _each(self, value: Sizes) -> tuple[int, ...]:

@@ -48,6 +48,7 @@ class LBFGS(Optimizer):
         )
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+        self._params = self.param_groups[0]["params"]
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Minimise the loss that `closure` computes, with gradients; return the first loss."""

@@ -25,6 +25,9 @@ Parameters: TypeAlias = Iterable[Tensor] | Iterable[Group] | Iterable[tuple[str,
 Hook: TypeAlias = Callable[..., Any]
 
 _global_pre_hooks: Final[dict[int, Hook]] = {}
+required: Final = object()
+"""The default of options that must be given, for optimizers that others write."""
+
 _global_post_hooks: Final[dict[int, Hook]] = {}
 
 

@@ -35,6 +35,7 @@ DOCUMENTS = (
     "docs/proof.md",
     "docs/performance.md",
     "docs/pytorch_sources.md",
+    "docs/training.md",
 )
 
 _BLOCK = re.compile(

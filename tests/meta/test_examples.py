@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import gradspec as gs
 
 from .source_tree import ROOT
@@ -55,3 +57,25 @@ def test_a_training_is_saved_and_resumed(tmp_path: Path) -> None:
     saved = gs.load(output / "digits_cnn.gs")
     assert saved["scheduler"]["last_epoch"] == len(saved["curves"]["loss"])
     assert len(saved["curves"]["accuracy"]) == 12
+
+
+@pytest.mark.parametrize(
+    ("name", "last_line", "bounds"),
+    [
+        ("char_transformer", r"([\d.]+) bits a letter of held-out text", (0, 3.2)),
+        ("maml_sinusoids", r".*, ([\d.]+) after five", (0, 0.6)),
+        ("mislabelled", r"([\d.]+)% of the 90 images", (80, 100)),
+        ("molecule", r"energy (-[\d.]+) .* 6 modes cost nothing", (-44.328, -44.325)),
+        ("physics_informed", r"damping ([\d.]+) \(0\.4 is true\)", (0.38, 0.42)),
+        ("scipy_fits", r"period ([\d.]+) \(2\.50 is true\)", (2.4, 2.6)),
+        ("vae_digits", r"an image that was held out costs ([\d.]+) nats", (0, 24)),
+    ],
+)
+def test_figures_and_pictures(
+    tmp_path: Path, name: str, last_line: str, bounds: tuple[float, float]
+) -> None:
+    text = " ".join(run(f"{name}.py", tmp_path).split())
+    found = re.search(last_line, text)
+    assert found is not None, text
+    assert bounds[0] <= float(found[1]) <= bounds[1]
+    assert (tmp_path / "demo-output" / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -26,6 +26,7 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
@@ -43,19 +44,19 @@ class MultiheadAttention(Module):
         self._qkv_same_embed_dim = self.kdim == self.vdim == embed_dim
         apart = {"q": embed_dim, "k": self.kdim, "v": self.vdim}
         if self._qkv_same_embed_dim:
-            self.in_proj_weight = empty_parameter((3 * embed_dim, embed_dim), dtype)
+            self.in_proj_weight = empty_parameter((3 * embed_dim, embed_dim), dtype, device)
             for letter in apart:
                 self.register_parameter(f"{letter}_proj_weight", None)
         else:
             for letter, width in apart.items():
-                weight = empty_parameter((embed_dim, width), dtype)
+                weight = empty_parameter((embed_dim, width), dtype, device)
                 self.register_parameter(f"{letter}_proj_weight", weight)
             self.register_parameter("in_proj_weight", None)
-        given = empty_parameter((3 * embed_dim,), dtype) if bias else None
+        given = empty_parameter((3 * embed_dim,), dtype, device) if bias else None
         self.register_parameter("in_proj_bias", given)
-        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
-        self.bias_k = empty_parameter((1, 1, embed_dim), dtype) if add_bias_kv else None
-        self.bias_v = empty_parameter((1, 1, embed_dim), dtype) if add_bias_kv else None
+        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
+        self.bias_k = empty_parameter((1, 1, embed_dim), dtype, device) if add_bias_kv else None
+        self.bias_v = empty_parameter((1, 1, embed_dim), dtype, device) if add_bias_kv else None
         self._reset_parameters()
 
     def _reset_parameters(self) -> None:

@@ -33,6 +33,7 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
@@ -56,7 +57,7 @@ class RNNBase(Module):
                     shapes["weight_hr"] = (proj_size, hidden_size)
                 for name, shape in shapes.items():
                     full = f"{name}_l{layer}{suffix}"
-                    self.register_parameter(full, empty_parameter(shape, dtype))
+                    self.register_parameter(full, empty_parameter(shape, dtype, device))
                     self._flat_weights_names.append(full)
         self.reset_parameters()
 

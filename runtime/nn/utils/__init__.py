@@ -1,7 +1,7 @@
 """Tools for networks: clipping of gradients, parameters as one vector, reparametrised weights."""
 
 from ...core.missing import explaining as _explaining
-from . import parametrizations, parametrize, rnn
+from . import parametrizations, parametrize, prune, rnn
 from .clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from .convert_parameters import parameters_to_vector, vector_to_parameters
 from .skip_init import skip_init
@@ -16,6 +16,7 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from ...core.random_generator import Generator
 from ...core.random_generator import generator as default_generator
 from ...core.tensor import Tensor
 from ...core.user_warnings import warn
@@ -172,11 +173,10 @@ def random_source(generator: Any) -> np.random.Generator:
     if generator is None:
         return default_generator()
     if not isinstance(generator, np.random.Generator):
-        inner = getattr(generator, "generator", None)
-        if isinstance(inner, np.random.Generator):
-            return inner
+        if isinstance(generator, Generator):
+            return generator.numpy
         raise TypeError(
-            f"generator is a numpy.random.Generator, such as numpy.random.default_rng(0), not a "
+            f"generator is a Generator, or a numpy.random.Generator, not a "
             f"{type(generator).__name__}"
         )
     return generator

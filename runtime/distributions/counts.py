@@ -1,0 +1,384 @@
+"""Distributions of numbers of trials, and of one-hot vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core.random_generator import generator
+from ..core.tensor import wrap
+from ..dispatch.registry import ops
+from . import constraints
+from .discrete import Categorical
+from .distribution import Distribution, Values, batch_of, broadcast_all
+
+
+class _Trials(Distribution):
+    """Base of distributions of trials with the probability `probs`, or the log odds `logits`."""
+
+    others: ClassVar[tuple[str, ...]] = ()
+    """The other parameters."""
+
+    def _set(self, probs: Values, logits: Values, **others: Values) -> tuple[Any, ...]:
+        """Set the parameters, broadcast against each other; return the batch shape."""
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        name, given = ("logits", logits) if probs is None else ("probs", probs)
+        value, *rest = broadcast_all(given, *others.values())
+        vars(self)[name] = value
+        for key, other in zip(others, rest, strict=True):
+            setattr(self, key, other.to(value.dtype))
+        return tuple(batch_of(value, given, *others.values()))
+
+    def __getattr__(self, name: str) -> Any:
+        """Compute the one of the parameters that was not given."""
+        if name == "logits" and "probs" in vars(self):
+            eps = float(np.finfo(self.probs.dtype).eps)
+            probs = self.probs.clamp(min=eps, max=1 - eps)
+            return probs.log() - (-probs).log1p()
+        if name == "probs" and "logits" in vars(self):
+            return self.logits.sigmoid()
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        names = [name for name in ("probs", "logits", *self.others) if name in vars(self)]
+        return self._expanded(batch_shape, names)
+
+    def _numbers(self, sample_shape: Sequence[int]) -> tuple[Any, tuple[int, ...]]:
+        """Return the probabilities as an array, and the shape of what is drawn."""
+        return self.probs.detach().numpy(), self._extended_shape(sample_shape)
+
+
+class Geometric(_Trials):
+    """The number of failures before the first success."""
+
+    arg_constraints: ClassVar[Any] = {
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+    support: Any = constraints.nonnegative_integer
+
+    def __init__(
+        self, probs: Values = None, logits: Values = None, validate_args: bool | None = None
+    ) -> None:
+        super().__init__(self._set(probs, logits), validate_args=validate_args)
+        if self._validate_args and probs is not None and not bool((self.probs > 0).all()):
+            raise ValueError("Expected parameter probs of Geometric to be positive")
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return 1 / self.probs - 1
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return self.probs.detach() * 0
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return (1 / self.probs - 1) / self.probs
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        probs, shape = self._numbers(sample_shape)
+        return wrap(np.asarray(generator().geometric(probs, shape) - 1, probs.dtype))
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the probability."""
+        self._validate_sample(value)
+        probs = self.probs
+        certain = (probs == 1) & (value == 0)
+        others = ops.where(certain, probs * 0, probs)
+        return value * (-others).log1p() + probs.log()
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        logits, probs = self.logits, self.probs
+        softplus = logits.clamp(min=0) + (-logits.abs()).exp().log1p()
+        return (softplus - logits * probs) / probs
+
+
+class Binomial(_Trials):
+    """The number of successes in `total_count` trials."""
+
+    arg_constraints: ClassVar[Any] = {
+        "total_count": constraints.nonnegative_integer,
+        "probs": constraints.unit_interval,
+        "logits": constraints.real,
+    }
+    others = ("total_count",)
+    has_enumerate_support = True
+
+    def __init__(
+        self,
+        total_count: Values = 1,
+        probs: Values = None,
+        logits: Values = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        shape = self._set(probs, logits, total_count=total_count)
+        super().__init__(shape, validate_args=validate_args)
+
+    @property
+    def support(self) -> Any:
+        """Return the whole numbers up to the number of trials."""
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.total_count * self.probs
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return ((self.total_count + 1) * self.probs).floor().clamp(max=self.total_count)
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        probs, shape = self._numbers(sample_shape)
+        counts = self.total_count.detach().numpy().astype(np.int64)
+        return wrap(np.asarray(generator().binomial(counts, probs, shape), probs.dtype))
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the probability."""
+        self._validate_sample(value)
+        count, logits = self.total_count, self.logits
+        ways = ops.lgamma(count + 1) - ops.lgamma(value + 1) - ops.lgamma(count - value + 1)
+        # At 0 the derivative is one half, the mean of those on both sides.
+        positive = (logits.clamp(min=0) + logits - logits.clamp(max=0)) / 2
+        normalizer = count * positive + count * (-logits.abs()).exp().log1p()
+        return value * logits + ways - normalizer
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """List the numbers of successes, where the number of trials is the same in the batch."""
+        total = int(self.total_count.max())
+        if not int(self.total_count.min()) == total:
+            raise NotImplementedError(
+                "Inhomogeneous total count not supported by `enumerate_support`."
+            )
+        values = wrap(np.arange(total + 1, dtype=self.total_count.dtype))
+        values = values.reshape(-1, *(1 for _ in self._batch_shape))
+        return values.expand((total + 1, *self._batch_shape)) if expand else values
+
+    def entropy(self) -> Any:
+        """Compute the entropy, by the probabilities of all numbers."""
+        values = self.enumerate_support(expand=False)
+        found = self.log_prob(values)
+        return -(found.exp() * found).sum(0)
+
+
+class NegativeBinomial(_Trials):
+    """The number of successes before `total_count` failures."""
+
+    arg_constraints: ClassVar[Any] = {
+        "total_count": constraints.greater_than_eq(0),
+        "probs": constraints.half_open_interval(0.0, 1.0),
+        "logits": constraints.real,
+    }
+    support: Any = constraints.nonnegative_integer
+    others = ("total_count",)
+
+    def __init__(
+        self,
+        total_count: Values,
+        probs: Values = None,
+        logits: Values = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        shape = self._set(probs, logits, total_count=total_count)
+        super().__init__(shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.total_count * self.logits.exp()
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode."""
+        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0)
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance."""
+        return self.mean / (-self.logits).sigmoid()
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        probs, shape = self._numbers(sample_shape)
+        counts = self.total_count.detach().numpy()
+        rate = generator().gamma(counts, probs / (1 - probs), shape)
+        return wrap(np.asarray(generator().poisson(rate), probs.dtype))
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the probability."""
+        self._validate_sample(value)
+        count, logits = self.total_count, self.logits
+        unnormalised = count * -ops.softplus(logits) + value * -ops.softplus(-logits)
+        ways = -ops.lgamma(count + value) + ops.lgamma(1 + value) + ops.lgamma(count)
+        ways = ways.masked_fill(count + value == 0, 0.0)
+        return unnormalised - ways
+
+
+class OneHotCategorical(Distribution):
+    """Categories as one-hot vectors."""
+
+    arg_constraints: ClassVar[Any] = Categorical.arg_constraints
+    support: Any = constraints.one_hot
+    has_enumerate_support = True
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self._categorical = Categorical(probs, logits, validate_args)
+        count = self._categorical._num_events
+        super().__init__(self._categorical.batch_shape, (count,), validate_args)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        return type(self)(logits=self._categorical.expand(batch_shape).logits, validate_args=False)
+
+    @property
+    def logits(self) -> Any:
+        """Return the logarithms of the probabilities."""
+        return self._categorical.logits
+
+    @property
+    def probs(self) -> Any:
+        """Return the probabilities."""
+        return self._categorical.probs
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean: the probabilities."""
+        return self.probs
+
+    @property
+    def mode(self) -> Any:
+        """Return the vector of the likeliest category."""
+        return self._one_hot(self.probs.argmax(-1))
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance of each element."""
+        return self.probs * (1 - self.probs)
+
+    def _one_hot(self, index: Any) -> Any:
+        table = np.eye(self._event_shape[0], dtype=self.logits.dtype)
+        return wrap(table[index.numpy()])
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        return self._one_hot(self._categorical.sample(sample_shape))
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the probability."""
+        self._validate_sample(value)
+        return self._categorical.log_prob(value.argmax(-1))
+
+    def entropy(self) -> Any:
+        """Compute the entropy."""
+        return self._categorical.entropy()
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """List the vectors of all categories."""
+        count = self._event_shape[0]
+        values = wrap(np.eye(count, dtype=self.logits.dtype))
+        values = values.reshape(count, *(1 for _ in self._batch_shape), count)
+        return values.expand((count, *self._batch_shape, count)) if expand else values
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """One-hot vectors whose gradient is that of the probabilities."""
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which the gradient of the probabilities flows."""
+        drawn, probs = self.sample(sample_shape), self.probs
+        return drawn + (probs - probs.detach())
+
+
+class Multinomial(Distribution):
+    """The numbers of times that each category comes in `total_count` trials."""
+
+    arg_constraints: ClassVar[Any] = Categorical.arg_constraints
+
+    def __init__(
+        self,
+        total_count: int = 1,
+        probs: Any = None,
+        logits: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        if not isinstance(total_count, int):
+            raise NotImplementedError("inhomogeneous total_count is not supported")
+        self.total_count = total_count
+        self._categorical = Categorical(probs, logits, validate_args)
+        count = self._categorical._num_events
+        super().__init__(self._categorical.batch_shape, (count,), validate_args)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        logits = self._categorical.expand(batch_shape).logits
+        return Multinomial(self.total_count, logits=logits, validate_args=False)
+
+    @property
+    def support(self) -> Any:
+        """Return the vectors of whole numbers that sum to the number of trials."""
+        return constraints.multinomial(self.total_count)
+
+    @property
+    def logits(self) -> Any:
+        """Return the logarithms of the probabilities."""
+        return self._categorical.logits
+
+    @property
+    def probs(self) -> Any:
+        """Return the probabilities."""
+        return self._categorical.probs
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean."""
+        return self.probs * self.total_count
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance of each element."""
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples."""
+        probs = self.probs.detach().numpy()
+        wide = np.broadcast_to(probs, self._extended_shape(sample_shape)).astype(np.float64)
+        wide = wide / wide.sum(-1, keepdims=True)
+        return wrap(np.asarray(generator().multinomial(self.total_count, wide), probs.dtype))
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the probability."""
+        self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        ways = ops.lgamma(value.sum(-1) + 1) - ops.lgamma(value + 1).sum(-1)
+        impossible = (value == 0) & (logits == -np.inf)
+        return ways + (logits.masked_fill(impossible, 0) * value).sum(-1)
+
+    def entropy(self) -> Any:
+        """Compute the entropy, by the probabilities of all numbers of one category."""
+        counts = Binomial(self.total_count, self.probs, validate_args=False)
+        numbers = wrap(np.arange(1, self.total_count + 1, dtype=self.probs.dtype))
+        numbers = numbers.reshape(-1, *(1 for _ in counts.batch_shape))
+        weights = (counts.log_prob(numbers).exp() * ops.lgamma(numbers + 1)).sum((0, -1))
+        total = wrap(np.asarray(self.total_count + 1.0, self.probs.dtype))
+        return self.total_count * self._categorical.entropy() - ops.lgamma(total) + weights

@@ -1,0 +1,211 @@
+"""Transforms of vectors and matrices, and those that change how events are seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.tensor import wrap
+from ..dispatch.registry import ops
+from . import constraints
+from .scalar_transforms import Transform
+
+
+class AbsTransform(Transform):
+    """The absolute value; its inverse takes the positive number."""
+
+    codomain: Any = constraints.positive
+    bijective = False
+
+    def _call(self, x: Any) -> Any:
+        return x.abs()
+
+    def _inverse(self, y: Any) -> Any:
+        return y
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AbsTransform)
+
+    __hash__ = Transform.__hash__
+
+
+class SoftmaxTransform(Transform):
+    """Vectors to points of a simplex by `softmax`; the inverse takes logarithms."""
+
+    domain: Any = constraints.real_vector
+    codomain: Any = constraints.simplex
+    bijective = False
+    event_dim = 1
+
+    def _call(self, x: Any) -> Any:
+        shifted = (x - x.max(-1, True)[0]).exp()
+        return shifted / shifted.sum(-1, True)
+
+    def _inverse(self, y: Any) -> Any:
+        return y.log()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SoftmaxTransform)
+
+    __hash__ = Transform.__hash__
+
+
+class StickBreakingTransform(Transform):
+    """Vectors to points of a simplex with one more dimension, by breaking pieces off a stick."""
+
+    domain: Any = constraints.real_vector
+    codomain: Any = constraints.simplex
+    event_dim = 1
+
+    def _offset(self, size: int, dtype: Any) -> Any:
+        return wrap(np.arange(size, 0, -1).astype(dtype))
+
+    def _call(self, x: Any) -> Any:
+        z = (x - self._offset(x.shape[-1], x.dtype).log()).sigmoid()
+        rest = (1 - z).cumprod(-1)
+        ones = wrap(np.ones((*x.shape[:-1], 1), x.dtype))
+        return ops.cat([z, ones], -1) * ops.cat([ones, rest], -1)
+
+    def _inverse(self, y: Any) -> Any:
+        cropped = y[..., :-1]
+        tiny = float(np.finfo(y.dtype).tiny)
+        rest = (1 - cropped.cumsum(-1)).clamp(min=tiny)
+        return cropped.log() - rest.log() + self._offset(cropped.shape[-1], y.dtype).log()
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """Compute `log |dy/dx|` of `y = transform(x)`, with the last element of `y` left out."""
+        x = x - self._offset(x.shape[-1], x.dtype).log()
+        return (-x - ops.softplus(-x) + y[..., :-1].log()).sum(-1)
+
+    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of the image."""
+        return (*shape[:-1], shape[-1] + 1)
+
+    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of what has an image of a shape."""
+        return (*shape[:-1], shape[-1] - 1)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StickBreakingTransform)
+
+    __hash__ = Transform.__hash__
+
+
+class LowerCholeskyTransform(Transform):
+    """Matrices to lower triangular ones with a positive diagonal, its exponential."""
+
+    domain: Any = constraints.independent(constraints.real, 2)
+    codomain: Any = constraints.lower_cholesky
+    event_dim = 2
+
+    def _call(self, x: Any) -> Any:
+        return x.tril(-1) + ops.diag_embed(x.diagonal(0, -2, -1).exp())
+
+    def _inverse(self, y: Any) -> Any:
+        return y.tril(-1) + ops.diag_embed(y.diagonal(0, -2, -1).log())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LowerCholeskyTransform)
+
+    __hash__ = Transform.__hash__
+
+
+class PositiveDefiniteTransform(Transform):
+    """Matrices to positive definite ones: `L @ L.mT` of their `LowerCholeskyTransform`."""
+
+    domain: Any = constraints.independent(constraints.real, 2)
+    codomain: Any = constraints.positive_definite
+    event_dim = 2
+
+    def _call(self, x: Any) -> Any:
+        factor = LowerCholeskyTransform()(x)
+        return factor @ factor.mT
+
+    def _inverse(self, y: Any) -> Any:
+        return LowerCholeskyTransform().inv(ops.linalg_cholesky(y))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PositiveDefiniteTransform)
+
+    __hash__ = Transform.__hash__
+
+
+class IndependentTransform(Transform):
+    """Another transform, with some more dimensions taken as one event."""
+
+    def __init__(
+        self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
+    ) -> None:
+        super().__init__(cache_size)
+        self.base_transform = base_transform
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        self.event_dim = base_transform.event_dim + reinterpreted_batch_ndims
+        self.bijective = base_transform.bijective
+        more = reinterpreted_batch_ndims
+        self.domain = constraints.independent(base_transform.domain, more)
+        self.codomain = constraints.independent(base_transform.codomain, more)
+
+    @property
+    def sign(self) -> Any:
+        """Return that of the other transform."""
+        return self.base_transform.sign
+
+    def _call(self, x: Any) -> Any:
+        return self.base_transform(x)
+
+    def _inverse(self, y: Any) -> Any:
+        return self.base_transform._inv_call(y)
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """Compute `log |dy/dx|` of `y = transform(x)`."""
+        found = self.base_transform.log_abs_det_jacobian(x, y)
+        return found.sum(tuple(range(-self.reinterpreted_batch_ndims, 0)))
+
+    def __repr__(self) -> str:
+        return f"IndependentTransform({self.base_transform!r}, {self.reinterpreted_batch_ndims})"
+
+
+class ReshapeTransform(Transform):
+    """Events of one shape as events of another shape of as many elements."""
+
+    def __init__(self, in_shape: Sequence[int], out_shape: Sequence[int], cache_size: int = 0):
+        super().__init__(cache_size)
+        self.in_shape, self.out_shape = tuple(in_shape), tuple(out_shape)
+        if math.prod(self.in_shape) != math.prod(self.out_shape):
+            raise ValueError("in_shape, out_shape have different numbers of elements")
+        self.event_dim = max(len(self.in_shape), len(self.out_shape))
+        self.domain = constraints.independent(constraints.real, len(self.in_shape))
+        self.codomain = constraints.independent(constraints.real, len(self.out_shape))
+
+    def _call(self, x: Any) -> Any:
+        return x.reshape((*x.shape[: x.ndim - len(self.in_shape)], *self.out_shape))
+
+    def _inverse(self, y: Any) -> Any:
+        return y.reshape((*y.shape[: y.ndim - len(self.out_shape)], *self.in_shape))
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """Return zeros, one for each event."""
+        batch = x.shape[: x.ndim - len(self.in_shape)]
+        return wrap(np.zeros(tuple(batch), x.dtype))
+
+    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of the image."""
+        return _exchanged(shape, self.in_shape, self.out_shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of what has an image of a shape."""
+        return _exchanged(shape, self.out_shape, self.in_shape)
+
+    def __repr__(self) -> str:
+        return f"ReshapeTransform({self.in_shape}, {self.out_shape})"
+
+
+def _exchanged(shape: Sequence[int], old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a shape whose last lengths, which are `old`, are `new`; ValueError if they are not."""
+    split = len(shape) - len(old)
+    if split < 0 or tuple(shape[split:]) != old:
+        raise ValueError(f"Shape mismatch: expected {old} but got {tuple(shape)[max(split, 0) :]}")
+    return (*shape[:split], *new)

@@ -1,0 +1,81 @@
+"""Fake quantisation: values rounded to an integer grid, with a straight-through gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..autograd.function import Function
+from ..core.tensor import Tensor, wrap
+
+
+class _FakeQuantize(Function):
+    """Rounds to the grid; the gradient flows where the value is within it."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, input: Tensor, scale: Any, zero_point: Any, low: int, high: int
+    ) -> Tensor:
+        values = input.numpy()
+        inverse = (1 / scale).astype(values.dtype)
+        grid = np.rint(values * inverse + zero_point)
+        ctx.within = (grid >= low) & (grid <= high)
+        rounded = (np.clip(grid, low, high) - zero_point) * scale
+        return wrap(rounded.astype(values.dtype))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        return grad * wrap(ctx.within.astype(grad.dtype)), None, None, None, None
+
+
+def fake_quantize_per_tensor_affine(
+    input: Tensor, scale: Any, zero_point: Any, quant_min: int, quant_max: int
+) -> Tensor:
+    """Round to `(q - zero_point) * scale`, with whole numbers `q` from `quant_min` to `quant_max`.
+
+    RuntimeError where the zero point is not among these.
+    """
+    _check_bounds(quant_min, quant_max)
+    zero = _numbers(zero_point).reshape(())
+    if not quant_min <= float(zero) <= quant_max:
+        raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
+    found: Tensor = _FakeQuantize.apply(
+        input, _numbers(scale).reshape(()), zero, quant_min, quant_max
+    )
+    return found
+
+
+def fake_quantize_per_channel_affine(
+    input: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
+) -> Tensor:
+    """Round with a scale and a zero point for each index of the dimension `axis`."""
+    _check_bounds(quant_min, quant_max)
+    scales, zeros = _numbers(scale), _numbers(zero_point)
+    if scales.ndim != 1 or zeros.shape != scales.shape:
+        raise RuntimeError("scale and zero-point need to be 1-D tensors of the same dimensions")
+    if not -input.ndim <= axis < input.ndim:
+        raise IndexError(f"`axis` must be between 0 and number of dimensions of input, not {axis}")
+    if scales.size != input.shape[axis]:
+        raise RuntimeError(
+            "dimensions of scale and zero-point are not consistent with input tensor"
+        )
+    if zeros.min() < quant_min or zeros.max() > quant_max:
+        raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
+    shape = [1] * input.ndim
+    shape[axis] = scales.size
+    found: Tensor = _FakeQuantize.apply(
+        input, scales.reshape(shape), zeros.reshape(shape), quant_min, quant_max
+    )
+    return found
+
+
+def _check_bounds(quant_min: int, quant_max: int) -> None:
+    if quant_min > quant_max:
+        raise RuntimeError("`quant_min` should be less than or equal to `quant_max`.")
+
+
+def _numbers(value: Any) -> Any:
+    """Return numbers as an array: a scale is a float32, as PyTorch keeps it."""
+    array = value.detach().numpy() if isinstance(value, Tensor) else np.asarray(value)
+    return array.astype(np.float32)
