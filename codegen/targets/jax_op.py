@@ -14,6 +14,7 @@ from ..render.resolve import kinds_of_params
 from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from . import names
 from .checks import checks
+from .refusals import has_kernel
 from .renderer import EmittedModule, FrameworkRenderer, function_name
 from .rules import tangents
 
@@ -97,13 +98,27 @@ class _Builder:
         if self.op.composite is None:
             for param in self.op.signature.tensor_params:
                 yield f"{param.public} = lax.stop_gradient({param.public})"
-        formula = with_safe_branches(definition, self.kinds, (), self.module.resolver)
         public = {p.name: p.public for p in self.op.signature.params}
+        if has_kernel(self.op):
+            yield self._of_kernel(definition, self.spelling | public)
+            return
+        formula = with_safe_branches(definition, self.kinds, (), self.module.resolver)
         yield from self._render(formula, self.spelling | public, "return {}")
 
     def _forward(self) -> Iterator[str]:
         assert self.op.forward is not None
+        if has_kernel(self.op):
+            yield self._of_kernel(self.op.forward, self.spelling)
+            return
         yield from self._render(self.op.forward, self.spelling, "return {}")
+
+    def _of_kernel(self, forward: Formula, spelling: dict[str, str]) -> str:
+        """JAX's own function, which does what a kernel of gradspec does."""
+        renderer = FrameworkRenderer(self.module, forward, self.kinds, spelling, self.traced)
+        outputs = self.op.signature.outputs
+        several = len(outputs) > 1 or outputs[0].type.is_list
+        call = renderer.itself(self.op)
+        return f"return tuple({call})" if several else f"return {call}"
 
     def _jvp(self) -> Iterator[str]:
         """The lines of the rule."""

@@ -12,7 +12,7 @@ from .frameworks import Framework
 
 def refusals(op: OpSpec, framework: Framework) -> Iterable[Diagnostic]:
     """Say what of an op has no place in the code of a framework."""
-    if has_kernel(op):
+    if has_kernel(op) and framework.op(op, op.signature.name, frozenset(_names(op))) is None:
         message = f"`{op.name}` is defined by a kernel on NumPy's arrays"
         yield refusal(op, message, "say in `forward` what it computes, and keep `kernel` for NumPy")
     lists = [p for p in op.signature.params if p.type.is_tensor_list]
@@ -30,6 +30,10 @@ def refusals(op: OpSpec, framework: Framework) -> Iterable[Diagnostic]:
         if param.public in framework.called:
             message = f"`{param.public}` is a name in code for {framework.title}"
             yield refusal(op, message, "rename the argument")
+
+
+def _names(op: OpSpec) -> Iterable[str]:
+    return (param.name for param in op.signature.params)
 
 
 def refusal(op: OpSpec, message: str, help: str) -> Diagnostic:

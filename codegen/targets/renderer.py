@@ -137,6 +137,17 @@ class FrameworkRenderer(CallRenderer):
         lift = target.op.signature.name in self.framework.lifted
         return self._filled(spelling, node, dict(target.args), target.op, lift=lift), ATOM
 
+    def itself(self, op: OpSpec) -> str:
+        """An op that is defined by a kernel, as the framework's own function of its arguments."""
+        params = op.signature.params
+        arguments: dict[str, ir.Expr] = {p.name: ir.Name(p.name) for p in params}
+        by_name = tuple((p.name, arguments[p.name]) for p in params if p.keyword_only)
+        words = tuple(arguments[p.name] for p in params if not p.keyword_only)
+        node = ir.Call(op.signature.name, words, by_name, span=self.formula.block.span)
+        spelling = self.framework.op(op, op.signature.name, frozenset(arguments))
+        assert spelling is not None
+        return self._filled(spelling, node, arguments, op)
+
     def _primitive(self, node: ir.Call) -> tuple[str, int]:
         primitive = primitives().get(node.function)
         words = () if primitive is None else primitive.positional
@@ -271,8 +282,10 @@ class FrameworkRenderer(CallRenderer):
         return super().render_compare(node)
 
     def render_attribute(self, node: ir.Attribute) -> tuple[str, int]:
-        if node.name in ("strides", "meta"):
+        if node.name == "strides":
             self._refuse(node, f"`.{node.name}`")
+        if node.name == "meta":  # what has elements has a shape and a dtype as well
+            return self.read(node.value)
         return super().render_attribute(node)
 
     # ---- what the framework lacks

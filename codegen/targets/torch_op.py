@@ -21,6 +21,7 @@ from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from ..spec.shared_locals import leading, shared_with
 from . import names
 from .checks import checks, reduced
+from .refusals import has_kernel
 from .renderer import EmittedModule, FrameworkRenderer, function_name
 from .rules import gradients, tangents
 
@@ -80,9 +81,11 @@ class _Builder:
         self.kinds |= {"grad": "tensor", "grads": "tensors"}
         self.kinds |= {f"grad_{o.name}": "tensor" for o in op.signature.outputs}
         self.kinds |= {f"{p.name}_t": self.kinds[p.name] for p in op.signature.tensor_params}
-        shapes = {"shape": "ints", "ndim": "int", "dtype": "dtype"}
+        shapes = {"shape": "ints", "ndim": "int", "dtype": "dtype", "meta": "tensors"}
         self.kinds |= {
-            name: "any" if self.kinds[of] == "tensors" else shapes.get(attribute, "any")
+            name: shapes[attribute]
+            if attribute == "meta" or self.kinds[of] != "tensors"
+            else "any"
             for name, (of, attribute) in self.attributes.items()
         }
         self.reduced = reduced(op, module)
@@ -100,9 +103,8 @@ class _Builder:
     def _with_attributes(self, formula: Formula, tensors: set[str], own: set[str]) -> Formula:
         """A rule that reads shapes and dtypes by name where it does not read the tensor."""
         block, found = name_attributes(formula.block, tensors, own)
-        for name in {"strides", "meta"} & {attribute for _, attribute in found.values()}:
-            title = self.module.framework.title
-            message = f"`.{name}` has no equivalent in {title}"
+        if "strides" in {attribute for _, attribute in found.values()}:
+            message = f"`.strides` has no equivalent in {self.module.framework.title}"
             here = self.module.place or formula.spans[0]
             raise SpecError([Diagnostic("GS087", here, message)])
         self.attributes |= found
@@ -152,16 +154,31 @@ class _Builder:
                 present = f" if {param.public} is not None else None"
                 present *= param.type.is_optional
                 yield f"{param.public} = {param.public}.detach(){present}"
-        formula = with_safe_branches(definition, self.kinds, (), self.module.resolver)
         public = {p.name: p.public for p in self.op.signature.params}
+        if has_kernel(self.op):
+            yield f"return {self._renderer(definition, self.spelling | public).itself(self.op)}"
+            return
+        formula = with_safe_branches(definition, self.kinds, (), self.module.resolver)
         yield from self._renderer(formula, self.spelling | public).statements(
             formula.block, "return {}"
         )
 
     def _forward(self) -> Iterator[str]:
         assert self.op.forward is not None
+        if has_kernel(self.op):
+            yield f"return {self._of_kernel(self.op.forward)}"
+            return
         formula = returning(self.op.forward, self._of_its_own)
         yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
+
+    def _of_kernel(self, forward: Formula) -> str:
+        """PyTorch's own function, of which views are copied: it keeps no rule for these."""
+        call = self._renderer(forward, self.spelling).itself(self.op)
+        outputs = self.op.signature.outputs
+        if self.op.signature.view_of is None:
+            return f"tuple({call})" if len(outputs) > 1 or outputs[0].type.is_list else call
+        is_list = outputs[0].type.is_list
+        return f"tuple(each.clone() for each in {call})" if is_list else f"{call}.clone()"
 
     def _of_its_own(self, value: ir.Expr) -> ir.Expr:
         """A result that is no argument, and no view of one: PyTorch keeps no rule for these."""
@@ -211,7 +228,8 @@ class _Builder:
                 tensor = self.spelling[of]
                 is_optional = next(p for p in self.params if p.name == of).type.is_optional
                 absent = f"None if {tensor} is None else " * is_optional
-                yield name, f"{absent}{tensor}.{attribute}"
+                is_meta = attribute == "meta"
+                yield name, f"meta_of({tensor})" if is_meta else f"{absent}{tensor}.{attribute}"
 
     def _setup(self, read: set[str], kept: list[str], modes: tuple[str, ...]) -> Iterator[str]:
         values = list(self._values(read))
