@@ -83,9 +83,7 @@ class _Builder:
         self.kinds |= {f"{p.name}_t": self.kinds[p.name] for p in op.signature.tensor_params}
         shapes = {"shape": "ints", "ndim": "int", "dtype": "dtype", "meta": "tensors"}
         self.kinds |= {
-            name: shapes[attribute]
-            if attribute == "meta" or self.kinds[of] != "tensors"
-            else "any"
+            name: shapes[attribute] if attribute == "meta" or self.kinds[of] != "tensors" else "any"
             for name, (of, attribute) in self.attributes.items()
         }
         self.reduced = reduced(op, module)
