@@ -40,6 +40,8 @@ class JaxOp:
     forward: tuple[str, ...]
     jvp: tuple[str, ...]
     aliases: tuple[str, ...]
+    kernel_module: str
+    """The module of its own kernel, if it has one."""
 
 
 def jax_op(op: OpSpec, module: EmittedModule, doc: str) -> JaxOp:
@@ -85,6 +87,7 @@ class _Builder:
             forward=tuple(self._forward()) if self.has_rules else (),
             jvp=tuple(self._jvp()) if self.has_rules else (),
             aliases=op.aliases,
+            kernel_module=dict(op.target_kernels).get("jax", "").rpartition(".")[0],
         )
 
     def _render(self, formula: Formula, spelling: dict[str, str], result: str) -> list[str]:
@@ -107,6 +110,10 @@ class _Builder:
 
     def _forward(self) -> Iterator[str]:
         assert self.op.forward is not None
+        if kernel := dict(self.op.target_kernels).get("jax"):
+            words = ", ".join(self.spelling[p.name] for p in self.op.signature.params)
+            yield f"return {kernel}({words})"
+            return
         if has_kernel(self.op):
             yield self._of_kernel(self.op.forward, self.spelling)
             return

@@ -54,6 +54,14 @@ class TorchOp:
     jvp_parameters: str
     jvp: tuple[str, ...]
     aliases: tuple[str, ...]
+    custom: str
+    """The schema, if PyTorch takes the op for a whole; empty for others."""
+    compute: tuple[str, ...]
+    """What computes it then."""
+    handed: str
+    """The arguments of the classes, as they are handed on."""
+    kernel_module: str
+    """The module of its own kernel, if it has one."""
 
 
 def torch_op(op: OpSpec, module: EmittedModule, doc: str) -> TorchOp:
@@ -134,6 +142,10 @@ class _Builder:
             jvp_parameters=self._parameters(self._tangent_parameters()),
             jvp=tuple(self._jvp()) if self.has_rules else (),
             aliases=op.aliases,
+            custom=schema(op) if op.custom_op else "",
+            compute=tuple(self._compute()) if op.custom_op else (),
+            handed=", ".join(self.spelling[p.name] for p in self.params),
+            kernel_module=self._kernel.rpartition(".")[0],
         )
 
     def _parameters(self, words: Iterable[str]) -> str:
@@ -163,11 +175,31 @@ class _Builder:
 
     def _forward(self) -> Iterator[str]:
         assert self.op.forward is not None
+        if self._kernel and not self.op.custom_op:
+            yield f"return {self._call_of_kernel()}"
+            return
         if has_kernel(self.op):
             yield f"return {self._of_kernel(self.op.forward)}"
             return
         formula = returning(self.op.forward, self._of_its_own)
         yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
+
+    @property
+    def _kernel(self) -> str:
+        """The function of a module that computes the op, as the entry names it."""
+        return dict(self.op.target_kernels).get("torch", "")
+
+    def _call_of_kernel(self) -> str:
+        words = ", ".join(self.spelling[p.name] for p in self.op.signature.params)
+        return f"{self._kernel}({words})"
+
+    def _compute(self) -> Iterator[str]:
+        """The body of the function that PyTorch calls for the whole op."""
+        if self._kernel:
+            yield f"return {self._call_of_kernel()}"
+        else:
+            words = ", ".join(self.spelling[p.name] for p in self.params)
+            yield f"return {names.class_name(self.op)}_Reverse.definition({words})"
 
     def _of_kernel(self, forward: Formula) -> str:
         """PyTorch's own function, of which views are copied: it keeps no rule for these."""
@@ -438,3 +470,17 @@ class _Builder:
                 return
             answers.append(target)
         yield f"return {', '.join(answers)}"
+
+
+def schema(op: OpSpec) -> str:
+    """The signature of an op as `torch.library` reads it; all arguments go by their place."""
+    types = {"ScalarType": "ScalarType", "str": "str"}
+    words = []
+    for param in op.signature.params:
+        type_ = param.type
+        base = types.get(type_.base, type_.base)
+        text = f"{base}[]" if type_.is_list else base
+        words.append(f"{text}{'?' if type_.is_optional else ''} {param.public}")
+    outputs = ["Tensor"] * len(op.signature.outputs)
+    returns = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
+    return f"({', '.join(words)}) -> {returns}"
