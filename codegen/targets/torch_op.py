@@ -39,6 +39,8 @@ class TorchOp:
     plain: tuple[str, ...]
     """The whole body of an op without rules of its own; empty for others."""
     class_name: str
+    run: str
+    """The function that runs the classes."""
     arguments: str
     """The arguments of the public function, as they are handed to the classes."""
     forward_parameters: str
@@ -129,6 +131,7 @@ class _Builder:
             checks=tuple(checks(op, self.module)),
             plain=() if self.has_rules else tuple(self._plain()),
             class_name=names.class_name(op),
+            run="run_list" if any(p.type.is_tensor_list for p in self.params) else "run",
             arguments=", ".join(
                 f"*{p.public}" if p.type.is_tensor_list else p.public for p in self.params
             ),
@@ -240,8 +243,7 @@ class _Builder:
         )
         both = tuple(self._setup(reverse | forward, self.kept_for_both, ("backward", "forward")))
         setup = tuple(self._setup(reverse, self.kept, ("backward",)))
-        is_same = self.kept == self.kept_for_both and [*setup, *both[-1:]] in ([*both], [*both] * 2)
-        return (both, ()) if is_same else (setup, both)
+        return setup, () if setup == both else both
 
     def _tensors(self, read: set[str]) -> list[str]:
         """The arguments and results among the names that are read, as they are kept."""
