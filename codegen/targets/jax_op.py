@@ -14,7 +14,7 @@ from ..render.resolve import kinds_of_params
 from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from . import names
 from .checks import checks
-from .refusals import has_kernel
+from .refusals import has_its_own, has_kernel
 from .renderer import EmittedModule, FrameworkRenderer, function_name
 from .rules import tangents
 
@@ -117,7 +117,12 @@ class _Builder:
         if has_kernel(self.op):
             yield self._of_kernel(self.op.forward, self.spelling)
             return
-        yield from self._render(self.op.forward, self.spelling, "return {}")
+        try:
+            yield from self._render(self.op.forward, self.spelling, "return {}")
+        except SpecError:  # what a formula says for arrays, JAX may have by the op's name
+            if not has_its_own(self.op, self.module.framework):
+                raise
+            yield self._of_kernel(self.op.forward, self.spelling)
 
     def _of_kernel(self, forward: Formula, spelling: dict[str, str]) -> str:
         """JAX's own function, which does what a kernel of gradspec does."""

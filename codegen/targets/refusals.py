@@ -13,8 +13,7 @@ from .frameworks import Framework
 def refusals(op: OpSpec, framework: Framework) -> Iterable[Diagnostic]:
     """Say what of an op has no place in the code of a framework."""
     is_computed = framework.name in dict(op.target_kernels)
-    is_known = framework.op(op, op.signature.name, frozenset(_names(op))) is not None
-    if has_kernel(op) and not (is_computed or is_known):
+    if has_kernel(op) and not (is_computed or has_its_own(op, framework)):
         message = f"`{op.name}` is defined by a kernel on NumPy's arrays"
         help = "say in `forward` what it computes, and keep `kernel` for NumPy; or name a kernel "
         yield refusal(op, message, f"{help}for it: `{framework.name}: {{kernel: module.function}}`")
@@ -54,8 +53,10 @@ def _no_custom_op(op: OpSpec) -> Iterable[Diagnostic]:
         yield refusal(op, message, "leave out `custom_op`")
 
 
-def _names(op: OpSpec) -> Iterable[str]:
-    return (param.name for param in op.signature.params)
+def has_its_own(op: OpSpec, framework: Framework) -> bool:
+    """Return whether a framework has a function that does what an op does, of all its arguments."""
+    given = frozenset(param.name for param in op.signature.params)
+    return framework.op(op, op.signature.name, given) is not None
 
 
 def refusal(op: OpSpec, message: str, help: str) -> Diagnostic:

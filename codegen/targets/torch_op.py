@@ -21,7 +21,7 @@ from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from ..spec.shared_locals import leading, shared_with
 from . import names
 from .checks import checks, reduced
-from .refusals import has_kernel
+from .refusals import has_its_own, has_kernel
 from .renderer import EmittedModule, FrameworkRenderer, function_name
 from .rules import gradients, tangents
 
@@ -185,7 +185,12 @@ class _Builder:
             yield f"return {self._of_kernel(self.op.forward)}"
             return
         formula = returning(self.op.forward, self._of_its_own)
-        yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
+        try:
+            yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
+        except SpecError:  # what a formula says for arrays, PyTorch may have by the op's name
+            if not has_its_own(self.op, self.module.framework):
+                raise
+            yield f"return {self._of_kernel(self.op.forward)}"
 
     @property
     def _kernel(self) -> str:
