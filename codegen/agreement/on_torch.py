@@ -50,9 +50,9 @@ def answers(spec: OpSpec, function: Callable[..., Any], question: Question) -> d
         found |= _second(question, leaves, [c for _, c in roots], gradients, weights)
     if leaves and any(label.startswith("JVP") for label in question.expected):
         plain = tuple(leaf.detach() for leaf in leaves)
-        _, tangents = torch.func.jvp(
+        tangents = torch.func.jvp(
             lambda *xs: tuple(call(*xs)[i] for i in question.outputs), plain, tuple(weights)
-        )
+        )[1]
         found |= {
             tangent_of(i): tangent for i, tangent in zip(question.outputs, tangents, strict=True)
         }

@@ -44,9 +44,7 @@ def _no_custom_op(op: OpSpec) -> Iterable[Diagnostic]:
             op, message, "say in `forward` what it computes; a kernel may stand beside it"
         )
     if any(p.type.is_tensor_list for p in op.signature.params):
-        message = (
-            f"`{op.name}` takes a list of tensors, of which `torch.library` keeps no gradients"
-        )
+        message = f"`{op.name}` takes a list of tensors, which `custom_op` does not take"
         yield refusal(op, message, "leave out `custom_op`")
     if op.signature.outputs[0].type.is_list or op.signature.view_of is not None:
         message = f"`{op.name}` returns a list or a view, which `custom_op` does not take"
