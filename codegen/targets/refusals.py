@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from ..diagnostics import Diagnostic
 from ..ir.walk import calls
 from ..spec.model import Constant, NotImplementedYet, OpSpec
+from ..target import builtin_spec
 from .frameworks import Framework
 
 
@@ -52,7 +54,12 @@ def _no_custom_op(op: OpSpec) -> Iterable[Diagnostic]:
 
 
 def has_its_own(op: OpSpec, framework: Framework) -> bool:
-    """Return whether a framework has a function that does what an op does, of all its arguments."""
+    """Return whether a framework has a function that does what an op does, of all its arguments.
+
+    Names mean the same only for ops of gradspec's own table, not for those of users.
+    """
+    if not Path(op.span.path).is_relative_to(builtin_spec().parent):
+        return False
     given = frozenset(param.name for param in op.signature.params)
     return framework.op(op, op.signature.name, given) is not None
 
