@@ -16,7 +16,7 @@ from ..render.resolve import HELPERS, Kind, Resolver, Target
 from ..spec.model import Formula, OpSpec, spelled
 from ..spec.primitives import primitives
 from .frameworks import AS_CALLED, Framework, Spelling
-from .refusals import refusals
+from .refusals import has_its_own, has_kernel, refusals
 
 BASE = "_base"
 """The module of an emitted package with the ops of gradspec's table that the framework lacks."""
@@ -126,7 +126,8 @@ class FrameworkRenderer(CallRenderer):
         if node.function == "conj" and self.kind(node.args[0]) in ("number", "int", "bool"):
             return f"{self.render(node.args[0], ATOM)}.conjugate()", ATOM
         target = self.target(node)
-        if target.op.name in self.module.own:
+        is_named = has_kernel(target.op) and has_its_own(target.op, self.framework)
+        if target.op.name in self.module.own and not is_named:
             return self._function_call(target, node)
         spelling = self.framework.op(
             target.op, node.function, self._given(node, target.op, target.args)
