@@ -36,6 +36,7 @@ codegen: $(STAMP)  ## Prove the formulas in specs/ and write generated/
 	@$(BIN)/gradspec codegen
 	@cd examples/own_ops && $(abspath $(BIN))/gradspec codegen
 	@cd examples/framework_ops && $(abspath $(BIN))/gradspec codegen ops.yaml --out torch_ops --target torch
+	@cd examples/force_field && $(abspath $(BIN))/gradspec codegen potential.yaml --out torch_ops --target torch
 	@cd examples/framework_ops && $(abspath $(BIN))/gradspec codegen ops.yaml --out jax_ops --target jax --proofs torch_ops/proofs.lock
 
 prove: $(STAMP)  ## Prove the whole table from nothing
@@ -49,6 +50,7 @@ check: $(STAMP)  ## Formatting, lint, types, and generated/ fresh
 	@cd examples/own_ops && $(abspath $(BIN))/gradspec codegen --check
 	@cd examples/framework_ops && $(abspath $(BIN))/gradspec codegen ops.yaml --out torch_ops --target torch --check
 	@cd examples/framework_ops && $(abspath $(BIN))/gradspec codegen ops.yaml --out jax_ops --target jax --check
+	@cd examples/force_field && $(abspath $(BIN))/gradspec codegen potential.yaml --out torch_ops --target torch --check
 
 $(BENCH_STAMP): $(STAMP)
 	@echo "Adding JAX, autograd and MyGrad to $(VENV) (once)"

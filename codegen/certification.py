@@ -70,7 +70,7 @@ def prove_named(
     if certificate_path is not None:
         check_replaceable(certificate_path)
     planned = plan(target)
-    chosen = _named(planned, names)
+    chosen = named_ops(planned, names)
     begin(chosen)
     lines: list[str] | None = None if certificate_path is None else []
     with staged(planned.built.files, planned.verbatim) as staging:
@@ -80,8 +80,8 @@ def prove_named(
     return verdicts
 
 
-def _named(planned: Plan, names: Sequence[str]) -> list[OpSpec]:
-    """The ops that go by names, in the order of the table."""
+def named_ops(planned: Plan, names: Sequence[str]) -> list[OpSpec]:
+    """The ops that go by names, in the order of the table. Raises UnknownOp."""
     found: set[str] = set()
     for name in names:
         ops = find_ops(planned.table, name, planned.everything)

@@ -67,6 +67,7 @@ CODES = {
     "GS085": "a certificate that does not hold",
     "GS086": "a backend that is unknown, not installed, or has failed",
     "GS087": "an op that has no equivalent in a framework",
+    "GS088": "a framework that is not installed, or older than what is emitted for it",
     "GS090": "a formula that loses digits",
 }
 """Every code of a spec mistake and what it is, for the documentation."""

@@ -5,20 +5,24 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from ..agreement.agree import agreements
+from ..agreement.worker import Agreement
 from ..certification import UnknownOp, prove_named
 from ..diagnostics import SpecError
 from ..pipeline import ProofFailure
 from ..progress import ProofProgress
 from ..prove.report.verdict import OpVerdict
-from ..target import Target
+from ..target import NUMPY, Target
 from .generate import discard_option, refuted, run
 from .options import (
     backend_option,
     fail,
+    framework_option,
     interrupted,
     jobs_option,
     json_option,
@@ -38,6 +42,7 @@ from .place import target_of
 @click.argument("words", nargs=-1, metavar="[SPEC] [OP]...")
 @out_option
 @package_option
+@framework_option
 @kernels_option
 @jobs_option
 @backend_option
@@ -53,6 +58,7 @@ def prove(
     words: tuple[str, ...],
     out: str | None,
     package: str | None,
+    framework: str,
     kernels: Path | None,
     jobs: int,
     backend: str,
@@ -63,9 +69,18 @@ def prove(
 ) -> None:
     """Prove the formulas of SPEC; with --all every one, whatever the lock says.
 
-    Of OPs, named as for `gradspec explain`, those are proved and no package is written.
+    Of OPs, named as for `gradspec explain`, those are proved and no package is written. With
+    `--target torch` or `--target jax` nothing is written either: the code that is emitted for the
+    framework, which has to be installed, is run at the witnesses of the proof in float64, and its
+    results, gradients, tangents and second derivatives are compared with the exact values.
     """
     spec, names = _told(words)
+    if framework != NUMPY:
+        if everything or certificate is not None or discard_edits:
+            raise click.UsageError("--target compares emitted code, which is not proved by itself.")
+        target = target_of(spec, None, package, kernels, as_json=as_json)
+        _compare(target, names, framework, jobs, as_json)
+        return
     if names and everything:
         raise click.UsageError("Name ops, or give --all, not both.")
     if certificate is not None and not (names or everything):
@@ -130,6 +145,56 @@ def _prove_named(
     except KeyboardInterrupt:
         interrupted()
     _report(verdicts, certificate, time.perf_counter() - started, as_json)
+
+
+def _compare(
+    target: Target, names: tuple[str, ...], framework: str, jobs: int, as_json: bool
+) -> None:
+    started = time.perf_counter()
+    try:
+        with ProofProgress("Comparing") as progress:
+            found, refused = agreements(
+                target,
+                names,
+                framework,
+                jobs=jobs,
+                begin=progress.begin,
+                progress=lambda agreement: progress.advance(agreement.name),
+            )
+    except UnknownOp as unknown:
+        click.echo(f"{unknown} {unknown.help}".strip(), err=True)
+        sys.exit(1)
+    except SpecError as error:
+        fail(error, as_json=as_json)
+    except KeyboardInterrupt:
+        interrupted()
+    different = [agreement for agreement in found if agreement.problems]
+    seconds = round(time.perf_counter() - started, 1)
+    if as_json:
+        told = [asdict(agreement) for agreement in found]
+        left_out = [diagnostic.message for diagnostic in refused]
+        ok = not different
+        show_json({"ok": ok, "seconds": seconds, "agreements": told, "not_emitted": left_out})
+    else:
+        _show_agreements(found, len(refused), framework, seconds)
+    sys.exit(1 if different else 0)
+
+
+def _show_agreements(found: list[Agreement], refused: int, framework: str, seconds: float) -> None:
+    for agreement in found:
+        for problem in agreement.problems:
+            click.echo(f"{agreement.name}: {problem}", err=True)
+        if agreement.not_compared:
+            click.echo(f"{agreement.name}: not compared: {agreement.not_compared}", err=True)
+    compared = [a for a in found if a.values and not a.problems]
+    numbers = sum(agreement.values for agreement in compared)
+    different = sum(bool(agreement.problems) for agreement in found)
+    states = [f"{len(compared)} agree to 1e-9 in {numbers} numbers", f"{different} differ"]
+    without = len(found) - len(compared) - different
+    states += [f"{without} not compared"] * bool(without)
+    states += [f"{refused} reasons why an op is not emitted"] * bool(refused)
+    ops = f"{len(found)} op{'' if len(found) == 1 else 's'}"
+    click.echo(f"{ops} on {framework}: {', '.join(states)}, in {seconds} s.")
 
 
 def _report(

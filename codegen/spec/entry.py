@@ -138,6 +138,8 @@ def read_entry(raw: RawEntry, report: Report) -> Entry | None:
         output_differentiability=reader.output_differentiability(),
         changing_outputs=reader.changing_outputs(),
         kinks=reader.kinks(),
+        custom_op=reader.custom_op(),
+        target_kernels=reader.target_kernels(),
         unproved=reader.reasoned_conditions("unproved"),
         accuracy=reader.reasoned_conditions("accuracy"),
         examples=read_examples(mapping.get("examples"), signature, report),
@@ -203,6 +205,8 @@ class _EntryReader:
         self._mapping = mapping
         self._signature = signature
         self._report = report
+        self._told: set[str] = set()
+        """The frameworks of which unknown words are reported already."""
 
     def text(self, key: str) -> str:
         node = self._mapping.get(key)
@@ -381,6 +385,38 @@ class _EntryReader:
             if condition is not None and reason is not None:
                 found.append((condition, " ".join(reason.value.split())))
         return tuple(found)
+
+    def custom_op(self) -> bool:
+        """Return whether PyTorch is told of the op as a whole."""
+        value = dict(self._of_target("torch")).get("custom_op")
+        return value is not None and bool(read_flag("custom_op", value, self._report))
+
+    def target_kernels(self) -> tuple[tuple[str, str], ...]:
+        """The function that computes the op, by framework."""
+        found = []
+        for framework in ("torch", "jax"):
+            value = dict(self._of_target(framework)).get("kernel")
+            text = None if value is None else read_text("kernel", value, self._report)
+            if text is None:
+                continue
+            if not all(map(str.isidentifier, words := text.value.split("."))) or len(words) < 2:
+                message = f"`{text.value}` is no function of a module"
+                self._report.error("GS010", text.span, message, "`kernel: my_kernels.softcap`")
+            found.append((framework, text.value))
+        return tuple(found)
+
+    def _of_target(self, framework: str) -> list[tuple[str, Located]]:
+        """What an entry says of one framework."""
+        node = self._mapping.get(framework)
+        told = None if node is None else read_mapping(framework, node, self._report)
+        known = ["custom_op", "kernel"] if framework == "torch" else ["kernel"]
+        items = [] if told is None else told.items
+        for key, _ in items:
+            if key.value not in known and framework not in self._told:
+                help = did_you_mean(key.value, known)
+                self._report.error("GS051", key.span, f"`{framework}` has no `{key.value}`", help)
+        self._told.add(framework)
+        return [(key.value, value) for key, value in items]
 
     def proof(self) -> tuple[str, str]:
         """`symbolic`; `certified` or `numeric`, and the reason for it."""

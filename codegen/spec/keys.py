@@ -66,6 +66,9 @@ def _words(known: Iterable[str], *, are_patterns: bool = False) -> JsonSchema:
 REASON: JsonSchema = {"type": "string", "pattern": r"\S"}
 FORMULA: JsonSchema = {"$ref": "#/$defs/formula"}
 _FLAG: JsonSchema = {"type": "boolean"}
+
+_IMPORTED: JsonSchema = {"type": "string", "pattern": rf"^{NAME}(\.{NAME})+$"}
+"""A function in a module."""
 _NAMES = _words([NAME], are_patterns=True)
 _PYTHON_NAMES = _words([PYTHON_NAME], are_patterns=True)
 _CONDITION: list[JsonSchema] = [REASON, {"type": "object", "additionalProperties": REASON}]
@@ -173,6 +176,27 @@ KEYS = (
         "accuracy",
         "points at which digits [may be lost](#accuracy), and why, by condition on the arguments",
         {"type": "object", "minProperties": 1, "additionalProperties": REASON},
+    ),
+    Key(
+        "torch",
+        "how the op is emitted [for PyTorch](targets.md): `custom_op: true` registers it with "
+        "`torch.library`; `kernel: module.function` names what computes it there",
+        {
+            "type": "object",
+            "minProperties": 1,
+            "properties": {"custom_op": _FLAG, "kernel": _IMPORTED},
+            "additionalProperties": False,
+        },
+    ),
+    Key(
+        "jax",
+        "the same [for JAX](targets.md): `kernel: module.function`",
+        {
+            "type": "object",
+            "minProperties": 1,
+            "properties": {"kernel": _IMPORTED},
+            "additionalProperties": False,
+        },
     ),
     Key(
         "output_differentiability",

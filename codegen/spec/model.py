@@ -263,6 +263,10 @@ class OpSpec:
     """Outputs without a gradient that change with the arguments: the table says why."""
     kinks: tuple[tuple[str, Any], ...] = ()
     """`(condition, factor of grad there)` for the breakpoints of a piecewise forward."""
+    custom_op: bool = False
+    """True if PyTorch is to take the op for a whole, registered with `torch.library`."""
+    target_kernels: tuple[tuple[str, str], ...] = ()
+    """`(framework, module.function)`: what computes the op there."""
     unproved: tuple[tuple[Formula, str], ...] = ()
     """`(condition, reason)` for calls at which the gradients are not the derivatives."""
     accuracy: tuple[tuple[Formula, str], ...] = ()

@@ -14,6 +14,7 @@ from ..render.resolve import kinds_of_params
 from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from . import names
 from .checks import checks
+from .refusals import has_its_own, has_kernel
 from .renderer import EmittedModule, FrameworkRenderer, function_name
 from .rules import tangents
 
@@ -39,6 +40,8 @@ class JaxOp:
     forward: tuple[str, ...]
     jvp: tuple[str, ...]
     aliases: tuple[str, ...]
+    kernel_module: str
+    """The module of its own kernel, if it has one."""
 
 
 def jax_op(op: OpSpec, module: EmittedModule, doc: str) -> JaxOp:
@@ -84,6 +87,7 @@ class _Builder:
             forward=tuple(self._forward()) if self.has_rules else (),
             jvp=tuple(self._jvp()) if self.has_rules else (),
             aliases=op.aliases,
+            kernel_module=dict(op.target_kernels).get("jax", "").rpartition(".")[0],
         )
 
     def _render(self, formula: Formula, spelling: dict[str, str], result: str) -> list[str]:
@@ -97,13 +101,36 @@ class _Builder:
         if self.op.composite is None:
             for param in self.op.signature.tensor_params:
                 yield f"{param.public} = lax.stop_gradient({param.public})"
-        formula = with_safe_branches(definition, self.kinds, (), self.module.resolver)
         public = {p.name: p.public for p in self.op.signature.params}
+        if has_kernel(self.op):
+            yield self._of_kernel(definition, self.spelling | public)
+            return
+        formula = with_safe_branches(definition, self.kinds, (), self.module.resolver)
         yield from self._render(formula, self.spelling | public, "return {}")
 
     def _forward(self) -> Iterator[str]:
         assert self.op.forward is not None
-        yield from self._render(self.op.forward, self.spelling, "return {}")
+        if kernel := dict(self.op.target_kernels).get("jax"):
+            words = ", ".join(self.spelling[p.name] for p in self.op.signature.params)
+            yield f"return {kernel}({words})"
+            return
+        if has_kernel(self.op):
+            yield self._of_kernel(self.op.forward, self.spelling)
+            return
+        try:
+            yield from self._render(self.op.forward, self.spelling, "return {}")
+        except SpecError:  # what a formula says for arrays, JAX may have by the op's name
+            if not has_its_own(self.op, self.module.framework):
+                raise
+            yield self._of_kernel(self.op.forward, self.spelling)
+
+    def _of_kernel(self, forward: Formula, spelling: dict[str, str]) -> str:
+        """JAX's own function, which does what a kernel of gradspec does."""
+        renderer = FrameworkRenderer(self.module, forward, self.kinds, spelling, self.traced)
+        outputs = self.op.signature.outputs
+        several = len(outputs) > 1 or outputs[0].type.is_list
+        call = renderer.itself(self.op)
+        return f"return tuple({call})" if several else f"return {call}"
 
     def _jvp(self) -> Iterator[str]:
         """The lines of the rule."""

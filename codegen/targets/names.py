@@ -51,7 +51,7 @@ def spelling_of(op: OpSpec, module: EmittedModule) -> dict[str, str]:
     for param in op.signature.tensor_params:
         choose(f"{param.name}_t", f"{param.public}_t")
         choose(f"grad by {param.name}", f"grad_{param.public}")
-        for attribute in ("shape", "ndim", "dtype"):
+        for attribute in ("shape", "ndim", "dtype", "meta"):
             choose(f"{param.name}_{attribute}", f"{param.public}_{attribute}")
     choose("grad", "grad")
     choose("grads", "grads")

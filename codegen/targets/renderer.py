@@ -16,7 +16,7 @@ from ..render.resolve import HELPERS, Kind, Resolver, Target
 from ..spec.model import Formula, OpSpec, spelled
 from ..spec.primitives import primitives
 from .frameworks import AS_CALLED, Framework, Spelling
-from .refusals import refusals
+from .refusals import has_its_own, has_kernel, refusals
 
 BASE = "_base"
 """The module of an emitted package with the ops of gradspec's table that the framework lacks."""
@@ -126,7 +126,8 @@ class FrameworkRenderer(CallRenderer):
         if node.function == "conj" and self.kind(node.args[0]) in ("number", "int", "bool"):
             return f"{self.render(node.args[0], ATOM)}.conjugate()", ATOM
         target = self.target(node)
-        if target.op.name in self.module.own:
+        is_named = has_kernel(target.op) and has_its_own(target.op, self.framework)
+        if target.op.name in self.module.own and not is_named:
             return self._function_call(target, node)
         spelling = self.framework.op(
             target.op, node.function, self._given(node, target.op, target.args)
@@ -136,6 +137,17 @@ class FrameworkRenderer(CallRenderer):
             return self._function_call(target, node)
         lift = target.op.signature.name in self.framework.lifted
         return self._filled(spelling, node, dict(target.args), target.op, lift=lift), ATOM
+
+    def itself(self, op: OpSpec) -> str:
+        """An op that is defined by a kernel, as the framework's own function of its arguments."""
+        params = op.signature.params
+        arguments: dict[str, ir.Expr] = {p.name: ir.Name(p.name) for p in params}
+        by_name = tuple((p.name, arguments[p.name]) for p in params if p.keyword_only)
+        words = tuple(arguments[p.name] for p in params if not p.keyword_only)
+        node = ir.Call(op.signature.name, words, by_name, span=self.formula.block.span)
+        spelling = self.framework.op(op, op.signature.name, frozenset(arguments))
+        assert spelling is not None
+        return self._filled(spelling, node, arguments, op)
 
     def _primitive(self, node: ir.Call) -> tuple[str, int]:
         primitive = primitives().get(node.function)
@@ -271,8 +283,10 @@ class FrameworkRenderer(CallRenderer):
         return super().render_compare(node)
 
     def render_attribute(self, node: ir.Attribute) -> tuple[str, int]:
-        if node.name in ("strides", "meta"):
+        if node.name == "strides":
             self._refuse(node, f"`.{node.name}`")
+        if node.name == "meta":  # what has elements has a shape and a dtype as well
+            return self.read(node.value)
         return super().render_attribute(node)
 
     # ---- what the framework lacks

@@ -9,6 +9,7 @@ from ..ir import nodes as ir
 from ..ir.walk import substitute
 from ..render.resolve import Resolver
 from ..spec.model import AutoLinear, Formula, OpSpec
+from .refusals import has_kernel
 
 
 def gradients(op: OpSpec) -> list[tuple[tuple[str, ...], Formula]]:
@@ -29,7 +30,26 @@ def tangents(op: OpSpec, resolver: Resolver) -> dict[str, list[Formula]]:
 def _linear(op: OpSpec) -> Formula:
     """The definition, of tangents."""
     assert op.forward is not None
+    if has_kernel(op):
+        return _itself(op)
     values: dict[str, ir.Expr] = {name: ir.Name(f"{name}_t") for name in op.differentiable_params}
     block = substitute(op.forward.block, values)
     assert isinstance(block, ir.Block)
+    return dataclasses.replace(op.forward, block=block)
+
+
+def _itself(op: OpSpec) -> Formula:
+    """The call of an op that a kernel defines, of tangents."""
+    assert op.forward is not None
+    moved = set(op.differentiable_params)
+    words = {
+        p.name: ir.Name(f"{p.name}_t" if p.name in moved else p.name) for p in op.signature.params
+    }
+    call = ir.Call(
+        op.signature.name,
+        tuple(words[p.name] for p in op.signature.params if not p.keyword_only),
+        tuple((p.name, words[p.name]) for p in op.signature.params if p.keyword_only),
+        span=op.forward.block.span,
+    )
+    block = ir.Block((ir.Return(call),), span=op.forward.block.span)
     return dataclasses.replace(op.forward, block=block)

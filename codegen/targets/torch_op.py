@@ -21,6 +21,7 @@ from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from ..spec.shared_locals import leading, shared_with
 from . import names
 from .checks import checks, reduced
+from .refusals import has_its_own, has_kernel
 from .renderer import EmittedModule, FrameworkRenderer, function_name
 from .rules import gradients, tangents
 
@@ -38,6 +39,8 @@ class TorchOp:
     plain: tuple[str, ...]
     """The whole body of an op without rules of its own; empty for others."""
     class_name: str
+    run: str
+    """The function that runs the classes."""
     arguments: str
     """The arguments of the public function, as they are handed to the classes."""
     forward_parameters: str
@@ -53,6 +56,14 @@ class TorchOp:
     jvp_parameters: str
     jvp: tuple[str, ...]
     aliases: tuple[str, ...]
+    custom: str
+    """The schema, if PyTorch takes the op for a whole; empty for others."""
+    compute: tuple[str, ...]
+    """What computes it then."""
+    handed: str
+    """The arguments of the classes, as they are handed on."""
+    kernel_module: str
+    """The module of its own kernel, if it has one."""
 
 
 def torch_op(op: OpSpec, module: EmittedModule, doc: str) -> TorchOp:
@@ -80,9 +91,9 @@ class _Builder:
         self.kinds |= {"grad": "tensor", "grads": "tensors"}
         self.kinds |= {f"grad_{o.name}": "tensor" for o in op.signature.outputs}
         self.kinds |= {f"{p.name}_t": self.kinds[p.name] for p in op.signature.tensor_params}
-        shapes = {"shape": "ints", "ndim": "int", "dtype": "dtype"}
+        shapes = {"shape": "ints", "ndim": "int", "dtype": "dtype", "meta": "tensors"}
         self.kinds |= {
-            name: "any" if self.kinds[of] == "tensors" else shapes.get(attribute, "any")
+            name: shapes[attribute] if attribute == "meta" or self.kinds[of] != "tensors" else "any"
             for name, (of, attribute) in self.attributes.items()
         }
         self.reduced = reduced(op, module)
@@ -100,9 +111,8 @@ class _Builder:
     def _with_attributes(self, formula: Formula, tensors: set[str], own: set[str]) -> Formula:
         """A rule that reads shapes and dtypes by name where it does not read the tensor."""
         block, found = name_attributes(formula.block, tensors, own)
-        for name in {"strides", "meta"} & {attribute for _, attribute in found.values()}:
-            title = self.module.framework.title
-            message = f"`.{name}` has no equivalent in {title}"
+        if "strides" in {attribute for _, attribute in found.values()}:
+            message = f"`.strides` has no equivalent in {self.module.framework.title}"
             here = self.module.place or formula.spans[0]
             raise SpecError([Diagnostic("GS087", here, message)])
         self.attributes |= found
@@ -121,6 +131,7 @@ class _Builder:
             checks=tuple(checks(op, self.module)),
             plain=() if self.has_rules else tuple(self._plain()),
             class_name=names.class_name(op),
+            run="run_list" if any(p.type.is_tensor_list for p in self.params) else "run",
             arguments=", ".join(
                 f"*{p.public}" if p.type.is_tensor_list else p.public for p in self.params
             ),
@@ -134,6 +145,10 @@ class _Builder:
             jvp_parameters=self._parameters(self._tangent_parameters()),
             jvp=tuple(self._jvp()) if self.has_rules else (),
             aliases=op.aliases,
+            custom=schema(op) if op.custom_op else "",
+            compute=tuple(self._compute()) if op.custom_op else (),
+            handed=", ".join(self.spelling[p.name] for p in self.params),
+            kernel_module=self._kernel.rpartition(".")[0],
         )
 
     def _parameters(self, words: Iterable[str]) -> str:
@@ -152,16 +167,56 @@ class _Builder:
                 present = f" if {param.public} is not None else None"
                 present *= param.type.is_optional
                 yield f"{param.public} = {param.public}.detach(){present}"
-        formula = with_safe_branches(definition, self.kinds, (), self.module.resolver)
         public = {p.name: p.public for p in self.op.signature.params}
+        if has_kernel(self.op):
+            yield f"return {self._renderer(definition, self.spelling | public).itself(self.op)}"
+            return
+        formula = with_safe_branches(definition, self.kinds, (), self.module.resolver)
         yield from self._renderer(formula, self.spelling | public).statements(
             formula.block, "return {}"
         )
 
     def _forward(self) -> Iterator[str]:
         assert self.op.forward is not None
+        if self._kernel and not self.op.custom_op:
+            yield f"return {self._call_of_kernel()}"
+            return
+        if has_kernel(self.op):
+            yield f"return {self._of_kernel(self.op.forward)}"
+            return
         formula = returning(self.op.forward, self._of_its_own)
-        yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
+        try:
+            yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
+        except SpecError:  # what a formula says for arrays, PyTorch may have by the op's name
+            if not has_its_own(self.op, self.module.framework):
+                raise
+            yield f"return {self._of_kernel(self.op.forward)}"
+
+    @property
+    def _kernel(self) -> str:
+        """The function of a module that computes the op, as the entry names it."""
+        return dict(self.op.target_kernels).get("torch", "")
+
+    def _call_of_kernel(self) -> str:
+        words = ", ".join(self.spelling[p.name] for p in self.op.signature.params)
+        return f"{self._kernel}({words})"
+
+    def _compute(self) -> Iterator[str]:
+        """The body of the function that PyTorch calls for the whole op."""
+        if self._kernel:
+            yield f"return {self._call_of_kernel()}"
+        else:
+            words = ", ".join(self.spelling[p.name] for p in self.params)
+            yield f"return {names.class_name(self.op)}_Reverse.definition({words})"
+
+    def _of_kernel(self, forward: Formula) -> str:
+        """PyTorch's own function, of which views are copied: it keeps no rule for these."""
+        call = self._renderer(forward, self.spelling).itself(self.op)
+        outputs = self.op.signature.outputs
+        if self.op.signature.view_of is None:
+            return f"tuple({call})" if len(outputs) > 1 or outputs[0].type.is_list else call
+        is_list = outputs[0].type.is_list
+        return f"tuple(each.clone() for each in {call})" if is_list else f"{call}.clone()"
 
     def _of_its_own(self, value: ir.Expr) -> ir.Expr:
         """A result that is no argument, and no view of one: PyTorch keeps no rule for these."""
@@ -193,8 +248,7 @@ class _Builder:
         )
         both = tuple(self._setup(reverse | forward, self.kept_for_both, ("backward", "forward")))
         setup = tuple(self._setup(reverse, self.kept, ("backward",)))
-        is_same = self.kept == self.kept_for_both and [*setup, *both[-1:]] in ([*both], [*both] * 2)
-        return (both, ()) if is_same else (setup, both)
+        return setup, () if setup == both else both
 
     def _tensors(self, read: set[str]) -> list[str]:
         """The arguments and results among the names that are read, as they are kept."""
@@ -211,7 +265,8 @@ class _Builder:
                 tensor = self.spelling[of]
                 is_optional = next(p for p in self.params if p.name == of).type.is_optional
                 absent = f"None if {tensor} is None else " * is_optional
-                yield name, f"{absent}{tensor}.{attribute}"
+                is_meta = attribute == "meta"
+                yield name, f"meta_of({tensor})" if is_meta else f"{absent}{tensor}.{attribute}"
 
     def _setup(self, read: set[str], kept: list[str], modes: tuple[str, ...]) -> Iterator[str]:
         values = list(self._values(read))
@@ -422,3 +477,17 @@ class _Builder:
                 return
             answers.append(target)
         yield f"return {', '.join(answers)}"
+
+
+def schema(op: OpSpec) -> str:
+    """The signature of an op as `torch.library` reads it; all arguments go by their place."""
+    types = {"ScalarType": "ScalarType", "str": "str"}
+    words = []
+    for param in op.signature.params:
+        type_ = param.type
+        base = types.get(type_.base, type_.base)
+        text = f"{base}[]" if type_.is_list else base
+        words.append(f"{text}{'?' if type_.is_optional else ''} {param.public}")
+    outputs = ["Tensor"] * len(op.signature.outputs)
+    returns = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
+    return f"({', '.join(words)}) -> {returns}"

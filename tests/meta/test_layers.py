@@ -122,7 +122,7 @@ MAX_FILES = 30
 """Files in a folder of tests."""
 
 MAX_TEMPLATE = 45
-MAX_TARGET_TEMPLATE = 110
+MAX_TARGET_TEMPLATE = 200
 """Lines of a template for another framework, which holds a whole op, or the module that ops use."""
 MAX_FUNCTION = 60
 

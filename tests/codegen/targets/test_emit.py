@@ -91,12 +91,30 @@ BAD = """
   examples:
     - {self: [2], by: 3}
 
-- name: named(Tensor self, float torch, float jax) -> Tensor
-  doc: Arguments called like modules.
-  forward: self * torch * jax
+- name: named(Tensor self, float run, float lax) -> Tensor
+  doc: Arguments called like functions and modules of emitted code.
+  forward: self * run * lax
   examples:
-    - {self: [2], torch: 3, jax: 2}
+    - {self: [2], run: 3, lax: 2}
+
+- name: by_kernel(Tensor self, Tensor[] others) -> Tensor
+  doc: A kernel that neither framework has, and no way to tell PyTorch of it.
+  forward: kernels.row_pairs(self)
+  self: grad
+  others: non_differentiable
+  examples:
+    - {self: [2, 2], others: [[2]]}
+  torch: {custom_op: true}
 """
+
+
+_OF_CUSTOM_OPS = {
+    "jax": (),
+    "torch": (
+        ("GS087", 28, "`by_kernel` has no formula that tells PyTorch the shape of its result"),
+        ("GS087", 28, "`by_kernel` takes a list of tensors, which `custom_op` does not take"),
+    ),
+}
 
 
 @each
@@ -114,7 +132,9 @@ def test_what_is_lacking_is_told_at_once(name: str, tmp_path: Path) -> None:
         ("GS087", 6, f"`sp.beta` has no equivalent in {title}"),
         ("GS087", 12, f"`twice` has overloads, which {title} would not tell apart"),
         ("GS087", 16, f"`twice` has overloads, which {title} would not tell apart"),
-        ("GS087", 22, f"`{name}` is a name in code for {title}"),
+        ("GS087", 22, f"`{'run' if name == 'torch' else 'lax'}` is a name in code for {title}"),
+        ("GS087", 28, "`by_kernel` is defined by a kernel on NumPy's arrays"),
+        *_OF_CUSTOM_OPS[name],
     }
 
 
@@ -150,3 +170,27 @@ def test_names_do_not_collide(name: str, tmp_path: Path) -> None:
     for function in functions:
         if function.name not in ("ctx", "setup_context", "jvp", "backward", "ctx__jvp"):
             assert not taken & {arg.arg for arg in function.args.args}
+
+
+UNKNOWN = """
+- family: bad
+
+- name: unknown(Tensor self) -> Tensor
+  doc: Options that no framework has.
+  forward: 2 * self
+  torch: {costum_op: true, kernel: softcap}
+  jax: {custom_op: true}
+"""
+
+
+def test_unknown_options_of_a_target(tmp_path: Path) -> None:
+    spec = tmp_path / "bad.yaml"
+    spec.write_text(UNKNOWN, encoding="utf-8")
+    with pytest.raises(SpecError) as error:
+        load_table(spec, base=TABLE)
+    told = {(found.code, found.span.line, found.message) for found in error.value.diagnostics}
+    assert told == {
+        ("GS051", 7, "`torch` has no `costum_op`"),
+        ("GS010", 7, "`softcap` is no function of a module"),
+        ("GS051", 8, "`jax` has no `custom_op`"),
+    }

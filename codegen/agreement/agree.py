@@ -1,0 +1,104 @@
+"""`gradspec prove --target`: emit ops for a framework, and compare them with exact values."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from ..certification import named_ops
+from ..diagnostics import Diagnostic, Span, SpecError
+from ..emit.views import OriginView
+from ..emit.write import staged
+from ..pipeline import Plan, plan
+from ..prove.workers import LocalPool
+from ..spec.model import OpSpec, Table
+from ..target import Target
+from ..targets.frameworks import Framework, framework
+from ..targets.package import FrameworkPackage
+from ..targets.renderer import function_name
+from .worker import Agreement, Emitted, agree_in_worker
+
+
+def agreements(
+    target: Target,
+    names: Sequence[str],
+    name: str,
+    *,
+    jobs: int,
+    begin: Callable[[int], None] = lambda count: None,
+    progress: Callable[[Agreement], None] = lambda agreement: None,
+) -> tuple[list[Agreement], list[Diagnostic]]:
+    """Compare ops, or all of a spec, with exact values; and say which could not be emitted.
+
+    Raises SpecError for mistakes in the spec, and where the framework is not installed or older
+    than the emitted code; UnknownOp for a name without an op. Of gradspec's own table an op that
+    the framework lacks is told and left out; a spec of one's own must be emitted whole.
+    """
+    chosen = framework(name)
+    check_installed(chosen)
+    planned = plan(target)
+    ops = named_ops(planned, names) if names else list(planned.table.ops)
+    with _emitted(planned, ops, chosen, whole=target.is_extension) as (items, refused):
+        begin(len(items))
+        found: dict[str, Agreement] = {}
+        with staged(planned.built.files, planned.verbatim) as staging:
+            pool = LocalPool(staging, target.staged_as, jobs)
+            for _, agreement in pool.each(agree_in_worker, items, _crashed):
+                found[agreement.name] = agreement
+                progress(agreement)
+    return [found[op.name] for op, _ in items], refused
+
+
+def check_installed(framework: Framework) -> None:
+    """Raise SpecError where a framework is absent, or older than the code that is emitted."""
+    wanted = f"`pip install '{framework.name}>={framework.version}'`"
+    place = Span("--target", 1, 1, len(framework.name))
+    try:
+        found = version(framework.name)
+    except PackageNotFoundError:
+        message = f"{framework.title} is not installed here, and the emitted code is to be run"
+        raise SpecError([Diagnostic("GS088", place, message, wanted)]) from None
+    if _numbers(found) < _numbers(framework.version):
+        message = f"{framework.title} {found} is older than {framework.version}"
+        raise SpecError([Diagnostic("GS088", place, message, wanted)])
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
+@contextmanager
+def _emitted(
+    planned: Plan, ops: list[OpSpec], chosen: Framework, *, whole: bool
+) -> Iterator[tuple[list[tuple[OpSpec, Emitted]], list[Diagnostic]]]:
+    """The ops in packages on disk, gone when the block ends, and why some are not there."""
+    origin = OriginView("gradspec prove", "a proof")
+    refused: list[Diagnostic] = []
+    items: list[tuple[OpSpec, Emitted]] = []
+    with tempfile.TemporaryDirectory(prefix="gradspec-", ignore_cleanup_errors=True) as name:
+        for number, table in enumerate([planned.table] if whole else [Table((op,)) for op in ops]):
+            folder = Path(name) / f"package_{number}"
+            package = FrameworkPackage(table, planned.everything, chosen, origin)
+            try:
+                files = package.files({})
+            except SpecError as error:
+                if whole:
+                    raise
+                refused += error.diagnostics
+                continue
+            folder.mkdir()
+            for file, text in files.items():
+                (folder / file).write_text(text, encoding="utf-8")
+            items += (
+                (op, Emitted(chosen.name, folder, op.family, function_name(op)))
+                for op in ops
+                if op in table.ops
+            )
+        yield items, refused
+
+
+def _crashed(item: tuple[OpSpec, Emitted], reason: str) -> Agreement:
+    return Agreement(item[0].name, problems=(f"the comparison {reason}",))

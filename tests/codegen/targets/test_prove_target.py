@@ -1,0 +1,49 @@
+"""`gradspec prove --target` where no framework has to be there: what it refuses."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from gradspec_codegen.agreement import agree
+from gradspec_codegen.cli import main
+from gradspec_codegen.targets.frameworks import FRAMEWORKS, framework
+
+SPEC = Path(__file__).with_name("kinked.yaml")
+
+each = pytest.mark.parametrize("name", FRAMEWORKS)
+
+
+def _refused(*words: str) -> str:
+    done = CliRunner().invoke(main, ["prove", str(SPEC), *words])
+    assert done.exit_code == 1
+    return done.output
+
+
+@each
+def test_a_framework_that_is_not_installed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(_: str) -> Any:
+        raise PackageNotFoundError
+
+    monkeypatch.setattr(agree, "version", absent)
+    told = _refused("--target", name)
+    assert f"error[GS088]: {framework(name).title} is not installed here" in told
+    assert f"pip install '{name}>={framework(name).version}'" in told
+
+
+@each
+def test_a_framework_that_is_too_old(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agree, "version", lambda _: "0.4.1")
+    told = _refused("--target", name)
+    title, wanted = framework(name).title, framework(name).version
+    assert f"error[GS088]: {title} 0.4.1 is older than {wanted}" in told
+
+
+def test_options_that_have_no_meaning() -> None:
+    done = CliRunner().invoke(main, ["prove", str(SPEC), "--target", "torch", "--all"])
+    assert done.exit_code == 2
+    assert "--target compares emitted code" in done.output

@@ -1,0 +1,53 @@
+"""`gradspec prove --target torch`: emitted code agrees with exact values, or is told apart."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from gradspec_codegen.agreement import agree
+from gradspec_codegen.cli import main
+from gradspec_codegen.targets import frameworks
+from tests.codegen.targets import agreement
+
+pytestmark = pytest.mark.oracle
+
+SPEC = Path(agreement.__file__).with_name("kinked.yaml")
+
+
+def _told(*words: str) -> tuple[int, Any]:
+    command = ["prove", *words, "--target", "torch", "--json", "-j", "1"]
+    done = CliRunner().invoke(main, command)
+    return done.exit_code, json.loads(done.stdout)
+
+
+def test_own_ops() -> None:
+    code, told = _told(str(SPEC))
+    assert (code, told["ok"]) == (0, True)
+    assert [a["name"] for a in told["agreements"]] == ["squared_ramp", "length_and_sum"]
+    assert all(a["values"] > 5 and not a["problems"] for a in told["agreements"])
+
+
+def test_ops_of_the_table() -> None:
+    """An op by a formula, one that PyTorch has by name, and one that it lacks."""
+    code, told = _told("softplus", "gather", "special_erfcx")
+    assert code == 0
+    assert {a["name"] for a in told["agreements"]} == {"softplus", "gather", "special_erfcx"}
+
+
+def test_a_wrong_spelling_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function of another meaning shows in values and in derivatives, with the call."""
+    real = frameworks.framework("torch")
+    wrong = dict(real.ops) | {"sqrt": frameworks.Spelling("torch.abs({self})")}
+
+    monkeypatch.setattr(agree, "framework", lambda _: dataclasses.replace(real, ops=wrong))
+    code, told = _told(str(SPEC), "length_and_sum")
+    assert (code, told["ok"]) == (1, False)
+    (problem, *_) = told["agreements"][0]["problems"]
+    assert problem.startswith("length_and_sum(x=[")
+    assert "output 0 is [" in problem
