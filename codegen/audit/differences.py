@@ -1,0 +1,68 @@
+"""Slopes of a function of one number by differences, from both sides: no rule is involved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+_STEPS = (2.0**-7, 2.0**-9)
+_AGREEMENT = 2e-3
+"""Differences with two steps agree to this, or say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    """One derivative by differences; None where steps of two sizes do not agree."""
+
+    left: float | None
+    right: float | None
+    middle: float | None
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether both sides are known, and the same."""
+        if self.left is None or self.right is None or self.middle is None:
+            return False
+        return close(self.left, self.right) and close(self.middle, self.right)
+
+
+def close(a: float, b: float, tolerance: float = 5e-3) -> bool:
+    """Whether two slopes are the same as far as differences tell."""
+    return abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))
+
+
+def slopes(function: Callable[[float], float], at: float, order: int) -> Slopes:
+    """The first or second derivative at a point."""
+    sides = _ONE_SIDED[order]
+    return Slopes(
+        _agreed(function, at, sides, -1, order),
+        _agreed(function, at, sides, 1, order),
+        _agreed(function, at, _CENTRAL[order], 1, order),
+    )
+
+
+_ONE_SIDED = {
+    1: {0: -11 / 6, 1: 3.0, 2: -1.5, 3: 1 / 3},
+    2: {0: 35 / 12, 1: -26 / 3, 2: 19 / 2, 3: -14 / 3, 4: 11 / 12},
+}
+_CENTRAL = {
+    1: {-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12},
+    2: {-2: -1 / 12, -1: 4 / 3, 0: -2.5, 1: 4 / 3, 2: -1 / 12},
+}
+
+
+def _agreed(
+    function: Callable[[float], float], at: float, weights: dict[int, float], side: int, order: int
+) -> float | None:
+    """The difference with the smaller step, if that with the larger one is about the same."""
+    found = []
+    for step in _STEPS:
+        h = step * max(1.0, 2.0 ** np.round(np.log2(abs(at)))) if at else step
+        terms = [w * function(at + side * place * h) for place, w in weights.items()]
+        found.append(sum(terms) / (side * h) ** order)
+    if not np.isfinite(found).all():
+        return None
+    coarse, fine = found
+    return fine if abs(coarse - fine) <= _AGREEMENT * max(1.0, abs(fine)) else None

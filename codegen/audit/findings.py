@@ -1,0 +1,103 @@
+"""Findings: what a library answers otherwise than the proved rules, each with a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .grading import Grade
+
+_NEEDED = 2
+"""A rule is called wrong at usual points where it is wrong at so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """One wrong answer, graded by itself."""
+
+    op: str
+    function: str
+    """What the library calls it: `torch.sinc`."""
+    mode: str
+    grade: Grade
+    where: str
+    body: str
+    """The function of `t` that is differentiated."""
+    at: float
+    found: float
+    exact: float
+    by_differences: float | None
+    is_shared: bool = False
+    """Whether gradspec makes the same choice."""
+    digits: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong with a function in some modes, and a program that shows it in one."""
+
+    op: str
+    function: str
+    grade: Grade
+    modes: tuple[str, ...]
+    where: str
+    program: str
+    found: float
+    exact: float
+    by_differences: float | None
+    count: int
+    """The number of wrong answers behind it."""
+    is_shared: bool = False
+    digits: int = 50
+    issues: tuple[str, ...] = field(default=())
+    """Published reports of it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON can hold it: numbers that JSON lacks are texts."""
+        return {
+            "op": self.op,
+            "function": self.function,
+            "grade": str(self.grade),
+            "modes": list(self.modes),
+            "where": self.where,
+            "found": repr(self.found),
+            "exact": repr(self.exact),
+            "by_differences": None if self.by_differences is None else repr(self.by_differences),
+            "digits": self.digits,
+            "answers": self.count,
+            "shared": self.is_shared,
+            "issues": list(self.issues),
+            "program": self.program,
+        }
+
+
+def settled(suspicions: Iterable[Suspicion]) -> list[Suspicion]:
+    """Grade again with all answers about a function in sight.
+
+    A single usual point is an isolated one. What is wrong at usual points is not told again for
+    special ones.
+    """
+    listed = list(suspicions)
+    usual: dict[tuple[str, str], set[tuple[str, float]]] = {}
+    for each in listed:
+        if each.grade is Grade.STRUCTURAL:
+            usual.setdefault((each.function, each.mode), set()).add((each.body, each.at))
+    found = []
+    for each in listed:
+        count = len(usual.get((each.function, each.mode), ()))
+        if each.grade is Grade.STRUCTURAL and count < _NEEDED:
+            found.append(replace(each, grade=Grade.BOUNDARY))
+        elif each.grade in (Grade.STRUCTURAL, Grade.CONVENTION) or count < _NEEDED:
+            found.append(each)
+    return found
+
+
+def grouped(suspicions: Iterable[Suspicion]) -> Iterator[list[Suspicion]]:
+    """The suspicions behind each finding, those that are shown best first."""
+    groups: dict[tuple[str, Grade, bool], list[Suspicion]] = {}
+    for each in suspicions:
+        groups.setdefault((each.function, each.grade, each.is_shared), []).append(each)
+    order = list(Grade)
+    for key in sorted(groups, key=lambda k: (order.index(k[1]), k[0], k[2])):
+        yield sorted(groups[key], key=lambda each: (len(each.body), len(repr(each.at)), each.mode))

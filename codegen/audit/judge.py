@@ -1,0 +1,281 @@
+"""The answers of a library beside the exact ones, and what is wrong with them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..spec.model import OpSpec
+from .differences import Slopes, slopes
+from .findings import Finding, Suspicion, grouped, settled
+from .grading import LOST, WRONG, Grade, grade, is_wrong
+from .questions import EXTREME, GENERIC, SPECIAL, TRIANGLE, Asked, Question, Sweep
+from .session import Session, printed
+from .text import NotSpelled, name_of, question_text, sweep_text
+
+_MOST_POINTS = 40
+"""So many wrong points of a sweep are looked at closely, for each mode and kind."""
+
+_TRIED = 12
+"""So many programs are tried until one shows a finding."""
+
+
+@dataclass
+class Judged:
+    """What came of one op."""
+
+    op: str
+    functions: set[str] = field(default_factory=set)
+    answers: int = 0
+    """The number of derivatives that were compared."""
+    findings: list[Finding] = field(default_factory=list)
+    unconfirmed: list[Suspicion] = field(default_factory=list)
+    problems: Counter[str] = field(default_factory=Counter)
+    raised: Counter[str] = field(default_factory=Counter)
+    """The modes that a library does not have for a function."""
+    own: tuple[str, ...] = ()
+    """Where gradspec contradicts itself."""
+
+
+def judge(session: Session, op: OpSpec, asked: Asked) -> Judged:
+    """Ask a library everything that was asked about an op."""
+    judged = Judged(op.name, own=asked.disagreements)
+    judged.problems.update(asked.problems)
+    suspicions: list[Suspicion] = []
+    for sweep in asked.sweeps:
+        suspicions += _of_sweep(session, op, sweep, judged)
+    for question in asked.questions:
+        suspicions += _of_question(session, op, question, judged)
+    kept = settled(suspicions)
+    judged.unconfirmed = [each for each in kept if each.grade is Grade.UNCONFIRMED]
+    for group in grouped(each for each in kept if each.grade is not Grade.UNCONFIRMED):
+        finding = shown(session, group)
+        if finding is None:
+            judged.problems["no program shows what was found"] += 1
+        else:
+            judged.findings.append(finding)
+    return judged
+
+
+def _of_question(
+    session: Session, op: OpSpec, question: Question, judged: Judged
+) -> Iterator[Suspicion]:
+    try:
+        body = question_text(question, op, session.library)
+        function = session.function(body)
+        value = float(session.values(function, 0.0).sum())
+    except NotSpelled as reason:
+        judged.problems[str(reason)] += 1
+        return
+    except Exception as error:
+        judged.problems[f"the library refuses a call: {type(error).__name__}"] += 1
+        return
+    if not abs(value - question.value) <= 1e-8 * max(1.0, abs(question.value)):
+        judged.problems["the value is another one"] += 1
+        return
+    name = function_name(body)
+    judged.functions.add(name)
+    number = _number_of(session, function)
+    known: dict[int, Slopes] = {}
+    for mode, found in session.derivatives(function, 0.0).items():
+        order = order_of(mode)
+        exact = question.exact[order - 1]
+        if isinstance(found, Exception):
+            judged.raised[f"{name} {mode}: {type(found).__name__}"] += 1
+            continue
+        if math.isnan(exact) and question.kind != SPECIAL:
+            continue
+        judged.answers += 1
+        answer = float(found.sum())
+        if question.kind != TRIANGLE:
+            if not math.isnan(exact) and not is_wrong(answer, exact, 1.0, WRONG):
+                continue
+        if order not in known:
+            known[order] = slopes(number, 0.0, order)
+        if question.kind == TRIANGLE and not _leaves(known[order], answer):
+            continue
+        yield Suspicion(
+            op.name,
+            name,
+            mode,
+            _graded(session, number, answer, exact, question.kind, known, order),
+            question.where,
+            body,
+            0.0,
+            answer,
+            exact,
+            known[order].middle,
+            question.kind == TRIANGLE and not is_wrong(answer, exact, 1.0, WRONG),
+            question.digits,
+        )
+
+
+def _leaves(found: Slopes, answer: float) -> bool:
+    """Whether differences say something else than an answer."""
+    return found.middle is not None and is_wrong(answer, found.middle, 1.0, 1e-2)
+
+
+def _graded(
+    session: Session,
+    number: Callable[[float], float],
+    answer: float,
+    exact: float,
+    kind: str,
+    known: dict[int, Slopes],
+    order: int,
+) -> Grade:
+    """Grade an answer; where the slope jumps there is no second derivative to be wrong."""
+    if order == 2 and kind == SPECIAL:
+        if 1 not in known:
+            known[1] = slopes(number, 0.0, 1)
+        if not known[1].is_smooth:
+            return Grade.UNCONFIRMED
+    return grade(answer, exact, kind, known[order])
+
+
+def _of_sweep(session: Session, op: OpSpec, sweep: Sweep, judged: Judged) -> Iterator[Suspicion]:
+    try:
+        body = sweep_text(sweep, op, session.library, None)
+        constants = {name_of(name): column for name, column in sweep.columns.items()}
+        is_single = len(sweep.columns) == 1
+        function = session.function(body, {} if is_single else constants)
+        (first, *_) = sweep.columns.values()
+        at = first if is_single else np.zeros_like(first)
+        values = session.values(function, at)
+    except NotSpelled as reason:
+        judged.problems[str(reason)] += 1
+        return
+    except Exception as error:
+        judged.problems[f"the library refuses a call: {type(error).__name__}"] += 1
+        return
+    usual = np.array([kind == GENERIC for kind in sweep.kinds]) & np.isfinite(sweep.values)
+    if values.shape != sweep.values.shape or not np.allclose(
+        values[usual], sweep.values[usual], rtol=1e-6, atol=1e-9
+    ):
+        judged.problems["the values are others"] += 1
+        return
+    judged.functions.add(function_name(body))
+    for mode, found in session.derivatives(function, at).items():
+        if isinstance(found, Exception):
+            judged.raised[f"{function_name(body)} {mode}: {type(found).__name__}"] += 1
+            continue
+        found = np.broadcast_to(found, sweep.values.shape)
+        judged.answers += found.size
+        yield from _wrong_points(session, op, sweep, mode, at, found)
+
+
+def _wrong_points(
+    session: Session, op: OpSpec, sweep: Sweep, mode: str, at: Any, found: Any
+) -> Iterator[Suspicion]:
+    """The points at which one mode is wrong, a limited number of each kind."""
+    order = order_of(mode)
+    exact, scales = sweep.exact[order - 1], sweep.scales[order - 1]
+    assert sweep.ours is not None and sweep.excused is not None
+    seen: Counter[str] = Counter()
+    for place, kind in enumerate(sweep.kinds):
+        answer, wanted = float(found[place]), float(exact[place])
+        is_kink = math.isnan(wanted)
+        if seen[kind] >= _MOST_POINTS or sweep.excused[place]:
+            continue
+        if is_kink and (kind != SPECIAL or order == 2):
+            continue
+        tiny = float(np.finfo(np.float64).smallest_normal)
+        if not is_kink and (abs(wanted) < tiny or not _has_lost(answer, wanted, scales[place])):
+            if abs(answer) <= 1e-6 or abs(wanted) >= tiny:
+                continue
+        seen[kind] += 1
+        literals = {n: repr(float(c[place])) for n, c in sweep.columns.items()}
+        body = sweep_text(sweep, op, session.library, literals)
+        number = _number_of(session, session.function(body))
+        spot = float(at[place])
+        around = slopes(number, spot, order) if kind != EXTREME else Slopes(None, None, None)
+        graded = grade(answer, wanted, kind, around)
+        if graded is Grade.UNCONFIRMED and kind == GENERIC and not is_kink:
+            graded = Grade.NUMERICAL  # too small for differences, and known to 50 digits
+        shared = graded is Grade.CONVENTION and _is_same(answer, float(sweep.ours[order - 1][place]))
+        yield Suspicion(
+            op.name,
+            function_name(body),
+            mode,
+            graded,
+            ", ".join(f"{n} = {x}" for n, x in literals.items()),
+            body,
+            spot,
+            answer,
+            wanted,
+            around.middle,
+            shared,
+        )
+
+
+def _has_lost(answer: float, wanted: float, scale: float) -> bool:
+    if not math.isfinite(answer):
+        return True
+    return abs(answer - wanted) > LOST * max(abs(wanted), scale if math.isfinite(scale) else 0.0)
+
+
+def _is_same(a: float, b: float) -> bool:
+    return a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= 1e-9 * max(1, abs(a))
+
+
+def shown(session: Session, group: list[Suspicion]) -> Finding | None:
+    """A finding with a program that was run, and printed what is claimed; None if none does."""
+    modes = tuple(m for m in session.library.modes if any(each.mode == m for each in group))
+    for each in group[:_TRIED]:
+        program = session.program(each.body, each.mode, each.at)
+        try:
+            answer = printed(program)
+        except Exception:
+            continue
+        if _is_near(answer, each.found) or _is_wrong_too(each, answer):
+            return Finding(
+                each.op,
+                each.function,
+                each.grade,
+                modes,
+                each.where,
+                program,
+                answer,
+                each.exact,
+                each.by_differences,
+                len(group),
+                each.is_shared,
+                each.digits,
+            )
+    return None
+
+
+def _is_near(a: float, b: float) -> bool:
+    if math.isnan(a) or math.isnan(b):
+        return math.isnan(a) and math.isnan(b)
+    return a == b or abs(a - b) <= 1e-3 * max(abs(a), abs(b))
+
+
+def _is_wrong_too(each: Suspicion, answer: float) -> bool:
+    """Whether the program, of one point, prints another wrong answer than the array of all did."""
+    return each.grade is Grade.NUMERICAL and _has_lost(answer, each.exact, 0.0)
+
+
+def _number_of(session: Session, function: Callable[..., Any]) -> Callable[[float], float]:
+    return lambda t: float(session.values(function, t).sum())
+
+
+def function_name(body: str) -> str:
+    """The function that a text calls first: `torch.linalg.det`; of an operator the whole form."""
+    called = re.findall(r"([A-Za-z_][\w.]*)\(", body)
+    names = [n for n in called if n.rpartition(".")[2] not in ("array", "tensor", "sum", "conj")]
+    if names:
+        return str(names[0])
+    found = re.search(r"\) ?(\*\*|[-+*/@]) ?", body)
+    return f"the operator {found[1]}" if found else body
+
+
+def order_of(mode: str) -> int:
+    """The number of derivatives that a mode takes."""
+    return 2 if "∘" in mode else 1
