@@ -10,6 +10,8 @@ import numpy as np
 _STEPS = (2.0**-7, 2.0**-9)
 _AGREEMENT = 2e-3
 """Differences with two steps agree to this, or say nothing."""
+_NOISE = 1e-6
+"""Rounding of the values in differences of second order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,27 +21,30 @@ class Slopes:
     left: float | None
     right: float | None
     middle: float | None
+    noise: float = 1e-6
+    """The size of what rounding makes of zero."""
 
     @property
     def is_smooth(self) -> bool:
         """Whether both sides are known, and the same."""
         if self.left is None or self.right is None or self.middle is None:
             return False
-        return close(self.left, self.right) and close(self.middle, self.right)
+        return self.are_close(self.left, self.right) and self.are_close(self.middle, self.right)
 
-
-def close(a: float, b: float, tolerance: float = 5e-3) -> bool:
-    """Whether two slopes are the same as far as differences tell."""
-    return abs(a - b) <= tolerance * max(1.0, abs(a), abs(b))
+    def are_close(self, a: float, b: float) -> bool:
+        """Whether two slopes are the same as far as differences tell."""
+        return abs(a - b) <= 5e-3 * max(abs(a), abs(b)) + self.noise
 
 
 def slopes(function: Callable[[float], float], at: float, order: int) -> Slopes:
     """The first or second derivative at a point."""
     sides = _ONE_SIDED[order]
+    noise = _NOISE * max(1.0, abs(function(at)))
     return Slopes(
-        _agreed(function, at, sides, -1, order),
-        _agreed(function, at, sides, 1, order),
-        _agreed(function, at, _CENTRAL[order], 1, order),
+        _agreed(function, at, sides, -1, order, noise),
+        _agreed(function, at, sides, 1, order, noise),
+        _agreed(function, at, _CENTRAL[order], 1, order, noise),
+        noise,
     )
 
 
@@ -54,7 +59,12 @@ _CENTRAL = {
 
 
 def _agreed(
-    function: Callable[[float], float], at: float, weights: dict[int, float], side: int, order: int
+    function: Callable[[float], float],
+    at: float,
+    weights: dict[int, float],
+    side: int,
+    order: int,
+    noise: float,
 ) -> float | None:
     """The difference with the smaller step, if that with the larger one is about the same."""
     found = []
@@ -65,4 +75,4 @@ def _agreed(
     if not np.isfinite(found).all():
         return None
     coarse, fine = found
-    return fine if abs(coarse - fine) <= _AGREEMENT * max(1.0, abs(fine)) else None
+    return fine if abs(coarse - fine) <= _AGREEMENT * abs(fine) + noise else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -100,4 +101,11 @@ def grouped(suspicions: Iterable[Suspicion]) -> Iterator[list[Suspicion]]:
         groups.setdefault((each.function, each.grade, each.is_shared), []).append(each)
     order = list(Grade)
     for key in sorted(groups, key=lambda k: (order.index(k[1]), k[0], k[2])):
-        yield sorted(groups[key], key=lambda each: (len(each.body), len(repr(each.at)), each.mode))
+        yield sorted(groups[key], key=_plainness)
+
+
+def _plainness(each: Suspicion) -> tuple[float, int, int, str]:
+    """Order by how well a program shows a finding: numbers of usual size, a short text."""
+    size = abs(math.log10(abs(each.exact))) if math.isfinite(each.exact) and each.exact else 0.0
+    size = size // 8 if each.grade is Grade.NUMERICAL else 0.0
+    return size, len(each.body), len(repr(each.at)), each.mode

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from enum import StrEnum
 
-from .differences import Slopes, close
+from .differences import Slopes
 from .questions import EXTREME, GENERIC, TRIANGLE
 
 
@@ -49,8 +49,8 @@ def grade(found: float, exact: float, kind: str, slopes: Slopes) -> Grade:
         return Grade.CONVENTION
     if slopes.is_smooth:
         assert slopes.middle is not None
-        holds = math.isnan(exact) or close(slopes.middle, exact)
-        differs = not math.isfinite(found) or not close(found, slopes.middle)
+        holds = math.isnan(exact) or slopes.are_close(slopes.middle, exact)
+        differs = not math.isfinite(found) or not slopes.are_close(found, slopes.middle)
         if holds and differs:
             return Grade.STRUCTURAL if kind == GENERIC else Grade.BOUNDARY
         return Grade.UNCONFIRMED

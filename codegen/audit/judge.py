@@ -83,6 +83,8 @@ def _of_question(
     judged.functions.add(name)
     number = _number_of(session, function)
     known: dict[int, Slopes] = {}
+    if question.kind == SPECIAL:
+        known[1] = slopes(number, 0.0, 1)
     for mode, found in session.derivatives(function, 0.0).items():
         order = order_of(mode)
         exact = question.exact[order - 1]
@@ -93,6 +95,9 @@ def _of_question(
             continue
         judged.answers += 1
         answer = float(found.sum())
+        if order not in known and question.kind == SPECIAL:
+            known[order] = slopes(number, 0.0, order)
+        exact = _checked(question, exact, order, known, judged)
         if question.kind != TRIANGLE:
             if not math.isnan(exact) and not is_wrong(answer, exact, 1.0, WRONG):
                 continue
@@ -104,7 +109,7 @@ def _of_question(
             op.name,
             name,
             mode,
-            _graded(session, number, answer, exact, question.kind, known, order),
+            _graded(answer, exact, question.kind, known, order),
             question.where,
             body,
             0.0,
@@ -116,26 +121,31 @@ def _of_question(
         )
 
 
+def _checked(
+    question: Question, exact: float, order: int, known: dict[int, Slopes], judged: Judged
+) -> float:
+    """The derivative by differences, if the function is smooth and gradspec says something else."""
+    around = known.get(order)
+    if around is None or not around.is_smooth or (order == 2 and not known[1].is_smooth):
+        return exact
+    assert around.middle is not None
+    if around.are_close(around.middle, exact):
+        return exact
+    text = f"{question.where}: order {order}, {exact!r}, by differences {around.middle!r}"
+    judged.own = tuple(dict.fromkeys([*judged.own, text]))
+    return around.middle
+
+
 def _leaves(found: Slopes, answer: float) -> bool:
     """Whether differences say something else than an answer."""
     return found.middle is not None and is_wrong(answer, found.middle, 1.0, 1e-2)
 
 
-def _graded(
-    session: Session,
-    number: Callable[[float], float],
-    answer: float,
-    exact: float,
-    kind: str,
-    known: dict[int, Slopes],
-    order: int,
-) -> Grade:
+def _graded(answer: float, exact: float, kind: str, known: dict[int, Slopes], order: int) -> Grade:
     """Grade an answer; where the slope jumps there is no second derivative to be wrong."""
-    if order == 2 and kind == SPECIAL:
-        if 1 not in known:
-            known[1] = slopes(number, 0.0, 1)
-        if not known[1].is_smooth:
-            return Grade.UNCONFIRMED
+    if order == 2 and kind == SPECIAL and not known[1].is_smooth:
+        is_choice = math.isnan(answer) and math.isfinite(exact)
+        return Grade.CONVENTION if is_choice else Grade.UNCONFIRMED
     return grade(answer, exact, kind, known[order])
 
 
@@ -176,12 +186,12 @@ def _wrong_points(
     """The points at which one mode is wrong, a limited number of each kind."""
     order = order_of(mode)
     exact, scales = sweep.exact[order - 1], sweep.scales[order - 1]
-    assert sweep.ours is not None and sweep.excused is not None
+    excused, ours = sweep.excused[order - 1], sweep.ours[order - 1]
     seen: Counter[str] = Counter()
     for place, kind in enumerate(sweep.kinds):
         answer, wanted = float(found[place]), float(exact[place])
         is_kink = math.isnan(wanted)
-        if seen[kind] >= _MOST_POINTS or sweep.excused[place]:
+        if seen[kind] >= _MOST_POINTS or excused[place]:
             continue
         if is_kink and (kind != SPECIAL or order == 2):
             continue
@@ -198,7 +208,7 @@ def _wrong_points(
         graded = grade(answer, wanted, kind, around)
         if graded is Grade.UNCONFIRMED and kind == GENERIC and not is_kink:
             graded = Grade.NUMERICAL  # too small for differences, and known to 50 digits
-        shared = graded is Grade.CONVENTION and _is_same(answer, float(sweep.ours[order - 1][place]))
+        shared = graded is Grade.CONVENTION and _is_same(answer, float(ours[place]))
         yield Suspicion(
             op.name,
             function_name(body),

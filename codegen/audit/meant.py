@@ -1,4 +1,4 @@
-"""Arguments as functions are meant to be given them, where their types do not say it."""
+"""Calls that types do not tell: triangles, and calls beyond the examples of the entries."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import yaml
 
-from ..spec.model import OpSpec
+from ..spec.model import Example, OpSpec
 
 
 def as_meant(op: OpSpec, values: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments, or directions, of which those that are meant to be are triangles."""
-    wanted = _table().get(op.signature.name, {})
+    wanted = _table("meant").get(op.signature.name, {})
     upper = bool(values.get("upper", False))
     cut = np.triu if upper else np.tril
     return {
@@ -24,8 +24,13 @@ def as_meant(op: OpSpec, values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def calls_of(op: OpSpec) -> list[Example]:
+    """Calls beyond the examples of an op."""
+    return [Example(tuple(call.items()), op.span) for call in _table("calls").get(op.name, [])]
+
+
 @functools.cache
-def _table() -> dict[str, dict[str, str]]:
-    text = (files(__package__) / "meant.yaml").read_text(encoding="utf-8")
-    table: dict[str, dict[str, str]] = yaml.safe_load(text)
+def _table(name: str) -> dict[str, Any]:
+    text = (files(__package__) / f"{name}.yaml").read_text(encoding="utf-8")
+    table: dict[str, Any] = yaml.safe_load(text)
     return table

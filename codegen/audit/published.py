@@ -12,6 +12,7 @@ import yaml
 
 from .findings import Finding
 from .judge import order_of
+from .session import printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +31,6 @@ class Published:
     program: str
     """Prints the derivative."""
     exact: float
-
-    @property
-    def url(self) -> str:
-        """The address of the report."""
-        repository, _, number = self.issue.partition("#")
-        return f"https://github.com/{repository}/issues/{number}"
 
     def is_found_by(self, finding: Finding) -> bool:
         """Whether a finding is about what was reported."""
@@ -75,3 +70,18 @@ def with_issues(finding: Finding, reported: list[Published]) -> Finding:
     """The finding with the reports that it finds again."""
     issues = tuple(each.issue for each in reported if each.is_found_by(finding))
     return dataclasses.replace(finding, issues=issues)
+
+
+def reproduced(report: Published) -> float | None:
+    """What the program of a report prints here; None if it raises."""
+    try:
+        return printed(report.program)
+    except Exception:
+        return None
+
+
+def is_wrong_still(report: Published, answer: float | None) -> bool:
+    """Whether the derivative that was reported is wrong here."""
+    if answer is None:
+        return False
+    return not abs(answer - report.exact) <= 1e-6 * max(abs(report.exact), 1e-300)

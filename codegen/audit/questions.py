@@ -7,7 +7,7 @@ points at once; of any other op the weighted sum of its outputs, with `x + t * v
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -64,10 +64,10 @@ class Sweep:
     """First and second derivatives; nan where there is none."""
     scales: tuple[Array, Array]
     """The sizes that errors are relative to."""
-    ours: tuple[Array, Array] | None = field(default=None)
+    ours: tuple[Array, Array]
     """What gradspec answers, to compare conventions at kinks."""
-    excused: Array | None = field(default=None)
-    """Where the entry says that digits are lost."""
+    excused: tuple[Array, Array]
+    """Where the entry says that digits are lost, or gradspec loses them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from ..prove.symbolic.symbols import SymArray, expressions, sym_array
 from ..prove.zero.number_fields import numeric
 from ..spec.model import Example, NotImplementedYet, OpSpec
 from ..spec.vocabulary import FACTORIZATIONS
-from .meant import as_meant
+from .meant import as_meant, calls_of
 from .questions import GENERIC, SPECIAL, TRIANGLE, Array, Question
 from .variations import variations
 
@@ -58,9 +58,8 @@ def questions_of(op: OpSpec, *, complex_only: bool = False) -> Iterator[Question
 
     Of an op that is swept only those of complex numbers are left.
     """
-    for number, example in enumerate(_chosen(op)):
-        if complex_only and not _has_complex(example):
-            continue
+    examples = [e for e in _chosen(op) if _has_complex(e) or not complex_only]
+    for number, example in enumerate([*examples, *calls_of(op)]):
         try:
             settings = list(_settings(op, example, number))
         except Exception as error:
@@ -90,9 +89,7 @@ def _kind(given: Any) -> str:
 def _settings(op: OpSpec, example: Example, number: int) -> Iterator[Setting]:
     """Two witnesses of an example, and variations of the first."""
     inputs = build(op, example)
-    leaves = tuple(
-        leaf for leaf in differentiable_leaves(op, inputs) if not _is_refused(op, leaf)
-    )
+    leaves = tuple(leaf for leaf in differentiable_leaves(op, inputs) if not _is_refused(op, leaf))
     factored = {name for name, given in example.args if _kind(given) in FACTORIZATIONS}
     symmetric = frozenset(n for n, given in example.args if _kind(given) in ("cholesky", "eigh"))
     for turn in range(2):
@@ -354,7 +351,10 @@ def _total(found: Mapping[Any, Any], weights: Mapping[Any, Array], point: Point 
     for key, array in found.items():
         if array is not None:
             pairs = zip(weights[key].flat, expressions(array).flat, strict=True)
-            terms += [_number(complex(w).conjugate() if isinstance(w, complex) else w) * e for w, e in pairs]
+            terms += [
+                _number(complex(w).conjugate() if isinstance(w, complex) else w) * e
+                for w, e in pairs
+            ]
     return _evaluate(sympy.Add(*terms), point)
 
 

@@ -23,7 +23,7 @@ from .findings import Finding, Suspicion
 from .grading import Grade
 from .judge import Judged, judge
 from .libraries import Library, library
-from .published import Published, published_of, with_issues
+from .published import Published, is_wrong_still, published_of, reproduced, with_issues
 from .questions import Asked
 from .session import Session
 from .worker import Task, ask_in_worker, crashed
@@ -48,12 +48,17 @@ class Audited:
     raised: Counter[str]
     own: tuple[tuple[str, str], ...]
     """Where gradspec contradicts itself."""
-    published: tuple[Published, ...]
+    published: tuple[tuple[Published, float | None], ...]
+    """Reports, with what their programs print here."""
 
     @property
     def has_structural(self) -> bool:
         """Whether a formula of the library is wrong."""
         return any(finding.grade is Grade.STRUCTURAL for finding in self.findings)
+
+    def finds(self, report: Published) -> bool:
+        """Whether the audit has found again what was reported."""
+        return any(report.is_found_by(each) for each in (*self.findings, *self.shared))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it."""
@@ -82,9 +87,13 @@ class Audited:
             "published": [
                 {
                     "issue": each.issue,
-                    "found": any(each.is_found_by(finding) for finding in self.findings),
+                    "title": each.title,
+                    "printed": repr(answer),
+                    "exact": repr(each.exact),
+                    "still_wrong": is_wrong_still(each, answer),
+                    "found": self.finds(each),
                 }
-                for each in self.published
+                for each, answer in self.published
             ],
         }
 
@@ -122,7 +131,7 @@ def audit(
         tuple((each.op, problem) for each in judged for problem in each.problems),
         functools.reduce(lambda a, b: a + b, (each.raised for each in judged), Counter()),
         tuple((each.op, text) for each in judged for text in each.own),
-        tuple(reported if not names else ()),
+        tuple(_reproduced(reported) if not names else ()),
     )
 
 
@@ -156,9 +165,7 @@ def _judged(
     swept: dict[str, list[Subject]] = {}
     for subject in subjects(Table(tuple(ops)), everything):
         swept.setdefault(subject.op.name, []).append(subject)
-    tasks = [
-        Task(op, tuple(swept.get(op.name, ())), reachable(op, everything), thin) for op in ops
-    ]
+    tasks = [Task(op, tuple(swept.get(op.name, ())), reachable(op, everything), thin) for op in ops]
     asked: dict[int, Asked] = {}
     with staged(planned.built.files, planned.verbatim) as staging:
         pool = LocalPool(staging, target.staged_as, jobs)
@@ -169,6 +176,11 @@ def _judged(
     for judged in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
         progress(f"{judged.op}: {len(judged.findings)} findings")
         yield judged
+
+
+def _reproduced(reported: Sequence[Published]) -> list[tuple[Published, float | None]]:
+    answers = Parallel(n_jobs=1)(delayed(reproduced)(each) for each in reported)
+    return list(zip(reported, answers, strict=True))
 
 
 _sessions: dict[str, Session] = {}
@@ -195,6 +207,4 @@ def joined(group: Sequence[Finding]) -> Finding:
     """The shortest program of some findings, for the modes and answers of all."""
     best = min(group, key=lambda each: len(each.program))
     modes = dict.fromkeys(mode for each in group for mode in each.modes)
-    return dataclasses.replace(
-        best, modes=tuple(modes), count=sum(each.count for each in group)
-    )
+    return dataclasses.replace(best, modes=tuple(modes), count=sum(each.count for each in group))

@@ -26,7 +26,9 @@ class Session:
         self._names: dict[str, Any] = {}
         exec("\n".join(library.prelude), self._names)  # the text of our own tables
 
-    def function(self, body: str, constants: Mapping[str, Array] | None = None) -> Callable[..., Any]:
+    def function(
+        self, body: str, constants: Mapping[str, Array] | None = None
+    ) -> Callable[..., Any]:
         """The function of `t` that a text says; constants are arrays by name."""
         names = dict(self._names)
         for name, array in (constants or {}).items():

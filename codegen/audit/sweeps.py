@@ -40,10 +40,12 @@ def sweeps_of(subject: Subject, table: Table, thin: int) -> Iterator[Sweep]:
     with np.errstate(all="ignore"):
         own = computed(subject, columns, known)
     names = differentiable(subject)
+    excused = np.array([_is_excused(subject, point) for point in where])
     for group in [(name,) for name in names] + list(combinations(names, 2)):
         direction = {name: place + 1 for place, name in enumerate(group)}
-        first, first_scale = _along(evaluated, direction, 1, exact, where)
-        second, second_scale = _along(evaluated, direction, 2, exact, where)
+        first, first_scale = _along(evaluated, direction, 1)
+        second, second_scale = _along(evaluated, direction, 2)
+        ours = (_own(own, direction, 1), _own(own, direction, 2))
         yield Sweep(
             subject.op.name,
             dict(subject.settings),
@@ -53,8 +55,8 @@ def sweeps_of(subject: Subject, table: Table, thin: int) -> Iterator[Sweep]:
             np.array([_float(x) for x in evaluated[()]]),
             (first, second),
             (first_scale, second_scale),
-            (_own(own, direction, 1), _own(own, direction, 2)),
-            np.array([_is_excused(subject, point) for point in where]),
+            ours,
+            (excused | _has_lost(ours[0], first), excused | _has_lost(ours[1], second)),
         )
 
 
@@ -79,6 +81,8 @@ def _points(subject: Subject, exact: Exact, thin: int) -> list[tuple[float, ...]
 
 def _kind(point: Sequence[float], exact: Exact) -> str:
     special = {0.0, 1.0, -1.0, *exact.singularities()}
+    if any(x != 0 and not 1e-3 < abs(x) < 100 for x in point):
+        return EXTREME
     if any(x in special for x in point) or len(set(point)) < len(point):
         return SPECIAL
     return GENERIC if all(0.05 < abs(x) < 8 for x in point) and _is_far(point, special) else EXTREME
@@ -93,26 +97,20 @@ def _float(value: Any) -> float:
 
 
 def _along(
-    evaluated: Mapping[By, list[Any]],
-    direction: Mapping[str, int],
-    order: int,
-    exact: Exact,
-    where: Sequence[tuple[float, ...]],
+    evaluated: Mapping[By, list[Any]], direction: Mapping[str, int], order: int
 ) -> tuple[Array, Array]:
     """The derivative along a direction at each point, and the size that errors are relative to."""
     terms = _terms(direction, order)
     values, scales = [], []
-    for number, point in enumerate(where):
+    for number in range(len(evaluated[()])):
         parts = [(factor, by, evaluated[by][number]) for factor, by in terms]
         if any(part is None for _, _, part in parts):
             values.append(float("nan"))
             scales.append(1.0)
             continue
         total = mpmath.fsum(factor * part for factor, _, part in parts)
-        size = max(abs(factor * part) for factor, _, part in parts)
-        near = [exact.scale_beside_zero(by, point) for _, by, part in parts if part != 0]
         values.append(_float(total))
-        scales.append(_float(max([size, *(x for x in near if x is not None)])))
+        scales.append(_float(max(abs(factor * part) for factor, _, part in parts)))
     return np.array(values), np.array(scales)
 
 
@@ -128,6 +126,15 @@ def _own(own: Mapping[Any, Array], direction: Mapping[str, int], order: int) -> 
     how = "VJP" if order == 1 else "second"
     parts = [factor * own[how, by] for factor, by in _terms(direction, order)]
     return np.asarray(np.sum(parts, axis=0))
+
+
+def _has_lost(own: Array, exact: Array) -> Array:
+    """Where gradspec has lost digits itself, as beside zeros that are no floats."""
+    with np.errstate(all="ignore"):
+        return np.asarray(~(np.abs(own - exact) <= _LOST * np.abs(exact)) & ~np.isnan(exact))
+
+
+_LOST = 1e-6
 
 
 def _is_excused(subject: Subject, point: Sequence[float]) -> bool:

@@ -38,7 +38,10 @@ def _made(array: Array) -> Iterator[tuple[str, Array]]:
         singular = array.copy()
         singular[..., -1, :] = 2 * singular[..., 0, :]
         yield "a singular matrix", singular
-        yield "the identity", np.broadcast_to(np.eye(array.shape[-1]), array.shape).astype(array.dtype)
+        yield (
+            "the identity",
+            np.broadcast_to(np.eye(array.shape[-1]), array.shape).astype(array.dtype),
+        )
 
 
 def _with(array: Array, changed: dict[int, complex]) -> Array:
