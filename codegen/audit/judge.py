@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,7 +50,7 @@ def judge(session: Session, op: OpSpec, asked: Asked) -> Judged:
     suspicions: list[Suspicion] = []
     for sweep in asked.sweeps:
         suspicions += _of_sweep(session, op, sweep, judged)
-    for question in asked.questions:
+    for question in _chosen(asked.questions, session.library.most_questions):
         suspicions += _of_question(session, op, question, judged)
     kept = settled(suspicions)
     judged.unconfirmed = [each for each in kept if each.grade is Grade.UNCONFIRMED]
@@ -61,6 +61,16 @@ def judge(session: Session, op: OpSpec, asked: Asked) -> Judged:
         else:
             judged.findings.append(finding)
     return judged
+
+
+def _chosen(questions: Sequence[Question], most: int) -> list[Question]:
+    """The questions that are asked, of different kinds if these are not all."""
+    if len(questions) <= most:
+        return list(questions)
+    usual = [q for q in questions if q.kind == GENERIC]
+    special = {q.where: q for q in reversed(questions) if q.kind != GENERIC}
+    kept = [*usual[: max(most // 2, most - len(special))], *reversed(special.values())]
+    return kept[:most]
 
 
 def _of_question(

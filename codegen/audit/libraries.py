@@ -45,6 +45,8 @@ class Library:
     shorten: Mapping[str, str]
     """Modules that spellings name, with their full names."""
     modes: Mapping[str, tuple[str, ...]]
+    most_questions: int = 1000
+    """So many questions about one op are asked: where each takes long, fewer."""
 
     @property
     def version(self) -> str:
@@ -115,4 +117,5 @@ def library(name: str) -> Library:
         inherits=name in FRAMEWORKS,
         shorten=table.get("shorten", {}),
         modes={mode: tuple(lines.splitlines()) for mode, lines in table["modes"].items()},
+        most_questions=table.get("most_questions", 1000),
     )
