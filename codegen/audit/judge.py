@@ -108,9 +108,9 @@ def _of_question(
         if order not in known and question.kind == SPECIAL:
             known[order] = slopes(number, 0.0, order)
         exact = _checked(question, exact, order, known, judged)
-        if question.kind != TRIANGLE:
-            if not math.isnan(exact) and not is_wrong(answer, exact, 1.0, WRONG):
-                continue
+        is_right = not math.isnan(exact) and not is_wrong(answer, exact, 1.0, WRONG)
+        if is_right and question.kind != TRIANGLE:
+            continue
         if order not in known:
             known[order] = slopes(number, 0.0, order)
         if question.kind == TRIANGLE and not _leaves(known[order], answer):
@@ -205,10 +205,8 @@ def _wrong_points(
             continue
         if is_kink and (kind != SPECIAL or order == 2):
             continue
-        tiny = float(np.finfo(np.float64).smallest_normal)
-        if not is_kink and (abs(wanted) < tiny or not _has_lost(answer, wanted, scales[place])):
-            if abs(answer) <= 1e-6 or abs(wanted) >= tiny:
-                continue
+        if not is_kink and _is_fine(answer, wanted, float(scales[place])):
+            continue
         seen[kind] += 1
         literals = {n: repr(float(c[place])) for n, c in sweep.columns.items()}
         body = sweep_text(sweep, op, session.library, literals)
@@ -232,6 +230,16 @@ def _wrong_points(
             around.middle,
             shared,
         )
+
+
+_TINY = float(np.finfo(np.float64).smallest_normal)
+
+
+def _is_fine(answer: float, wanted: float, scale: float) -> bool:
+    """Whether digits are left; nobody asks for those of what is next to nothing."""
+    if abs(wanted) < _TINY:
+        return abs(answer) <= 1e-6
+    return not _has_lost(answer, wanted, scale)
 
 
 def _has_lost(answer: float, wanted: float, scale: float) -> bool:

@@ -117,13 +117,17 @@ def audit(
     ops = [op for op in _chosen(planned, names) if _is_in(known, op)]
     begin(2 * len(ops))
     judged = list(_judged(planned, target, known, ops, jobs, thin, progress))
+    return result_of(known, judged, published_of(name) if not names else [])
+
+
+def result_of(known: Library, judged: Sequence[Judged], reported: list[Published]) -> Audited:
+    """Merge what came of all ops, and compare it with what was reported."""
     found = [finding for each in judged for finding in each.findings]
-    merged = list(merge(f for f in found if not f.is_shared))
-    reported = published_of(name)
+    merged = merge(f for f in found if not f.is_shared)
     return Audited(
         known,
         known.version,
-        tuple(with_issues(finding, reported) for finding in merged),
+        tuple(with_issues(finding, published_of(known.name)) for finding in merged),
         tuple(merge(f for f in found if f.is_shared)),
         tuple(suspicion for each in judged for suspicion in each.unconfirmed),
         tuple(sorted({function for each in judged for function in each.functions})),
@@ -131,7 +135,7 @@ def audit(
         tuple((each.op, problem) for each in judged for problem in each.problems),
         functools.reduce(lambda a, b: a + b, (each.raised for each in judged), Counter()),
         tuple((each.op, text) for each in judged for text in each.own),
-        tuple(_reproduced(reported) if not names else ()),
+        tuple(_reproduced(reported)),
     )
 
 

@@ -35,7 +35,7 @@ def sweeps_of(subject: Subject, table: Table, thin: int) -> Iterator[Sweep]:
     exact = Exact(subject, table)
     where = _points(subject, exact, thin)
     columns = [np.array(c, np.float64) for c in zip(*where, strict=True)]
-    known = [by for by in exact.derivatives]
+    known = exact.derivatives
     evaluated = {by: [exact(by, point) for point in where] for by in known}
     with np.errstate(all="ignore"):
         own = computed(subject, columns, known)
@@ -118,7 +118,7 @@ def _terms(direction: Mapping[str, int], order: int) -> list[tuple[int, By]]:
     names = list(direction)
     if order == 1:
         return [(direction[a], (a,)) for a in names]
-    squares = [(direction[a] ** 2, (a, a)) for a in names]
+    squares: list[tuple[int, By]] = [(direction[a] ** 2, (a, a)) for a in names]
     return squares + [(2 * direction[a] * direction[b], (a, b)) for a, b in combinations(names, 2)]
 
 

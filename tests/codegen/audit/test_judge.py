@@ -145,7 +145,9 @@ def test_a_lost_tail_is_numerical() -> None:
         return np.exp(-np.abs(x)) / (1 + np.exp(-np.abs(x))) ** 2
 
     finding = only(
-        judged("sigmoid", lambda x: 1 / (1 + np.exp(-x)), slope, lambda x: -np.tanh(x / 2) * slope(x))
+        judged(
+            "sigmoid", lambda x: 1 / (1 + np.exp(-x)), slope, lambda x: -np.tanh(x / 2) * slope(x)
+        )
     )
     assert finding.grade is Grade.NUMERICAL
     assert finding.where == "self = 40.0"

@@ -18,9 +18,7 @@ V = np.array([[1.0, -0.5], [2.0, 0.75]])
 
 def question(op: str, arguments: dict[str, object], leaf: str) -> Question:
     weights = ((0, "result", np.array(1.0)),)
-    return Question(
-        op, arguments, {(leaf, 0): V}, weights, GENERIC, "", 3.0, (1.0, 2.0), 50
-    )
+    return Question(op, arguments, {(leaf, 0): V}, weights, GENERIC, "", 3.0, (1.0, 2.0), 50)
 
 
 def test_a_question_to_pytorch() -> None:
