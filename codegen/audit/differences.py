@@ -69,7 +69,7 @@ def _agreed(
     """The difference with the smaller step, if that with the larger one is about the same."""
     found = []
     for step in _STEPS:
-        h = step * max(1.0, 2.0 ** np.round(np.log2(abs(at)))) if at else step
+        h = step * max(1.0, float(2.0 ** np.round(np.log2(abs(at))))) if at else step
         terms = [w * function(at + side * place * h) for place, w in weights.items()]
         found.append(sum(terms) / (side * h) ** order)
     if not np.isfinite(found).all():

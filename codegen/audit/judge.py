@@ -107,7 +107,8 @@ def _of_question(
         answer = float(found.sum())
         if order not in known and question.kind == SPECIAL:
             known[order] = slopes(number, 0.0, order)
-        exact = _checked(question, exact, order, known, judged)
+        if question.kind == SPECIAL:
+            exact = _checked(question, exact, order, known, judged)
         is_right = not math.isnan(exact) and not is_wrong(answer, exact, 1.0, WRONG)
         if is_right and question.kind != TRIANGLE:
             continue

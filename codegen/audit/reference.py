@@ -246,14 +246,13 @@ def _question(op: OpSpec, setting: Setting, leaves: tuple[Leaf, ...]) -> Iterato
 
 
 def _same(answers: Sequence[float | None]) -> float | None:
-    """The number that modes answer; None where they differ. A mode may have no answer."""
+    """The finite number that modes answer, or nan; None where they differ. One may have none."""
     given = [x for x in answers if x is not None]
-    if not given:
+    if not given or not np.isfinite(given).all():
         return float("nan")
     first = given[0]
-    if any(not abs(x - first) <= 1e-7 * max(1.0, abs(first)) for x in given):
-        return None if not all(np.isnan(given)) else float("nan")
-    return first
+    agree = all(abs(x - first) <= 1e-7 * max(1.0, abs(first)) for x in given)
+    return first if agree else None
 
 
 def _tangent(setting: Setting, leaf: Leaf, number: int) -> Array:

@@ -18,10 +18,11 @@ MEANINGS = {
     Grade.STRUCTURAL: "The formula is wrong at usual points, or in a mode; finite differences of "
     "the library's own function agree with the exact value.",
     Grade.BOUNDARY: "Wrong at isolated points (zeros, singular matrices, removable "
-    "singularities) where the function is smooth, or not between the slopes of the two sides of a kink.",
+    "singularities) where the function is smooth, or not between the slopes of both sides of a "
+    "kink.",
     Grade.NUMERICAL: "The formula is right; it overflows or cancels where the derivative is a "
     "normal float64, and more than three digits of it are lost.",
-    Grade.CONVENTION: "A choice where there is no derivative, which is not gradspec's: no mistake.",
+    Grade.CONVENTION: "A choice where there is no derivative, and not gradspec's: no mistake.",
 }
 
 
