@@ -104,8 +104,10 @@ def grouped(suspicions: Iterable[Suspicion]) -> Iterator[list[Suspicion]]:
         yield sorted(groups[key], key=_plainness)
 
 
-def _plainness(each: Suspicion) -> tuple[float, int, int, str]:
+def _plainness(each: Suspicion) -> tuple[float, bool, int, int, str]:
     """Order by how well a program shows a finding: numbers of usual size, a short text."""
-    size = abs(math.log10(abs(each.exact))) if math.isfinite(each.exact) and each.exact else 0.0
-    size = size // 8 if each.grade is Grade.NUMERICAL else 0.0
-    return size, len(each.body), len(repr(each.at)), each.mode
+    size, is_slight = 0.0, False
+    if each.grade is Grade.NUMERICAL:
+        size = abs(math.log10(abs(each.exact))) // 16 if each.exact else math.inf
+        is_slight = abs(each.found - each.exact) < 0.5 * abs(each.exact)
+    return size, is_slight, len(each.body), len(repr(each.at)), each.mode

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from .findings import Finding
 from .grading import Grade
 from .published import Published, is_wrong_still
-from .run import Audited
+from .run import NO_RULE, Audited
 
 MEANINGS = {
     Grade.STRUCTURAL: "The formula is wrong at usual points, or in a mode; finite differences of "
@@ -112,7 +112,14 @@ def _view(found: Audited) -> dict[str, Any]:
 def _sections(found: Audited) -> Iterator[dict[str, Any]]:
     for grade, meaning in MEANINGS.items():
         rows = [_row(f) for f in found.findings if f.grade is grade]
-        yield {"grade": str(grade), "meaning": meaning, "findings": rows, "count": len(rows)}
+        yield {
+            "grade": str(grade),
+            "meaning": meaning,
+            "findings": rows,
+            "with_rule": [row for row in rows if row["where"] != NO_RULE],
+            "without_rule": [row for row in rows if row["where"] == NO_RULE],
+            "count": len(rows),
+        }
 
 
 def _row(finding: Finding) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,18 +122,20 @@ def audit(
 
 def result_of(known: Library, judged: Sequence[Judged], reported: list[Published]) -> Audited:
     """Merge what came of all ops, and compare it with what was reported."""
-    found = [finding for each in judged for finding in each.findings]
+    raised = functools.reduce(lambda a, b: a + b, (each.raised for each in judged), Counter())
+    refused = {name.partition(" VJP:")[0] for name in raised if " VJP:" in name}
+    found = [_without_rule(finding, refused) for each in judged for finding in each.findings]
     merged = merge(f for f in found if not f.is_shared)
     return Audited(
         known,
-        known.version,
+        known.version.partition("+")[0],
         tuple(with_issues(finding, published_of(known.name)) for finding in merged),
         tuple(merge(f for f in found if f.is_shared)),
         tuple(suspicion for each in judged for suspicion in each.unconfirmed),
         tuple(sorted({function for each in judged for function in each.functions})),
         sum(each.answers for each in judged),
         tuple((each.op, problem) for each in judged for problem in each.problems),
-        functools.reduce(lambda a, b: a + b, (each.raised for each in judged), Counter()),
+        raised,
         tuple((each.op, text) for each in judged for text in each.own),
         tuple(_reproduced(reported)),
     )
@@ -180,6 +182,16 @@ def _judged(
     for judged in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
         progress(f"{judged.op}: {len(judged.findings)} findings")
         yield judged
+
+
+NO_RULE = "any point: reverse mode raises, and forward mode answers zero"
+
+
+def _without_rule(finding: Finding, refused: Collection[str]) -> Finding:
+    """Say of a function without a derivative that this is what is wrong."""
+    if finding.function in refused and finding.found == 0 and "JVP" in finding.modes:
+        return dataclasses.replace(finding, where=NO_RULE)
+    return finding
 
 
 def _reproduced(reported: Sequence[Published]) -> list[tuple[Published, float | None]]:
