@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_STEPS = (2.0**-7, 2.0**-9)
+_STEPS = ((2.0**-7, 2.0**-9), (2.0**-10, 2.0**-12))
+"""Pairs of steps: the smaller ones for what bends more."""
 _AGREEMENT = 2e-3
 """Differences with two steps agree to this, or say nothing."""
 _NOISE = 1e-6
@@ -67,12 +68,13 @@ def _agreed(
     noise: float,
 ) -> float | None:
     """The difference with the smaller step, if that with the larger one is about the same."""
-    found = []
-    for step in _STEPS:
-        h = step * max(1.0, float(2.0 ** np.round(np.log2(abs(at))))) if at else step
-        terms = [w * function(at + side * place * h) for place, w in weights.items()]
-        found.append(sum(terms) / (side * h) ** order)
-    if not np.isfinite(found).all():
-        return None
-    coarse, fine = found
-    return fine if abs(coarse - fine) <= _AGREEMENT * abs(fine) + noise else None
+    for steps in _STEPS:
+        found = []
+        for step in steps:
+            h = step * max(1.0, float(2.0 ** np.round(np.log2(abs(at))))) if at else step
+            terms = [w * function(at + side * place * h) for place, w in weights.items()]
+            found.append(sum(terms) / (side * h) ** order)
+        coarse, fine = found
+        if np.isfinite(found).all() and abs(coarse - fine) <= _AGREEMENT * abs(fine) + noise:
+            return fine
+    return None

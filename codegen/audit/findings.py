@@ -32,6 +32,8 @@ class Suspicion:
     is_shared: bool = False
     """Whether gradspec makes the same choice."""
     digits: int = 50
+    is_usual: bool = False
+    """Whether nothing is special about the point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +78,25 @@ class Finding:
 def settled(suspicions: Iterable[Suspicion]) -> list[Suspicion]:
     """Grade again with all answers about a function in sight.
 
-    A single usual point is an isolated one. What is wrong at usual points is not told again for
-    special ones.
+    A single usual point is an isolated one; a second counts if differences do not settle there,
+    too. What is wrong at usual points is not told again for special ones.
     """
     listed = list(suspicions)
     usual: dict[tuple[str, str], set[tuple[str, float]]] = {}
+    confirmed = set()
     for each in listed:
+        key = each.function, each.mode
         if each.grade is Grade.STRUCTURAL:
-            usual.setdefault((each.function, each.mode), set()).add((each.body, each.at))
+            confirmed.add(key)
+        if each.grade is Grade.STRUCTURAL or (each.is_usual and each.grade is Grade.UNCONFIRMED):
+            usual.setdefault(key, set()).add((each.body, each.at))
     found = []
     for each in listed:
-        count = len(usual.get((each.function, each.mode), ()))
-        if each.grade is Grade.STRUCTURAL and count < _NEEDED:
+        key = each.function, each.mode
+        is_wrong = key in confirmed and len(usual[key]) >= _NEEDED
+        if each.grade is Grade.STRUCTURAL and not is_wrong:
             found.append(replace(each, grade=Grade.BOUNDARY))
-        elif each.grade in (Grade.STRUCTURAL, Grade.CONVENTION) or count < _NEEDED:
+        elif each.grade is Grade.STRUCTURAL or not is_wrong:
             found.append(each)
     return found
 
@@ -108,6 +115,6 @@ def _plainness(each: Suspicion) -> tuple[float, bool, int, int, str]:
     """Order by how well a program shows a finding: numbers of usual size, a short text."""
     size, is_slight = 0.0, False
     if each.grade is Grade.NUMERICAL:
-        size = abs(math.log10(abs(each.exact))) // 16 if each.exact else math.inf
+        size = abs(math.log10(abs(each.exact))) // 24 if each.exact else math.inf
         is_slight = abs(each.found - each.exact) < 0.5 * abs(each.exact)
     return size, is_slight, len(each.body), len(repr(each.at)), each.mode

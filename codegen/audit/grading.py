@@ -20,6 +20,8 @@ class Grade(StrEnum):
     """The formula is right, and overflows or cancels where the result is a float."""
     CONVENTION = "convention"
     """A choice where there is no derivative, or of the half of a matrix that moves."""
+    MISSING = "missing"
+    """No derivative is declared: reverse mode refuses, and other modes answer zero."""
     UNCONFIRMED = "unconfirmed"
     """Not what the rules of gradspec say, and differences do not decide: no finding."""
 

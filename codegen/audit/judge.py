@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import math
 import re
 from collections import Counter
@@ -15,6 +17,7 @@ from ..spec.model import OpSpec
 from .differences import Slopes, slopes
 from .findings import Finding, Suspicion, grouped, settled
 from .grading import LOST, WRONG, Grade, grade, is_wrong
+from .meant import as_meant
 from .questions import EXTREME, GENERIC, SPECIAL, TRIANGLE, Asked, Question, Sweep
 from .session import Session, printed
 from .text import NotSpelled, name_of, question_text, sweep_text
@@ -95,6 +98,7 @@ def _of_question(
     known: dict[int, Slopes] = {}
     if question.kind == SPECIAL:
         known[1] = slopes(number, 0.0, 1)
+    is_linear = functools.cache(lambda: _is_linear(session, op, question))
     for mode, found in session.derivatives(function, 0.0).items():
         order = order_of(mode)
         exact = question.exact[order - 1]
@@ -108,7 +112,7 @@ def _of_question(
         if order not in known and question.kind == SPECIAL:
             known[order] = slopes(number, 0.0, order)
         if question.kind == SPECIAL:
-            exact = _checked(op, question, exact, order, known, judged)
+            exact = _checked(op, question, exact, order, known, judged, is_linear)
         is_right = not math.isnan(exact) and not is_wrong(answer, exact, 1.0, WRONG)
         if is_right and question.kind != TRIANGLE:
             continue
@@ -120,16 +124,38 @@ def _of_question(
             op.name,
             name,
             mode,
-            _graded(answer, exact, question.kind, known, order),
+            _graded(answer, exact, question.kind, known, order, is_linear),
             question.where,
             body,
             0.0,
             answer,
             exact,
             known[order].middle,
-            question.kind == TRIANGLE and not is_wrong(answer, exact, 1.0, WRONG),
+            is_right,
             question.digits,
+            question.kind == GENERIC,
         )
+
+
+def _is_linear(session: Session, op: OpSpec, question: Question) -> bool:
+    """Whether slopes add up with directions; at ties of `median` they may exist and not do so."""
+    plain = {k: v for k, v in question.arguments.items() if k == "upper"}
+    ways = [question.tangents]
+    ways.append({leaf: np.flip(array) + 0.25 for leaf, array in question.tangents.items()})
+    ways.append({leaf: ways[0][leaf] + ways[1][leaf] for leaf in question.tangents})
+    found = []
+    for tangents in ways:
+        tangents = {
+            leaf: as_meant(op, plain | {leaf[0]: a})[leaf[0]] for leaf, a in tangents.items()
+        }
+        moved = dataclasses.replace(question, tangents=tangents)
+        function = session.function(question_text(moved, op, session.library))
+        found.append(slopes(_number_of(session, function), 0.0, 1))
+    one, other, both = found
+    if not (one.is_smooth and other.is_smooth and both.is_smooth):
+        return False
+    total = (one.middle or 0.0) + (other.middle or 0.0)
+    return both.are_close(both.middle or 0.0, total)
 
 
 def _checked(
@@ -139,13 +165,14 @@ def _checked(
     order: int,
     known: dict[int, Slopes],
     judged: Judged,
+    is_linear: Callable[[], bool],
 ) -> float:
     """The derivative by differences, if the function is smooth and gradspec says something else."""
     around = known.get(order)
     if around is None or not around.is_smooth or (order == 2 and not known[1].is_smooth):
         return exact
     assert around.middle is not None
-    if around.are_close(around.middle, exact):
+    if around.are_close(around.middle, exact) or not is_linear():
         return exact
     if not op.unproved:
         text = f"{question.where}: order {order}, {exact!r}, by differences {around.middle!r}"
@@ -158,11 +185,20 @@ def _leaves(found: Slopes, answer: float) -> bool:
     return found.middle is not None and is_wrong(answer, found.middle, 1.0, 1e-2)
 
 
-def _graded(answer: float, exact: float, kind: str, known: dict[int, Slopes], order: int) -> Grade:
-    """Grade an answer; where the slope jumps there is no second derivative to be wrong."""
-    if order == 2 and kind == SPECIAL and not known[1].is_smooth:
+def _graded(
+    answer: float,
+    exact: float,
+    kind: str,
+    known: dict[int, Slopes],
+    order: int,
+    is_linear: Callable[[], bool],
+) -> Grade:
+    """Grade an answer; where there is no slope there is no second derivative to be wrong."""
+    if kind == SPECIAL and order == 2 and not known[1].is_smooth:
         is_choice = math.isnan(answer) and math.isfinite(exact)
         return Grade.CONVENTION if is_choice else Grade.UNCONFIRMED
+    if kind == SPECIAL and known[1].is_smooth and not is_linear():
+        return Grade.CONVENTION if order == 1 else Grade.UNCONFIRMED
     return grade(answer, exact, kind, known[order])
 
 
@@ -236,6 +272,7 @@ def _wrong_points(
             wanted,
             around.middle,
             shared,
+            is_usual=kind == GENERIC,
         )
 
 
@@ -298,7 +335,15 @@ def _is_wrong_too(each: Suspicion, answer: float) -> bool:
 
 
 def _number_of(session: Session, function: Callable[..., Any]) -> Callable[[float], float]:
-    return lambda t: float(session.values(function, t).sum())
+    """The function on numbers; nan where it refuses one."""
+
+    def number(t: float) -> float:
+        try:
+            return float(session.values(function, t).sum())
+        except Exception:
+            return math.nan
+
+    return number
 
 
 def function_name(body: str) -> str:

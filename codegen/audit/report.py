@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from .findings import Finding
 from .grading import Grade
 from .published import Published, is_wrong_still
-from .run import NO_RULE, Audited
+from .run import Audited
 
 MEANINGS = {
     Grade.STRUCTURAL: "The formula is wrong at usual points, or in a mode; finite differences of "
@@ -22,6 +22,10 @@ MEANINGS = {
     "kink.",
     Grade.NUMERICAL: "The formula is right; it overflows or cancels where the derivative is a "
     "normal float64, and more than three digits of it are lost.",
+    Grade.MISSING: "No derivative is declared: plain reverse mode refuses, and the other modes "
+    "answer zero. A feature that is missing rather than a mistake.",
+    Grade.MISSING: "No derivative is declared: plain reverse mode refuses, and the other modes "
+    "answer zero. A feature that is missing rather than a mistake.",
     Grade.CONVENTION: "A choice where there is no derivative, and not gradspec's: no mistake.",
 }
 
@@ -116,8 +120,6 @@ def _sections(found: Audited) -> Iterator[dict[str, Any]]:
             "grade": str(grade),
             "meaning": meaning,
             "findings": rows,
-            "with_rule": [row for row in rows if row["where"] != NO_RULE],
-            "without_rule": [row for row in rows if row["where"] == NO_RULE],
             "count": len(rows),
         }
 

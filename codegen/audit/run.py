@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -122,7 +121,9 @@ def audit(
 
 def result_of(known: Library, judged: Sequence[Judged], reported: list[Published]) -> Audited:
     """Merge what came of all ops, and compare it with what was reported."""
-    raised = functools.reduce(lambda a, b: a + b, (each.raised for each in judged), Counter())
+    raised: Counter[str] = Counter()
+    for each in judged:
+        raised.update(each.raised)
     refused = {name.partition(" VJP:")[0] for name in raised if " VJP:" in name}
     found = [_without_rule(finding, refused) for each in judged for finding in each.findings]
     merged = merge(f for f in found if not f.is_shared)
@@ -184,13 +185,10 @@ def _judged(
         yield judged
 
 
-NO_RULE = "any point: reverse mode raises, and forward mode answers zero"
-
-
 def _without_rule(finding: Finding, refused: Collection[str]) -> Finding:
-    """Say of a function without a derivative that this is what is wrong."""
+    """Tell a function without a derivative from one with a wrong one."""
     if finding.function in refused and finding.found == 0 and "JVP" in finding.modes:
-        return dataclasses.replace(finding, where=NO_RULE)
+        return dataclasses.replace(finding, grade=Grade.MISSING)
     return finding
 
 
@@ -211,10 +209,10 @@ def judge_in_worker(name: str, op: OpSpec, asked: Asked) -> Judged:
 
 def merge(findings: Iterator[Finding]) -> Iterator[Finding]:
     """One finding for each function and grade: overloads of gradspec are one of a library."""
-    groups: dict[tuple[str, str], list[Finding]] = {}
+    groups: dict[tuple[Grade, str], list[Finding]] = {}
     for each in findings:
         groups.setdefault((each.grade, each.function), []).append(each)
-    order = ["structural", "boundary", "numerical", "convention"]
+    order = list(Grade)
     for key in sorted(groups, key=lambda k: (order.index(k[0]), k[1])):
         yield joined(groups[key])
 
