@@ -21,8 +21,13 @@ from ..spec.model import Table
 from .questions import EXTREME, GENERIC, SPECIAL, Array, Sweep
 
 _LARGEST = float(np.finfo(np.float64).max)
+_TINY = float(np.finfo(np.float64).smallest_normal)
+"""Libraries take what is smaller for zero."""
+_HUGE: Final = 1e300
 _GENERIC: Final = 16
 """Usual points that are tried."""
+_USUAL: Final = 128.0
+"""Larger numbers are far out."""
 _OF_GRID: Final = 60
 """Points of several arguments that are tried, of all magnitudes."""
 
@@ -62,6 +67,7 @@ def sweeps_of(subject: Subject, table: Table, thin: int) -> Iterator[Sweep]:
 
 def _points(subject: Subject, exact: Exact, thin: int) -> list[tuple[float, ...]]:
     found = points(subject, np.dtype(np.float64), exact.singularities(), thin=thin)
+    found = [p for p in found if all(x == 0 or _TINY <= abs(x) <= _HUGE for x in p)]
     if len(subject.tensors) > 1:
         found = found[:: max(1, len(found) // _OF_GRID)]
     rng = np.random.default_rng(3)
@@ -75,7 +81,8 @@ def _points(subject: Subject, exact: Exact, thin: int) -> list[tuple[float, ...]
         special += [(0.0, 1.0), (1.0, 0.0), (0.0, 2.0), (2.0, 0.0), (2.0, 2.0), (-1.0, -1.0)]
         special += [(800.0, -800.0), (-800.0, 800.0), (40.0, 0.5), (0.5, 40.0)]
     elif len(subject.tensors) == 1:
-        special += [(x,) for x in (40.0, -40.0, 800.0, -800.0, 1024.0, -100.5, 1e-300)]
+        special += [(x,) for x in (40.0, -40.0, 800.0, -800.0, 1024.0, -16.5, -100.5)]
+        special += [(x,) for x in (1e-300, 1e-16, 1e-8)]
     return list(dict.fromkeys([*inside[:_GENERIC], *half, *special, *found]))
 
 
@@ -85,7 +92,11 @@ def _kind(point: Sequence[float], exact: Exact) -> str:
         return EXTREME
     if any(x in special for x in point) or len(set(point)) < len(point):
         return SPECIAL
-    return GENERIC if all(0.05 < abs(x) < 8 for x in point) and _is_far(point, special) else EXTREME
+    return (
+        GENERIC
+        if all(0.05 < abs(x) < _USUAL for x in point) and _is_far(point, special)
+        else EXTREME
+    )
 
 
 def _is_far(point: Sequence[float], special: set[float]) -> bool:
