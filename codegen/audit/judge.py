@@ -141,7 +141,7 @@ def _is_linear(session: Session, op: OpSpec, question: Question) -> bool:
     """Whether slopes add up with directions; at ties of `median` they may exist and not do so."""
     plain = {k: v for k, v in question.arguments.items() if k == "upper"}
     ways = [question.tangents]
-    ways.append({leaf: np.flip(array) + 0.25 for leaf, array in question.tangents.items()})
+    ways.append({leaf: 0.25 - np.flip(array) for leaf, array in question.tangents.items()})
     ways.append({leaf: ways[0][leaf] + ways[1][leaf] for leaf in question.tangents})
     found = []
     for tangents in ways:
@@ -244,7 +244,8 @@ def _wrong_points(
     for place, kind in enumerate(sweep.kinds):
         answer, wanted = float(found[place]), float(exact[place])
         is_kink = math.isnan(wanted)
-        if seen[kind] >= _MOST_POINTS or excused[place]:
+        is_excused = excused[place] and (math.isfinite(answer) or not math.isfinite(ours[place]))
+        if seen[kind] >= _MOST_POINTS or is_excused:
             continue
         if is_kink and (kind != SPECIAL or order == 2):
             continue
@@ -259,6 +260,8 @@ def _wrong_points(
         graded = grade(answer, wanted, kind, around)
         if graded is Grade.UNCONFIRMED and kind == GENERIC and not is_kink:
             graded = Grade.NUMERICAL  # too small for differences, and known to 50 digits
+        if is_kink and around.is_smooth:
+            graded = Grade.UNCONFIRMED  # smooth along this line, which is not all
         shared = graded is Grade.CONVENTION and _is_same(answer, float(ours[place]))
         yield Suspicion(
             op.name,

@@ -58,17 +58,17 @@ class Library:
 
     def has(self, op: OpSpec) -> bool:
         """Whether there may be a function for an op, whatever arguments are given."""
-        if op.is_private or {op.name, op.signature.name} & self.absent:
+        if {op.name, op.signature.name} & self.absent:
             return False
         if op.name in self.ops or op.signature.name in self.ops:
             return True
-        if not self.inherits:
+        if op.is_private or not self.inherits:
             return False
         return framework(self.name).op(op, op.signature.name) is not None
 
     def spelling(self, op: OpSpec, given: frozenset[str]) -> str | None:
         """The text of a call of an op, with the arguments in braces; None if there is none."""
-        if op.name in self.absent or op.signature.name in self.absent or op.is_private:
+        if not self.has(op):
             return None
         found = self.ops.get(op.name) or self.ops.get(op.signature.name)
         if found is None and self.inherits:

@@ -144,7 +144,7 @@ def result_of(known: Library, judged: Sequence[Judged], reported: list[Published
 
 def _chosen(planned: Plan, names: Sequence[str]) -> list[OpSpec]:
     if not names:
-        return [op for op in planned.table.ops if not op.is_private]
+        return list(planned.table.ops)
     found: dict[str, OpSpec] = {}
     for name in names:
         ops = find_ops(planned.table, name, planned.everything)
