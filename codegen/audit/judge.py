@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import functools
 import math
@@ -355,8 +356,19 @@ def function_name(body: str) -> str:
     names = [n for n in called if n.rpartition(".")[2] not in ("array", "tensor", "sum", "conj")]
     if names:
         return str(names[0])
-    found = re.search(r"\) ?(\*\*|[-+*/@]) ?", body)
-    return f"the operator {found[1]}" if found else body
+    tree = ast.parse(body, mode="eval").body
+    symbol = _SYMBOLS.get(type(tree.op)) if isinstance(tree, ast.BinOp) else None
+    return f"the operator {symbol}" if symbol else body
+
+
+_SYMBOLS: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+}
 
 
 def order_of(mode: str) -> int:
