@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from .commands.audit import audit
 from .commands.derive import derive
 from .commands.explain import explain
 from .commands.generate import codegen
@@ -24,5 +25,5 @@ def main() -> None:
     """PyTorch's autograd code generator in Python: wrong formulas are not generated."""
 
 
-for _command in (codegen, prove, verify, lint, explain, derive, new, mutate, schema):
+for _command in (codegen, prove, verify, lint, audit, explain, derive, new, mutate, schema):
     main.add_command(_command)

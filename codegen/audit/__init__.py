@@ -1,0 +1,1 @@
+"""The proved rules against the derivatives of other libraries."""

@@ -1,0 +1,36 @@
+"""Calls that types do not tell: triangles, and calls beyond the examples of the entries."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import yaml
+
+from ..spec.model import Example, OpSpec
+
+
+def as_meant(op: OpSpec, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, or directions, of which those that are meant to be are triangles."""
+    wanted = _table("meant").get(op.signature.name, {})
+    upper = bool(values.get("upper", False))
+    cut = np.triu if upper else np.tril
+    return {
+        name: np.asarray(cut(value)) if wanted.get(name) == "lower" and value.ndim > 1 else value
+        for name, value in values.items()
+    }
+
+
+def calls_of(op: OpSpec) -> list[Example]:
+    """Calls beyond the examples of an op."""
+    return [Example(tuple(call.items()), op.span) for call in _table("calls").get(op.name, [])]
+
+
+@functools.cache
+def _table(name: str) -> dict[str, Any]:
+    text = (files(__package__) / f"{name}.yaml").read_text(encoding="utf-8")
+    table: dict[str, Any] = yaml.safe_load(text)
+    return table

@@ -1,0 +1,51 @@
+"""Arguments at which rules fail that are right elsewhere: zeros, ties, singular matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..prove.inputs import domain
+from ..spec.model import OpSpec
+from .questions import Array
+
+
+def variations(op: OpSpec, name: str, array: Array) -> Iterator[tuple[str, Array]]:
+    """Special arrays in the place of a usual one, inside the domain of the op, with words."""
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fc" or array.size == 0:
+        return
+    low, high = domain.bounds(name, [text for argument, text in op.domain if argument == name])
+    excluded = any("!=" in text for argument, text in op.domain if argument == name)
+    for words, made in _made(array):
+        inside = array.dtype.kind == "c" or bool(((made > low) & (made < high)).all())
+        if inside and not (excluded and (made == 0).any()):
+            yield words, made
+
+
+def _made(array: Array) -> Iterator[tuple[str, Array]]:
+    flat = array.ravel()
+    yield "zeros alone" if array.size > 1 else "zero", np.zeros_like(array)
+    if array.size == 1:
+        yield "one", np.ones_like(array)
+        return
+    yield "a zero", _with(array, {array.size // 2: 0.0})
+    if array.size > 2:
+        yield "two zeros", _with(array, {0: 0.0, array.size // 2: 0.0})
+    yield "equal elements", np.full_like(array, flat[0])
+    yield "two equal elements", _with(array, {1: flat[0]})
+    if array.ndim >= 2 and array.shape[-1] == array.shape[-2]:
+        singular = array.copy()
+        singular[..., -1, :] = 2 * singular[..., 0, :]
+        yield "a singular matrix", singular
+        yield (
+            "the identity",
+            np.broadcast_to(np.eye(array.shape[-1]), array.shape).astype(array.dtype),
+        )
+
+
+def _with(array: Array, changed: dict[int, complex]) -> Array:
+    made = array.copy()
+    for place, value in changed.items():
+        made.flat[place] = value
+    return made
