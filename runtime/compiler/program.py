@@ -17,8 +17,8 @@ The functions that steps call, by the first part of their name:
 `array.`
     Those of `steps.py`, which has a docstring for each: `array.getitem(a, index)`,
     `array.reshape(a, shape)`, `array.transpose(a, axes)`, `array.broadcast_to(a, shape)`,
-    `array.astype(a, dtype)`, `array.copy(a)`, `array.overwrite(a, index, values)`, which is a copy
-    of `a` with `values` at `index`, and so on.
+    `array.astype(a, dtype)`, `array.copy(a)`, `array.overwrite(a, views, index, values)`, which
+    is a copy of `a` with `values` at `index` of a view of it, and so on.
 
 A backend may run steps in any order that puts each after those that make its arguments, leave out
 what nothing reads, and put several into one loop. Only the dtypes, shapes and numbers of the
@@ -30,12 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-
-_NO_KEYWORDS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,11 +101,12 @@ class Step:
     args: tuple[Any, ...]
     """Positional arguments. A `Value` stands for an array, also inside of tuples, lists, dicts and
     slices (`walk` finds them); everything else is itself: Python numbers, None, dtypes, strings."""
-    kwargs: Mapping[str, Any] = _NO_KEYWORDS
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
     """Keyword arguments, of the same kinds. There is no `out=`."""
     outputs: tuple[Value, ...] = ()
-    """The arrays that the call returns, in order: one, several for a tuple. None for an assertion,
-    which only raises."""
+    """The arrays that the call returns, in order; there are none for an assertion."""
+    is_tuple: bool = False
+    """Whether the call returns a tuple, or a list, of the outputs instead of the only one."""
     place: Place = field(default_factory=Place)
 
     @property
