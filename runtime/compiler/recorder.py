@@ -79,7 +79,7 @@ class Recorder(np.ndarray[Any, Any]):
 
     def _find_storage(self) -> None:
         origin = getattr(self, "_origin", None)
-        if origin is None or not origin.storage.holds(self):
+        if origin is None or not origin.storage.holds(self.plain()):
             raise refusal(
                 "an array was computed in a way that is not recorded",
                 "Compute with functions of gradspec's tensors, or of NumPy's, on whole arrays",

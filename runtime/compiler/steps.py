@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .. import kernels
-from ..core.random_generator import generator
+from ..core.random_generator import Generator
 
 Array: TypeAlias = np.ndarray[Any, Any]
 View: TypeAlias = tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -107,9 +107,9 @@ def number(a: Array, like: tuple[Any, ...]) -> Array:
     return a.astype(np.result_type(*like, kind))
 
 
-def draw(method: str, *args: Any, **kwargs: Any) -> Any:
-    """New random numbers: `method` of the generator in use. It has another result at every call."""
-    return getattr(generator(), method)(*args, **kwargs)
+def draw(generator: Generator, method: str, *args: Any, **kwargs: Any) -> Array:
+    """New random numbers: a method of a generator. It has another result at every call."""
+    return np.asarray(getattr(generator.numpy, method)(*args, **kwargs))
 
 
 def require(condition: Any, message: str) -> None:
@@ -133,7 +133,8 @@ def function_of(name: str) -> Callable[..., Any]:
         found = globals()[rest]
     elif kind == "kernels":
         found = getattr(kernels, rest)
-        found = getattr(found, "recorded", found)  # while a capture runs in another thread
+        if hasattr(found, "original"):  # a capture runs
+            found = found.original()
     else:
         found = np
         for part in rest.split("."):

@@ -43,7 +43,6 @@ class Tape:
         self.inputs: list[tuple[Value, Storage]] = []
         self.constants: dict[int, tuple[Value, Array]] = {}
         self.steps: list[Step] = []
-        self.is_random = False
         self._count = 0
 
     # ---- what goes in
@@ -89,7 +88,7 @@ class Tape:
         if not any(isinstance(each, np.ndarray) for each in arrays):
             return found
         given = self._values(args), self._values(kwargs)
-        recorders = _recorders((args, kwargs))
+        recorders = recorders_of((args, kwargs))
         outs: list[Any] = []
         values: list[Value | None] = []
         for nr, each in enumerate(arrays):
@@ -104,7 +103,7 @@ class Tape:
             else:
                 value = self._view_value(of.storage, each)
                 known = function, args[1:], dict(kwargs)
-                is_link = not several and args and args[0] is of and not _recorders(args[1:])
+                is_link = not several and args and args[0] is of and not recorders_of(args[1:])
                 link = known if is_link else self._link(of.storage, each)
                 before = of.views if is_link else ()
                 outs.append(self._recorder(each, of.storage, (*before, link), value))
@@ -118,6 +117,14 @@ class Tape:
         if not several:
             return outs[0]
         return found._make(outs) if hasattr(found, "_make") else type(found)(outs)  # type: ignore[union-attr]
+
+    def draw(self, generator: Any, method: str, args: Any, kwargs: Mapping[str, Any]) -> Recorder:
+        """Draw random numbers, and record that."""
+        found = function_of("array.draw")(generator, method, *_plain(args), **_plain(kwargs))
+        value = self._new_value("v", found)
+        given = (generator, method, *self._values(args)), self._values(kwargs)
+        self.steps.append(Step("array.draw", *given, (value,), False, current_place()))
+        return self._recorder(found, Storage(found, value))
 
     def write(self, target: Recorder, values: Any, index: Any = ...) -> None:
         """Overwrite elements of an array, and record its memory's new value."""
@@ -280,12 +287,12 @@ def _mapped(function: Any, structure: Any) -> Any:
     return structure
 
 
-def _recorders(structure: Any) -> list[Recorder]:
+def recorders_of(structure: Any) -> list[Recorder]:
     """Find the recorders in a structure."""
     if isinstance(structure, Recorder):
         return [structure]
     if isinstance(structure, tuple | list):
-        return [found for item in structure for found in _recorders(item)]
+        return [found for item in structure for found in recorders_of(item)]
     if isinstance(structure, Mapping):
-        return [found for item in structure.values() for found in _recorders(item)]
+        return [found for item in structure.values() for found in recorders_of(item)]
     return []

@@ -1,0 +1,397 @@
+"""`gs.compile`: a function whose calls run a program that was captured of it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..core.apply_modes import apply_modes
+from ..core.levels import has_open_levels
+from ..core.modes import is_grad_enabled, is_inference_mode_enabled, is_recording, mode
+from ..core.node import saves as saves
+from ..core.tensor import Tensor, new_tensor, wrap
+from ..core.type_promotion import get_default_dtype
+from ..core.user_warnings import warn
+from ..func.trees import map_leaves
+from ..inplace.ops import mark_written
+from .backends import Backend, backend_of
+from .backward import CompiledFunctionBackward
+from .errors import CaptureError
+from .executable import Executable, make, overlapping
+from .joint import Given, Result, check_result, trace
+from .recorder import Recorder
+from .sources import Sources
+
+SIGNATURES_MAX: Final = 64
+"""Programs that one function keeps; the one that was used least recently goes first."""
+WARN_FROM: Final = 8
+"""Programs of one function from which each further one is warned of."""
+
+
+class Entry:
+    """A program and what has to hold for it to be run."""
+
+    __slots__ = ("executable", "inputs", "outside", "reason", "sources", "with_grad")
+
+    def __init__(
+        self, sources: Sources, outside: list[Tensor], executable: Executable | None, reason: str
+    ) -> None:
+        self.sources = sources
+        self.outside = outside
+        """Tensors that are no arguments."""
+        self.inputs = [_form(tensor) for tensor in outside]
+        self.with_grad: list[tuple[Tensor, bool]] = []
+        """Tensors whose gradient has to be there, or must not be."""
+        self.executable = executable
+        """None where the function runs as it is."""
+        self.reason = reason
+
+    def mismatch(self) -> str | None:
+        """Return what has changed since the capture, None if nothing has."""
+        changed = self.sources.changed()
+        if changed is not None:
+            return changed
+        for tensor, form in zip(self.outside, self.inputs, strict=True):
+            if _form(tensor) != form:
+                return f"a tensor of shape {list(form[0])} that the function reads"
+        for tensor, there in self.with_grad:
+            if (getattr(tensor, "_grad", None) is not None) != there:
+                return "whether a parameter has a gradient"
+        return None
+
+
+class CompiledFunction:
+    """A function and the programs that were captured of it. Made by `gs.compile`."""
+
+    def __init__(
+        self, function: Callable[..., Any], backend: Backend, fullgraph: bool, check: bool
+    ) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self.function = function
+        self.backend = backend
+        self.fullgraph = fullgraph
+        self.check = check
+        self._entries: dict[Any, list[Entry]] = {}
+        self._count = 0
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Bind a method."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if has_open_levels():
+            return self.function(*args, **kwargs)
+        leaves, key = _signature(args, kwargs)
+        if any(isinstance(getattr(leaf, "array", leaf), Recorder) for leaf in leaves):
+            return self.function(*args, **kwargs)  # a program is being captured already
+        changed = None
+        for entry in self._entries.get(key, ()):
+            changed = entry.mismatch()
+            if changed is None:
+                break
+        else:
+            entry = self._captured(key, leaves, args, kwargs, changed)
+        if entry.executable is None:
+            return self.function(*args, **kwargs)
+        return _run(entry, entry.executable, leaves, lambda: self.function(*args, **kwargs))
+
+    def entry_for(self, *args: Any, **kwargs: Any) -> Entry:
+        """Return the program of a call, captured if there is none yet; the call is not run."""
+        leaves, key = _signature(args, kwargs)
+        for entry in self._entries.get(key, ()):
+            if entry.mismatch() is None:
+                return entry
+        return self._captured(key, leaves, args, kwargs, None)
+
+    # ---- captures
+
+    def _captured(
+        self, key: Any, leaves: list[Any], args: Any, kwargs: Any, changed: str | None
+    ) -> Entry:
+        self._tell(key, changed)
+        sources = Sources()
+        sources.add(lambda: self.function, getattr(self.function, "__name__", "function"))
+        for leaf in _others(args, kwargs):
+            sources.add(functools.partial(_same, leaf), type(leaf).__name__)
+        try:
+            entry = self._capture(sources, leaves, args, kwargs)
+        except CaptureError as error:
+            if self.fullgraph:
+                raise
+            warn(f"{error} It runs as it is (fullgraph=False).")
+            entry = Entry(sources, [], None, str(error))
+        if entry.executable is not None or entry.reason:
+            self._keep(key, entry)
+        return entry
+
+    def _capture(self, sources: Sources, leaves: list[Any], args: Any, kwargs: Any) -> Entry:
+        given = {id(leaf) for leaf in leaves}
+        outside = [tensor for tensor, _ in sources.tensors.values() if id(tensor) not in given]
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + outside
+        arrays = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
+        states = [(optimizer, _state_of(optimizer)) for optimizer in sources.optimizers]
+
+        def call(recorders: Sequence[Any]) -> Any:
+            by_id = {id(a): r for a, r in zip(arrays, recorders, strict=True)}
+            new = map_leaves(lambda leaf: by_id.get(id(leaf), leaf), [list(args), kwargs])
+            returned = self.function(*new[0], **new[1])
+            check_result(returned)
+            return returned
+
+        try:
+            found = trace(call, tensors, arrays)
+            changed = sources.changed()
+        finally:
+            is_new = any(_state_of(optimizer) != state for optimizer, state in states)
+            if is_new:
+                for optimizer, state in states:
+                    _restore_state(optimizer, state)
+        if is_new:  # an optimizer makes its state at its first step
+            return Entry(sources, outside, None, "")
+        if changed is not None:
+            raise CaptureError(
+                f"gs.compile: the function changes {changed}, which a program would not do again. "
+                "Return the new value instead, or keep it in a tensor that is written to in place"
+            )
+        if found.program.writes and overlapping(tensors):
+            raise CaptureError(
+                "gs.compile: two tensors lie on the same memory, and one is written to. "
+                "Pass a clone() of one of them"
+            )
+        entry = Entry(sources, outside, make(found, self.backend), "")
+        touched = found.new_grads or found.cleared_grads
+        has_grad = [getattr(t, "_grad", None) is not None for t in tensors]
+        if touched or _reads_grads(found, sum(has_grad)):
+            entry.with_grad = [
+                (t, there)
+                for nr, (t, there) in enumerate(zip(tensors, has_grad, strict=True))
+                if nr not in found.unread_grads
+            ]
+        return entry
+
+    def _keep(self, key: Any, entry: Entry) -> None:
+        if self._count >= SIGNATURES_MAX:
+            oldest = next(iter(self._entries))
+            self._count -= len(self._entries.pop(oldest))
+        self._entries.setdefault(key, []).insert(0, entry)
+        self._count += 1
+
+    def _tell(self, key: Any, changed: str | None) -> None:
+        """Warn where a function is captured again and again, and say what has changed."""
+        if self._count < WARN_FROM:
+            return
+        if changed is None:
+            known = next(reversed(self._entries), None)
+            changed = _difference(known, key)
+        warn(
+            f"gs.compile: {getattr(self.function, '__name__', 'function')} is captured for the "
+            f"{self._count + 1}th time, because {changed} has changed. Pass a tensor in place of a "
+            "number that changes, and call it with few shapes"
+        )
+
+
+def compile(
+    function: Callable[..., Any] | None = None,
+    *,
+    backend: str = "auto",
+    fullgraph: bool = True,
+    check: bool = False,
+) -> Any:
+    """Return a function that computes the same by a program that is captured at its first call.
+
+    Parameters
+    ----------
+    function
+        A function of tensors, in nested tuples, lists and dicts, or a Module. Without it, a
+        decorator. Tensors of closures, modules and optimizers are inputs of the program, read, and
+        written to, where they are; all else that is no tensor is taken as constant, and
+        guarded: if it changes, the function is captured again.
+    backend
+        "c" builds with the system's compiler, "numpy" needs none; "auto" is the first of both
+        that there is.
+    fullgraph
+        Raise `CaptureError` where the function cannot be captured; else call it as it is.
+    check
+        Compare the results of the first call with those of the function itself.
+
+    Raises
+    ------
+    CaptureError
+        At the first call: if a condition, or a shape, depends on the values of tensors; if a side
+        effect would be lost. It names the line, and says what to write instead.
+    """
+    chosen = backend_of(backend)
+    if function is None:
+        return lambda decorated: CompiledFunction(decorated, chosen, fullgraph, check)
+    if not callable(function):
+        raise TypeError(f"gs.compile: expected a function, got {type(function).__name__}")
+    return CompiledFunction(function, chosen, fullgraph, check)
+
+
+# ---- one call
+
+
+def _run(entry: Entry, executable: Executable, leaves: list[Any], again: Callable[[], Any]) -> Any:
+    known = executable.trace
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + entry.outside
+    arrays = [tensor.array for tensor in tensors]
+    arrays += [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
+    count = len(known.inputs) - len(arrays)
+    if count:
+        grads = [t._grad for nr, t in enumerate(tensors) if getattr(t, "_grad", None) is not None]
+        arrays += [grad.array for grad in grads if grad is not None]
+    found = executable.run(*arrays)
+    results = [_result(array) for array in found[: known.result_count]]
+    for nr, place in known.new_grads:
+        tensors[nr]._grad = wrap(found[place])
+    for nr in known.cleared_grads:
+        tensors[nr]._grad = None
+    for value, _ in executable.forward.writes:
+        nr = known.inputs.index(value)
+        if nr < len(tensors):
+            mark_written(tensors[nr])
+    if known.differentiable:
+        _record(executable, tensors, results, found, again)
+    if mode.flags:
+        apply_modes(tuple(results))
+
+    def place(leaf: Any) -> Any:
+        if type(leaf) is Result:
+            return results[leaf.number]
+        return tensors[leaf.number] if type(leaf) is Given else leaf
+
+    return map_leaves(place, known.structure)
+
+
+def _record(
+    executable: Executable,
+    tensors: list[Tensor],
+    results: list[Tensor],
+    found: Sequence[Any],
+    again: Callable[[], Any],
+) -> None:
+    trace = executable.trace
+    is_repeatable = not executable.forward.writes and not any(
+        step.function == "array.draw" for step in executable.forward.steps
+    )
+    node = CompiledFunctionBackward(executable, tensors, again if is_repeatable else None)
+    node.saved_values = found[len(trace.program.outputs) :]
+    for _, nr in executable.saved_inputs:
+        if nr < len(tensors):
+            node.watch(tensors[nr], "an argument")
+    node.attach(results)
+    for nr in executable.saved_results:
+        node.watch(results[nr], "a result")
+    if trace.is_freed:
+        node.release()
+
+
+def _result(array: Any) -> Tensor:
+    out = new_tensor()
+    out.array = array
+    out.grad_node = out.alias = None
+    return out
+
+
+# ---- signatures
+
+
+def _signature(args: Any, kwargs: Any) -> tuple[list[Any], Any]:
+    """Return the distinct tensors and arrays among arguments, and what decides on the program."""
+    leaves: list[Any] = []
+    numbers: dict[int, int] = {}
+    parts: list[Any] = [is_grad_enabled(), is_inference_mode_enabled(), get_default_dtype()]
+    _sign((args, kwargs), leaves, numbers, parts)
+    return leaves, tuple(parts)
+
+
+def _sign(value: Any, leaves: list[Any], numbers: dict[int, int], parts: list[Any]) -> None:
+    kind = type(value)
+    if kind is Tensor or isinstance(value, Tensor | np.ndarray):
+        known = numbers.get(id(value))
+        if known is None:
+            numbers[id(value)] = len(leaves)
+            leaves.append(value)
+            parts.append(_form(value))
+        else:
+            parts.append(known)
+    elif kind is tuple or kind is list or isinstance(value, tuple | list):
+        parts.append((kind, len(value)))
+        for item in value:
+            _sign(item, leaves, numbers, parts)
+    elif isinstance(value, dict):
+        parts.append((kind, tuple(value)))
+        for item in value.values():
+            _sign(item, leaves, numbers, parts)
+    elif isinstance(value, float | complex):
+        parts.append((kind, repr(value)))  # -0.0 and NaN are values of their own
+    elif isinstance(value, int | str | bytes | bool | type(None) | np.dtype):
+        parts.append((kind, value))
+    else:
+        parts.append((kind, id(value)))
+
+
+def _others(args: Any, kwargs: Any) -> list[Any]:
+    """The arguments that are neither tensors, arrays nor constants: modules, functions."""
+    found: list[Any] = []
+
+    def look(leaf: Any) -> Any:
+        constants = (Tensor, np.ndarray, int, float, complex, str, bytes, np.dtype)
+        if not isinstance(leaf, constants):
+            found.append(leaf)
+        return leaf
+
+    map_leaves(look, [list(args), kwargs])
+    return found
+
+
+def _form(value: Any) -> Any:
+    """What a program is made for of a tensor or an array."""
+    if not isinstance(value, Tensor):
+        return "array", value.shape, value.dtype, value.strides
+    array = value.array
+    return array.shape, array.dtype, array.strides, value.grad_node is not None
+
+
+def _difference(known: Any, key: Any) -> str:
+    if known is None or len(known) != len(key):
+        return "the structure of the arguments"
+    for before, after in zip(known, key, strict=True):
+        if before != after:
+            return f"{_shown(before)} to {_shown(after)}"
+    return "something outside of the function"
+
+
+def _shown(part: Any) -> str:
+    if isinstance(part, tuple) and len(part) == 4 and isinstance(part[0], tuple):
+        return f"a tensor {list(part[0])} of {part[1]}"
+    return repr(part[1]) if isinstance(part, tuple) and len(part) == 2 else repr(part)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _reads_grads(found: Any, count: int) -> bool:
+    return bool(count) and len(found.unread_grads) < count
+
+
+def _state_of(optimizer: Any) -> dict[int, dict[Any, Any]]:
+    return {
+        id(key): {name: id(v) for name, v in kept.items()} for key, kept in optimizer.state.items()
+    }
+
+
+def _restore_state(optimizer: Any, state: dict[int, dict[Any, Any]]) -> None:
+    """Take out of an optimizer's state what a capture has put in."""
+    for key in list(optimizer.state):
+        known = state.get(id(key))
+        if known is None:
+            del optimizer.state[key]
+        else:
+            for name in list(optimizer.state[key]):
+                if name not in known:
+                    del optimizer.state[key][name]
