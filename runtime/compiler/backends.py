@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..core.user_warnings import warn_once
-from . import numpy_backend
+from .numpy_backend import build as build_for_numpy
 from .program import Program
 
 NAMES: Final = ("auto", "c", "numpy")
@@ -25,20 +25,20 @@ class Backend:
         For C that needs a compiler: with `auto` NumPy is used without one, and a notice given once.
         """
         if self.name == "numpy":
-            return numpy_backend.build(program)
+            return build_for_numpy(program)
         try:
-            from . import c
+            from .c import NoCompilerError, build
         except ImportError:
             if self.name == "c":
                 raise
-            return numpy_backend.build(program)
+            return build_for_numpy(program)
         try:
-            return c.build(program)
-        except c.NoCompilerError as error:
+            return build(program)
+        except NoCompilerError as error:
             if self.name == "c":
                 raise
             warn_once(f"gs.compile: {error} Programs run on NumPy.")
-            return numpy_backend.build(program)
+            return build_for_numpy(program)
 
 
 def backend_of(name: str) -> Backend:

@@ -11,7 +11,6 @@ import numpy as np
 from ..core.apply_modes import apply_modes
 from ..core.levels import has_open_levels
 from ..core.modes import is_grad_enabled, is_inference_mode_enabled, is_recording, mode
-from ..core.node import saves as saves
 from ..core.tensor import Tensor, new_tensor, wrap
 from ..core.type_promotion import get_default_dtype
 from ..core.user_warnings import warn

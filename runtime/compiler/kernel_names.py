@@ -11,7 +11,7 @@ _INLINE_MODULES: Final = {
         "addbmm addcdiv addmm addmv addr baddbmm bmm broadcast_matmul cross dot lerp "
         "lerp_tensor mm mv vdot"
     ),
-    "elementwise.arithmetic": "times pow pow_scalar pow_backward clamp rsub_scalar",
+    "elementwise.arithmetic": "times pow_scalar clamp rsub_scalar",
     "shape.views": (
         "alias cat expand flip permute permute_backward squeeze stack "
         "t transpose unbind unsqueeze view copied to_copy sum_to_size"

@@ -12,6 +12,8 @@ The functions that steps call, by the first part of their name:
     method or an operator of an array calls is here under its ufunc: `a + b` is `np.add`,
     `a.sum(axis=1)` is `np.add.reduce` with `axis=1`, `a.max()` is `np.maximum.reduce` with
     `axis=None`. Every argument that NumPy would fill in by itself may be missing.
+`scipy.`
+    SciPy's ufuncs: `scipy.erf`.
 `kernels.`
     The runtime's, which `gradspec.kernels` has by that name, called on arrays.
 `array.`

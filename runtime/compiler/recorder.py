@@ -105,7 +105,7 @@ class Recorder(np.ndarray[Any, Any]):
         """Record a ufunc, or one of its methods; `out=` is a write."""
         out = kwargs.pop("out", None)
         tape = _tape_of((inputs, out))
-        name = f"np.{ufunc.__name__}"
+        name = f"{_home_of(ufunc)}.{ufunc.__name__}"
         if method == "at":
             target, index, *values = inputs
             if ufunc is not np.add or not isinstance(target, Recorder):
@@ -361,6 +361,11 @@ def _lengths(given: tuple[Any, ...]) -> Any:
     if len(given) == 1 and not hasattr(given[0], "__index__"):
         return None if given[0] is None else tuple(given[0])
     return given
+
+
+def _home_of(ufunc: Any) -> str:
+    """Return the library that a ufunc belongs to, by the name that programs have for it."""
+    return "np" if getattr(np, ufunc.__name__, None) is ufunc else "scipy"
 
 
 def _path_of(function: Any) -> str:

@@ -135,12 +135,22 @@ def function_of(name: str) -> Callable[..., Any]:
         found = getattr(kernels, rest)
         if hasattr(found, "original"):  # a capture runs
             found = found.original()
+    elif kind == "scipy":
+        found = _scipy_ufunc(rest)
     else:
         found = np
         for part in rest.split("."):
             found = getattr(found, part)
     function: Callable[..., Any] = found
     return function
+
+
+def _scipy_ufunc(name: str) -> Any:
+    """Return a ufunc of SciPy's; those that it keeps to itself are in another module."""
+    from scipy import special
+    from scipy.special import _ufuncs
+
+    return getattr(special, name, None) or getattr(_ufuncs, name)
 
 
 IMPURE = frozenset({"array.draw", "array.require"})
