@@ -123,13 +123,15 @@ def _recorded_kernels() -> Iterator[None]:
                 namespace[name] = before[name]
 
 
-_KERNELS: Final = tuple(
-    name for names in kernels._NAMES.values() for name in names.split() if name not in INLINE
-)
+_KERNELS: Final = tuple(name for names in kernels._NAMES.values() for name in names.split())
 
 
 def _recorded(name: str, known: Callable[..., Any] | None) -> Callable[..., Any]:
-    """A kernel that is recorded where one of its arguments is."""
+    """A kernel that is recorded where one of its arguments is.
+
+    In one that is recorded as what it computes all arrays are recorders: a method of a plain one
+    would not be seen.
+    """
 
     def load() -> Callable[..., Any]:
         return known or kernel_by_name(name)
@@ -141,7 +143,10 @@ def _recorded(name: str, known: Callable[..., Any] | None) -> Callable[..., Any]
         if name in DATA_DEPENDENT:
             raise unknown_shape(f"{name}()")
         found[0].storage  # noqa: B018 - finds the tape
-        return found[0].tape.call(f"kernels.{name}", args, kwargs)
+        tape = found[0].tape
+        if name in INLINE:
+            return load()(*tape.recorded(args), **tape.recorded(kwargs))
+        return tape.call(f"kernels.{name}", args, kwargs)
 
     kernel.original = load  # type: ignore[attr-defined]
     return kernel

@@ -35,6 +35,16 @@ def current_place() -> Place:
     return Place(op)
 
 
+def is_called_by(name: str) -> bool:
+    """Return whether one of the library's functions that run has a name."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and package_of(frame.f_globals).partition(".")[0] in _OWN:
+        if frame.f_code.co_name == name:
+            return True
+        frame = frame.f_back
+    return False
+
+
 def package_of(namespace: dict[str, object]) -> str:
     """Return the package or module that has a namespace, empty if it has no name."""
     return str(namespace.get("__package__") or namespace.get("__name__") or "")

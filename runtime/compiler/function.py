@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.apply_modes import apply_modes
 from ..core.levels import has_open_levels
-from ..core.modes import is_grad_enabled, is_inference_mode_enabled, is_recording, mode
+from ..core.modes import is_grad_enabled, is_inference_mode_enabled, mode
 from ..core.tensor import Tensor, new_tensor, wrap
 from ..core.type_promotion import get_default_dtype
 from ..core.user_warnings import warn
@@ -140,16 +140,18 @@ class CompiledFunction:
             check_result(returned)
             return returned
 
+        error: CaptureError | None = None
         try:
             found = trace(call, tensors, arrays)
             changed = sources.changed()
-        finally:
-            is_new = any(_state_of(optimizer) != state for optimizer, state in states)
-            if is_new:
-                for optimizer, state in states:
-                    _restore_state(optimizer, state)
-        if is_new:  # an optimizer makes its state at its first step
+        except CaptureError as refused:
+            error = refused
+        if any(_state_of(optimizer) != state for optimizer, state in states):
+            for optimizer, state in states:  # an optimizer makes its state at its first step
+                _restore_state(optimizer, state)
             return Entry(sources, outside, None, "")
+        if error is not None:
+            raise error
         if changed is not None:
             raise CaptureError(
                 f"gs.compile: the function changes {changed}, which a program would not do again. "

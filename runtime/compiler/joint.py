@@ -13,6 +13,7 @@ from ..core.modes import enable_grad
 from ..core.node import Node
 from ..core.tensor import Tensor, wrap
 from ..func.trees import leaves_of, map_leaves
+from ..graph.anomaly import set_detect_anomaly
 from .capture import Lent, lending, recording
 from .errors import refusal
 from .program import Program, Value
@@ -88,7 +89,7 @@ def trace(
     grads = [t._grad for t in with_grad]
     known = {id(t) for t in tensors}
     grads = [g for g in grads if g is not None and id(g) not in known]
-    with recording(tape), lending(tensors, tape) as lent:
+    with set_detect_anomaly(False), recording(tape), lending(tensors, tape) as lent:
         given = [tape.input(array) for array in arrays]
         with lending(grads, tape):
             before = [getattr(t, "_grad", None) for t in tensors]

@@ -37,7 +37,7 @@ def build(program: Program) -> Callable[..., tuple[Any, ...]]:
     file = f"<gradspec program {next(_numbers)}>"
     namespace = writer.namespace
     namespace["__name__"] = None  # so that NumPy does not warn: see `core.numpy_warnings`
-    exec(compile(source, file, "exec"), namespace)  # noqa: S102 - our own text
+    exec(compile(source, file, "exec"), namespace)
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     function: Callable[..., tuple[Any, ...]] = namespace["program"]
     function.source = source  # type: ignore[attr-defined]

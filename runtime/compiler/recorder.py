@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
-from .errors import refusal
+from ..core.storage import base_of
+from .errors import is_called_by, refusal
 
 if TYPE_CHECKING:
+    from ..core.tensor import Tensor
     from .program import Value
     from .steps import View
     from .tape import Storage, Tape
@@ -58,6 +60,8 @@ class Recorder(np.ndarray[Any, Any]):
     value: Value
     version: int
     """The version of the storage for which `value` holds."""
+    is_number = False
+    """Whether it takes part in computations as a Python number does: it decides on no dtype."""
 
     def __array_finalize__(self, origin: Any) -> None:
         """Remember where an array comes from that NumPy made without telling anybody."""
@@ -99,6 +103,18 @@ class Recorder(np.ndarray[Any, Any]):
         self.storage  # noqa: B018 - finds the tape
         return self.tape.call(function, args, kwargs)
 
+    def as_number(self) -> Recorder:
+        """Return the only element, to be computed with as with a Python number."""
+        found: Recorder = self.reshape(()).astype(np.result_type(self.dtype, np.float64))
+        found.is_number = True
+        return found
+
+    def adopt(self, tensor: Tensor) -> None:
+        """Let a tensor be recorded that values of this tape are about to be written to."""
+        if type(tensor.array) is np.ndarray:
+            self.storage  # noqa: B018
+            adopt_tensor(self.tape, tensor)
+
     # ---- NumPy's protocols
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -115,6 +131,8 @@ class Recorder(np.ndarray[Any, Any]):
             return None
         if method != "__call__":
             name = f"{name}.{method}"
+        if any(isinstance(each, Recorder) and each.is_number for each in inputs):
+            return _among_numbers(ufunc, inputs, out, kwargs)
         if out is None:
             return tape.call(name, inputs, kwargs)
         where = kwargs.pop("where", True)
@@ -177,6 +195,8 @@ class Recorder(np.ndarray[Any, Any]):
         )
 
     def _number(self, *_: Any) -> NoReturn:
+        if is_called_by("__bool__"):
+            bool(self)
         raise refusal(
             "the value of a tensor is asked for (item(), float(), int(), tolist(), numpy())",
             "Go on with the tensor itself, or return it and ask for the value outside",
@@ -295,6 +315,42 @@ class Recorder(np.ndarray[Any, Any]):
     def fill(self, value: Any) -> None:
         """Record a write to all elements."""
         self[...] = value
+
+
+def adopt_tensor(tape: Tape, tensor: Tensor) -> None:
+    """Put recorders into a constant tensor and into all that lie on its memory."""
+    base = base_of(tensor)
+    base = tensor if base is None else base
+    origin = base.array
+    base.array = tape.adopt(origin)
+    for view in base.alias.views_of(base) if base.alias is not None else ():
+        if type(view.array) is np.ndarray:
+            view.array = tape.adopt_view(base.array, origin, view.array)
+
+
+def _among_numbers(ufunc: Any, inputs: Any, out: Any, kwargs: Any) -> Any:
+    """Compute with numbers in the dtype of the arrays beside them; without any it is a number."""
+    numbers = [isinstance(each, Recorder) and each.is_number for each in inputs]
+    pairs = list(zip(inputs, numbers, strict=True))
+    dtypes = tuple(each.dtype for each, is_one in pairs if not is_one and hasattr(each, "dtype"))
+    given = [
+        each if not is_one else _without_mark(each) if not dtypes else _cast_number(each, dtypes)
+        for each, is_one in pairs
+    ]
+    found = ufunc(*given, **kwargs) if out is None else ufunc(*given, out=out, **kwargs)
+    if not dtypes and isinstance(found, Recorder):
+        found.is_number = True
+    return found
+
+
+def _without_mark(number: Recorder) -> Any:
+    """Return a recorder of the same value that is no number."""
+    return number.reshape(())
+
+
+def _cast_number(number: Recorder, dtypes: tuple[Any, ...]) -> Any:
+    """Return a number as an array of the dtype that a Python number takes on beside others."""
+    return number.tape.call("array.number", (_without_mark(number), dtypes))
 
 
 def unknown_shape(what: str) -> Exception:

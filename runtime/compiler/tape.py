@@ -55,6 +55,12 @@ class Tape:
         self.inputs.append((value, storage))
         return self._recorder(memory, storage)
 
+    def recorded(self, structure: Any) -> Any:
+        """Return a structure with recorders in place of arrays that are constant."""
+        if isinstance(structure, np.ndarray) and not isinstance(structure, Recorder):
+            return self._recorder(structure, Storage(structure, self._constant(structure)))
+        return structure if isinstance(structure, Recorder) else _mapped(self.recorded, structure)
+
     def adopt(self, array: Array) -> Recorder:
         """Return a recorder for an array that is the same at every call, to be written to."""
         storage = Storage(array.copy("K"), self._constant(array))
