@@ -44,7 +44,7 @@ class Executable:
     backend: Backend
 
     def gradients_of(self, roots: tuple[int, ...]) -> Gradients | None:
-        """Return the backward program for cotangents of some results, built when first asked for."""
+        """Return the backward program for cotangents of some results; it is built at first."""
         found = self.gradients.get(roots)
         if found is not None and found.run is None:
             found.run = self.backend.build(found.program)

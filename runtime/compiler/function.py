@@ -105,6 +105,10 @@ class CompiledFunction:
                 return entry
         return self._captured(key, leaves, args, kwargs, None)
 
+    def count_programs(self) -> int:
+        """Return how many signatures there is a program for."""
+        return self._count
+
     # ---- captures
 
     def _captured(
@@ -112,7 +116,7 @@ class CompiledFunction:
     ) -> Entry:
         self._tell(key, changed)
         sources = Sources()
-        sources.add(lambda: self.function, getattr(self.function, "__name__", "function"))
+        sources.add(lambda: self.function, _name_of(self.function))
         for leaf in _others(args, kwargs):
             sources.add(functools.partial(_same, leaf), type(leaf).__name__)
         try:
@@ -188,7 +192,7 @@ class CompiledFunction:
             known = next(reversed(self._entries), None)
             changed = _difference(known, key)
         warn(
-            f"gs.compile: {getattr(self.function, '__name__', 'function')} is captured for the "
+            f"gs.compile: {_name_of(self.function)} is captured for the "
             f"{self._count + 1}th time, because {changed} has changed. Pass a tensor in place of a "
             "number that changes, and call it with few shapes"
         )
@@ -242,12 +246,12 @@ def _run(entry: Entry, executable: Executable, leaves: list[Any], again: Callabl
     arrays += [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
     count = len(known.inputs) - len(arrays)
     if count:
-        grads = [t._grad for nr, t in enumerate(tensors) if getattr(t, "_grad", None) is not None]
+        grads = [getattr(tensor, "_grad", None) for tensor in tensors]
         arrays += [grad.array for grad in grads if grad is not None]
     found = executable.run(*arrays)
     results = [_result(array) for array in found[: known.result_count]]
-    for nr, place in known.new_grads:
-        tensors[nr]._grad = wrap(found[place])
+    for nr, at in known.new_grads:
+        tensors[nr]._grad = wrap(found[at])
     for nr in known.cleared_grads:
         tensors[nr]._grad = None
     for value, _ in executable.forward.writes:
@@ -370,6 +374,10 @@ def _shown(part: Any) -> str:
     if isinstance(part, tuple) and len(part) == 4 and isinstance(part[0], tuple):
         return f"a tensor {list(part[0])} of {part[1]}"
     return repr(part[1]) if isinstance(part, tuple) and len(part) == 2 else repr(part)
+
+
+def _name_of(function: Any) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
 def _same(value: Any) -> Any:

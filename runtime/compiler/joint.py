@@ -85,10 +85,9 @@ def trace(
     these tensors, then the arrays, then the gradients that tensors have.
     """
     tape = Tape()
-    with_grad = [t for t in tensors if getattr(t, "_grad", None) is not None]
-    grads = [t._grad for t in with_grad]
     known = {id(t) for t in tensors}
-    grads = [g for g in grads if g is not None and id(g) not in known]
+    found = [getattr(t, "_grad", None) for t in tensors]
+    grads = [grad for grad in found if grad is not None and id(grad) not in known]
     with set_detect_anomaly(False), recording(tape), lending(tensors, tape) as lent:
         given = [tape.input(array) for array in arrays]
         with lending(grads, tape):

@@ -209,7 +209,7 @@ class _Writer:
             items = (f"{key!r}: {self._text(item)}" for key, item in value.items())
             return f"{{{', '.join(items)}}}"
         if isinstance(value, slice):
-            return f"slice({self._text(value.start)}, {self._text(value.stop)}, {self._text(value.step)})"
+            return f"slice({', '.join(map(self._text, (value.start, value.stop, value.step)))})"
         if isinstance(value, np.dtype):
             return self._object(value, f"dtype_{value.name}")
         return self._object(value, f"{type(value).__name__}_{len(self._objects)}")

@@ -76,7 +76,7 @@ def split(
 
 
 def with_own_outputs(program: Program) -> Program:
-    """Let every output have memory of its own: one that lies on an input's, or another's, is copied.
+    """Let every output have memory of its own, by a copy of what lies on an input's or another's.
 
     What the caller does to one result then changes no argument, and no other result.
     """

@@ -68,6 +68,11 @@ class Recorder(np.ndarray[Any, Any]):
         if isinstance(origin, Recorder):
             self._origin = origin
 
+    def __repr__(self) -> str:
+        return f"<Recorder of an array of shape {self.shape}, {self.dtype}>"
+
+    __str__ = __repr__
+
     @property
     def is_tracked(self) -> bool:
         """Return whether the tape knows where it comes from."""
@@ -202,7 +207,7 @@ class Recorder(np.ndarray[Any, Any]):
             "Go on with the tensor itself, or return it and ask for the value outside",
         )
 
-    __float__ = __int__ = __index__ = __complex__ = _number  # type: ignore[assignment]
+    __float__ = __int__ = __index__ = __complex__ = _number
     item = tolist = tobytes = dump = dumps = _number  # type: ignore[assignment]
 
     def __contains__(self, value: Any) -> bool:
@@ -261,7 +266,7 @@ class Recorder(np.ndarray[Any, Any]):
         return self.swapaxes(-1, -2)
 
     @property
-    def real(self) -> Any:  # type: ignore[override]
+    def real(self) -> Any:
         """The real parts."""
         return self._call("array.real", self) if self.dtype.kind == "c" else self
 
@@ -270,7 +275,7 @@ class Recorder(np.ndarray[Any, Any]):
         self.real[...] = values
 
     @property
-    def imag(self) -> Any:  # type: ignore[override]
+    def imag(self) -> Any:
         """The imaginary parts."""
         if self.dtype.kind != "c":
             return np.zeros_like(self)

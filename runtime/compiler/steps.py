@@ -38,7 +38,7 @@ def broadcast_to(a: Array, shape: tuple[int, ...]) -> Array:
 
 def astype(a: Array, dtype: Any, order: str = "K") -> Array:
     """A copy in another dtype."""
-    return a.astype(dtype, order=order)  # type: ignore[call-overload, no-any-return]
+    return a.astype(dtype, order=order)  # type: ignore[call-overload]
 
 
 def view(a: Array, dtype: Any) -> Array:
@@ -74,13 +74,13 @@ def _extent(a: Array) -> int:
 
 def copy(a: Array, order: str = "K") -> Array:
     """The same elements in memory of their own."""
-    return np.array(a, order=order)  # type: ignore[call-overload, no-any-return]
+    return np.array(a, order=order)  # type: ignore[call-overload]
 
 
 def overwrite(a: Array, views: tuple[View, ...], index: Any, values: Any) -> Array:
-    """A copy of `a` with `values`, cast to its dtype, at `index`: of a view of it, if there are any.
+    """A copy of `a` with `values`, cast to its dtype, at `index` of what `views` lead to.
 
-    Each of `views` is applied to what the one before has answered.
+    Each of them is applied to what the one before has answered; without any it is `a` itself.
     """
     out = a.copy()
     seen(out, views)[index] = values

@@ -1,8 +1,8 @@
 """The record of a capture: steps as they happen, and which value each array has now.
 
-Arrays may be written to and seen through views; a program has neither. So each array that owns its
-memory has a `Storage`, with the value that it has now. A view knows how it is made from that, and is
-made anew, by steps, if it is read after the storage was written to.
+Arrays may be written to and seen through views; a program has neither. So each array that owns
+its memory has a `Storage`, with the value that it has now. A view knows how it is made from that,
+and is made anew, by steps, if it is read after the storage was written to.
 """
 
 from __future__ import annotations
@@ -93,15 +93,16 @@ class Tape:
         ]
         if not any(isinstance(each, np.ndarray) for each in arrays):
             return found
+        if not all(isinstance(each, np.ndarray) for each in arrays):
+            raise refusal(
+                f"{function} answers arrays among other results",
+                "Call it outside of the compiled function",
+            )
         given = self._values(args), self._values(kwargs)
         recorders = recorders_of((args, kwargs))
         outs: list[Any] = []
-        values: list[Value | None] = []
-        for nr, each in enumerate(arrays):
-            if not isinstance(each, np.ndarray):
-                outs.append(each)
-                values.append(None)
-                continue
+        values: list[Value] = []
+        for each in arrays:
             of = next((r for r in recorders if r.storage.holds(each)), None)
             if of is None:
                 value = self._new_value("v", each)
@@ -114,15 +115,10 @@ class Tape:
                 before = of.views if is_link else ()
                 outs.append(self._recorder(each, of.storage, (*before, link), value))
             values.append(value)
-        if None in values:
-            raise refusal(
-                f"{function} answers arrays among other results",
-                "Call it outside of the compiled function",
-            )
         self.steps.append(Step(function, *given, tuple(values), several, current_place()))
         if not several:
             return outs[0]
-        return found._make(outs) if hasattr(found, "_make") else type(found)(outs)  # type: ignore[union-attr]
+        return found._make(outs) if hasattr(found, "_make") else type(found)(outs)
 
     def draw(self, generator: Any, method: str, args: Any, kwargs: Mapping[str, Any]) -> Recorder:
         """Draw random numbers, and record that."""
@@ -140,13 +136,12 @@ class Tape:
         if index is Ellipsis and not target.views and self._can_be(values, storage):
             storage.value = self.value_of(values)
         else:
-            full = index is Ellipsis and not target.views
-            given = (before, self._values(values))
-            name = "array.fill"
-            if not full:
-                name = "array.overwrite"
-                given = (before, target.views, self._values(index), given[1])
-            self._step_on(storage, name, given)
+            given = self._values(values)
+            if index is Ellipsis and not target.views:
+                self._step_on(storage, "array.fill", (before, given))
+            else:
+                args = (before, target.views, self._values(index), given)
+                self._step_on(storage, "array.overwrite", args)
         storage.memory.flags.writeable = True
         target.plain()[_plain(index)] = plain
         storage.version += 1
