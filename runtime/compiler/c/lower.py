@@ -10,6 +10,7 @@ import numpy as np
 from ..program import Program, Step, Value, walk
 from ..steps import IMPURE, seen
 from . import products
+from .expand import expanded
 from .layout import Access, access, dims_of, root_of
 from .operations import Map, Operand, Operation, PythonCall, Reduce
 from .scalars import (
@@ -82,6 +83,10 @@ class Lowering:
             found = self._in_c(step)
             if found is not None:
                 return found
+        if step.function.startswith("kernels.") and all(map(_has_c, values)):
+            found = self._expanded(step)
+            if found is not None:
+                return found
         out = step.outputs[0] if step.outputs else _NOTHING
         return [PythonCall(step, out, step.outputs, step.inputs)]
 
@@ -96,9 +101,23 @@ class Lowering:
             return self._ufunc(step, found) if isinstance(found, np.ufunc) else None
         if kind == "array" and name in _ARRAY:
             return _ARRAY[name](self, step)
+        if kind == "kernels" and name in _KERNELS:
+            return _KERNELS[name](self, step)
         if kind == "kernels" and len(step.args) == 1 and not step.kwargs:
             return self._special(step, name)
         return None
+
+    def _expanded(self, step: Step) -> Lowered:
+        """Return the operations of a kernel's own steps, if there is C for each of them."""
+        found = expanded(step)
+        if found is None:
+            return None
+        steps, numbers = found
+        self.numbers.update(numbers)
+        operations = [made for each in steps for made in self._lowered(each)]
+        if any(isinstance(each, PythonCall) for each in operations):
+            return None
+        return operations
 
     # ---- operands
 
@@ -287,6 +306,25 @@ class Lowering:
             found += lowered
         return found
 
+    def _slice_backward(self, step: Step) -> Lowered:
+        grad, _, dim, start, end, stride = step.args
+        index = (*(slice(None),) * (dim % len(step.outputs[0].shape)), slice(start, end, stride))
+        return self._placed(step, grad, index)
+
+    def _select_backward(self, step: Step) -> Lowered:
+        grad, _, dim, index = step.args
+        return self._placed(step, grad, (*(slice(None),) * (dim % len(step.outputs[0].shape)), index))
+
+    def _placed(self, step: Step, values: Value, index: Any) -> Lowered:
+        """Return zeros with values at an index."""
+        (out,) = step.outputs
+        region = region_of(out, (), index)
+        if region is None or region.shape != values.shape or values.dtype != out.dtype:
+            return None
+        zeros = self.map(step, "{0}", (0,), (out.dtype, out.dtype))
+        placed = self.map(step, "{0}", (values,), (out.dtype, out.dtype), region=region)
+        return None if zeros is None or placed is None else zeros + placed
+
     def _product(self, step: Step) -> Lowered:
         return None if step.kwargs else products.lowered(step)
 
@@ -306,6 +344,10 @@ _ARRAY: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "fill": Lowering._fill,
     "overwrite": Lowering._overwrite,
     "reshape": Lowering._reshape,
+}
+_KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
+    "slice_backward": Lowering._slice_backward,
+    "select_backward": Lowering._select_backward,
 }
 _NOTHING: Final = Value("nothing", (0,), np.dtype(np.float64), (8,))
 

@@ -76,11 +76,9 @@ def loop_dtypes(ufunc: np.ufunc, operands: list[Any], out: DType | None) -> list
     Operands are dtypes, or the types of Python's numbers.
     """
     given = [np.dtype(np.bool_) if each is bool else each for each in operands]
-    signature: tuple[Any, ...] | None = None
-    if out is not None:
-        signature = (*[None] * len(given), out)
+    options = {} if out is None else {"signature": (*[None] * len(given), out)}
     try:
-        found = ufunc.resolve_dtypes((*given, None), signature=signature)
+        found = ufunc.resolve_dtypes((*given, None), **options)
     except TypeError:
         return None
     return list(found)
