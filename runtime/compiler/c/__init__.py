@@ -42,7 +42,7 @@ class BuiltProgram:
             tuple(_fresh(value, source.memory) for value in source.memory.fresh),
             tuple(_layout(value, source.memory) for value in source.outputs),
             tuple(_stage(stage, source.memory, library) for stage in source.stages),
-            tuple((source.memory.slots[value], array) for value, array in program.constants),
+            tuple((source.memory.slots[value], array) for value, array in source.constants),
             library,
         )
 

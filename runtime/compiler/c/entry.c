@@ -25,7 +25,7 @@ typedef struct {
 } Layout;
 
 typedef struct {
-    void (*run)(char *const *);
+    const char *(*run)(char *const *);  /* returns what is wrong, or NULL */
     PyObject *call;     /* instead of `run` */
     Py_ssize_t nins, nouts;
     Layout *ins, *outs;
@@ -174,14 +174,19 @@ static void give_arena(Entry *entry, char *arena) {
 static int run_stages(Entry *entry, char **slots, PyObject **objects) {
     for (Py_ssize_t i = 0; i < entry->nstages; i++) {
         Stage *stage = entry->stages + i;
+        const char *wrong = NULL;
         if (stage->call) {
             if (call_python(stage, slots, objects)) return -1;
         } else if (entry->lets_run) {
             Py_BEGIN_ALLOW_THREADS
-            stage->run(slots);
+            wrong = stage->run(slots);
             Py_END_ALLOW_THREADS
         } else {
-            stage->run(slots);
+            wrong = stage->run(slots);
+        }
+        if (wrong) {
+            PyErr_SetString(*wrong == 'I' ? PyExc_IndexError : PyExc_RuntimeError, wrong + 1);
+            return -1;
         }
     }
     return 0;
@@ -253,7 +258,7 @@ static int read_stage(PyObject *given, Stage *stage) {
     PyObject *call, *ins, *outs;
     if (!PyArg_ParseTuple(given, "KOO!O!", &address, &call, &PyTuple_Type, &ins, &PyTuple_Type, &outs))
         return -1;
-    stage->run = (void (*)(char *const *))(uintptr_t)address;
+    stage->run = (const char *(*)(char *const *))(uintptr_t)address;
     stage->call = call == Py_None ? NULL : Py_NewRef(call);
     stage->ins = read_layouts(ins, &stage->nins);
     stage->outs = stage->ins ? read_layouts(outs, &stage->nouts) : NULL;

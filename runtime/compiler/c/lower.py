@@ -10,9 +10,10 @@ import numpy as np
 from ..program import Program, Step, Value, walk
 from ..steps import IMPURE, seen
 from . import products
+from .composed import COMPOSED, Composition
 from .expand import expanded
 from .layout import Access, access, dims_of, root_of
-from .operations import Map, Operand, Operation, PythonCall, Reduce
+from .operations import Call, Map, Operand, Operation, PythonCall, Reduce
 from .scalars import (
     REDUCTIONS,
     UFUNC_ALIASES,
@@ -33,6 +34,8 @@ class Lowering:
 
     def __init__(self, program: Program) -> None:
         self.numbers = uniform_constants(program)
+        self.constants: list[tuple[Value, Any]] = []
+        """Constants that the lowering has added to those of the program."""
         self.operations: list[Operation] = []
         for step in program.steps:
             self.operations += self._lowered(step)
@@ -101,6 +104,8 @@ class Lowering:
             return self._ufunc(step, found) if isinstance(found, np.ufunc) else None
         if kind == "array" and name in _ARRAY:
             return _ARRAY[name](self, step)
+        if kind == "kernels" and name in COMPOSED:
+            return self._composed(step, COMPOSED[name])
         if kind == "kernels" and name in _KERNELS:
             return _KERNELS[name](self, step)
         if kind == "kernels" and len(step.args) == 1 and not step.kwargs:
@@ -118,6 +123,23 @@ class Lowering:
         if any(isinstance(each, PythonCall) for each in operations):
             return None
         return operations
+
+    def _composed(self, step: Step, compose: Callable[[Composition], bool]) -> Lowered:
+        """Return the operations of a kernel that `composed` tells as steps."""
+        found = Composition(step)
+        if not compose(found):
+            return None
+        self.constants += found.constants
+        return [made for each in found.steps for made in self._lowered(each)]
+
+    def _requirement(self, step: Step) -> Lowered:
+        condition, message, *_ = step.args
+        (out,) = step.outputs
+        assert isinstance(condition, Value)
+        text = message.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%")
+        text = text.replace("{", "{{").replace("}", "}}")
+        lines = ["if (!*(const uint8_t *)({0})) return \"I" + text + "\";"]
+        return [Call(step, out, (condition,), lines)]
 
     # ---- operands
 
@@ -344,6 +366,7 @@ _ARRAY: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "fill": Lowering._fill,
     "overwrite": Lowering._overwrite,
     "reshape": Lowering._reshape,
+    "check_index": Lowering._requirement,
 }
 _KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "slice_backward": Lowering._slice_backward,
@@ -364,7 +387,7 @@ def _needed(
     found = []
     for operation in reversed(operations):
         outs = operation.outputs if isinstance(operation, PythonCall) else (operation.out,)
-        impure = isinstance(operation, PythonCall) and operation.step.function in IMPURE
+        impure = operation.step.function in IMPURE or operation.step.function == "array.check_index"
         if impure or not wanted.isdisjoint(outs):
             found.append(operation)
             wanted.update(operation.reads)

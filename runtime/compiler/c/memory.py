@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Final
 
-from ..program import Program, Value
+from ..program import Value
 from .groups import FULL, ROW, Nest, Schedule
 from .layout import extent, root_of
 from .operations import Map, PythonCall
@@ -54,12 +54,15 @@ def register_reads(nest: Nest) -> Iterator[tuple[Value, bool]]:
 
 
 def planned(
-    program: Program, schedule: Schedule, outputs: Iterable[Value], functions: list[int]
+    held: Sequence[Value], schedule: Schedule, outputs: Iterable[Value], functions: list[int]
 ) -> Memory:
-    """Return where the values lie; `functions` has the C function of each part, -1 for Python."""
+    """Return where the values lie.
+
+    `held` are the inputs and constants; `functions` has the C function of each part, -1 for Python.
+    """
     memory = Memory()
     uses = _uses(schedule, [*map(root_of, outputs)])
-    for value in (*program.inputs, *(value for value, _ in program.constants)):
+    for value in held:
         memory.slots[value] = len(memory.slots) + 1
     for part in schedule.parts:
         if isinstance(part, PythonCall):

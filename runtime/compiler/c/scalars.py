@@ -205,6 +205,7 @@ _SMALL_POWERS: Final = {
     2: "{0} * {0}",
     3: "{0} * {0} * {0}",
     -1: "1 / {0}",
+    0.5: "__builtin_sqrt{f}({0})",
 }
 """Powers without a call: as exact as it, within the limit that vector math has."""
 
@@ -215,7 +216,7 @@ def formula(ufunc: str, dtype: DType, exponent: Any = None) -> str | None:
     """Return the C of a ufunc on operands of a dtype, with `{0}` and `{1}` for these."""
     end = "f" if dtype == np.float32 else ""
     if dtype.kind == "f" and ufunc in ("power", "float_power") and exponent in _SMALL_POWERS:
-        return _SMALL_POWERS[exponent]
+        return _SMALL_POWERS[exponent].replace("{f}", end)
     if dtype.kind == "f" and ufunc in _MATH:
         operands = "{0}, {1}" if _MATH[ufunc] in ("atan2", "hypot", "pow") else "{0}"
         return f"gs_{_MATH[ufunc]}{end}({operands})"

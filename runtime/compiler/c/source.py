@@ -47,6 +47,7 @@ class Source:
     """Names of C functions, and Python calls, in order."""
     memory: Memory
     outputs: tuple[Value, ...]
+    constants: list[tuple[Value, Any]]
     work: float
     """About how many elements are computed, which tells whether other threads may run."""
 
@@ -61,7 +62,9 @@ def written(program: Program) -> Source:
     lowering = Lowering(program)
     schedule = scheduled(lowering.operations)
     numbers = _function_numbers(schedule)
-    memory = planned(program, schedule, lowering.outputs, numbers)
+    constants = [*program.constants, *lowering.constants]
+    held = [*program.inputs, *(value for value, _ in constants)]
+    memory = planned(held, schedule, lowering.outputs, numbers)
     functions: dict[int, Function] = {}
     stages: list[str | PythonCall] = []
     used: dict[int, dict[Value, None]] = {}
@@ -84,7 +87,7 @@ def written(program: Program) -> Source:
         functions_of_two=MATH_FUNCTIONS_OF_TWO,
         ordered=[(dtype.name, ctype) for dtype, ctype in C_TYPES.items() if dtype.kind != "b"],
     )
-    return Source(text, stages, memory, lowering.outputs, _work(schedule))
+    return Source(text, stages, memory, lowering.outputs, constants, _work(schedule))
 
 
 def _function_numbers(schedule: Schedule) -> list[int]:
