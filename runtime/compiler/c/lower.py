@@ -82,7 +82,9 @@ class Lowering:
         if step.outputs and all(value.base is not None for value in step.outputs):
             return []  # views: they are read where they lie
         values = (*step.inputs, *step.outputs)
-        if len(step.outputs) == 1 and all(map(_has_c, values)):
+        if step.function in ("np.matmul", "np.dot"):  # may sum nothing
+            values = tuple(value for value in values if value.size)
+        if len(step.outputs) == 1 and step.outputs[0].size and all(map(_has_c, values)):
             found = self._in_c(step)
             if found is not None:
                 return found

@@ -11,12 +11,17 @@ import numpy as np
 from ..program import Step, Value
 from .groups import COLUMN, FULL, ROW, Nest, Placed, access_in
 from .layout import Access, Dims, mergeable
-from .memory import Memory
+from .memory import ROW_MAX, Memory
 from .operations import Map, Operand, Reduce
 from .scalars import C_TYPES, DType, converted, formula, identity, local_type
 
 BLOCK_LENGTH: Final = 1024
 """Numbers that are added up before their sum is added to others, for the sake of rounding."""
+
+TILE: Final = 64
+"""Rows that are taken at a time."""
+TILED_MAX: Final = 256
+"""Points of a row from which one row is enough at a time."""
 
 _OMP_REDUCTIONS: Final = {
     "add": "+",
@@ -46,10 +51,17 @@ class Writer:
                 self._clear(placed)
         rows, inner = self.dims[: self.k], self.dims[self.k :]
         self._line("{")
-        for nr, length in enumerate(rows):
+        self._is_tiled = self._pays_tiling(inner)
+        for nr, length in enumerate(rows[:-1] if self._is_tiled else rows):
             self._line(f"for (long i{nr} = 0; i{nr} < {length}; i{nr}++) {{")
+        if self._is_tiled:
+            self._line(f"for (long tile = 0; tile < {rows[-1]}; tile += {TILE}) {{")
+            end = f"tile + {TILE}"
+            if rows[-1] % TILE:
+                end = f"({end} < {rows[-1]} ? {end} : {rows[-1]})"
+            self._line(f"const long stop = {end};")
         self._row(inner)
-        for _ in rows:
+        for _ in rows[:-1] if self._is_tiled else rows:
             self._line("}")
         self._line("}")
         return self.lines
@@ -113,10 +125,14 @@ class Writer:
         root = access.root
         size = root.dtype.itemsize
         strides = self._row_strides(root)
+        tiled: list[str] = []
         if strides is None:
             self.used[root] = None
             strides = access_in(self.nest, placed, access)
-        terms = [] if not access.offset else [str(access.offset // size)]
+        elif self._is_tiled:
+            tiled = [f"(i{self.k - 1} - tile) * {self.memory.rows[root]}"]
+        terms = [str(access.offset // size)] if access.offset else []
+        terms += tiled
         for nr, stride in enumerate(self._strides(strides)):
             if stride:
                 index = f"i{nr}"
@@ -125,26 +141,85 @@ class Writer:
 
     # ---- a row and its phases
 
+    def _pays_tiling(self, inner: Dims) -> bool:
+        """Return whether rows are taken many at a time, so that what is of rows is vectorised."""
+        maps = [placed.operation for placed in self.nest.placed if _is_row_map(placed)]
+        buffers = sum(
+            count * value.dtype.itemsize
+            for value, count in self.memory.rows.items()
+            if value in self.nest.makers
+        )
+        return (
+            self.k > 0
+            and self.dims[self.k - 1] >= 8
+            and prod(inner) <= TILED_MAX
+            and buffers * TILE <= ROW_MAX
+            and any("gs_" in each.formula or "/" in each.formula for each in maps if isinstance(each, Map))
+        )
+
     def _row(self, inner: Dims) -> None:
+        """Write what is done for a row, or for each of a tile of rows."""
         self._row_names: dict[tuple[Access, DType], str] = {}
         names: dict[Value, str] = {}
         for value, count in self.memory.rows.items():
             if value in self.nest.makers:
+                room = count * TILE if self._is_tiled else count
                 ctype = C_TYPES[value.dtype]
-                self._line(f"{ctype} p_{value.name}[{count}] __attribute__((aligned(64)));")
+                self._line(f"{ctype} p_{value.name}[{room}] __attribute__((aligned(64)));")
         for placed in self.nest.placed:
-            for operand in _operands(placed):
-                if operand.access and self._is_of_row(placed, operand.access):
-                    self._load(placed, operand, self._row_names)
+            if self._is_tiled and placed.level == ROW:
+                out = placed.operation.out
+                self._line(f"{C_TYPES[out.dtype]} {out.name}_row[{TILE}];")
         last = max(placed.phase for placed in self.nest.placed)
         for phase in range(-1, last + 1):
             here = [placed for placed in self.nest.placed if placed.phase == phase]
             loop = [placed for placed in here if not _is_row_map(placed)]
-            if loop:
-                self._phase(loop, inner, names)
-            for placed in here:
-                if _is_row_map(placed):
-                    self._map(placed, names, self._row_names)
+            maps = [placed for placed in here if _is_row_map(placed)]
+            for group in filter(None, (loop, maps)):
+                names = self._open_row(group, names, is_loop=group is loop)
+                if group is loop:
+                    self._phase(loop, inner, names)
+                else:
+                    for placed in maps:
+                        self._map(placed, names, self._row_names)
+                self._close_row(group)
+        if self._is_tiled:
+            self._line("}")
+
+    def _open_row(
+        self, group: list[Placed], names: dict[Value, str], *, is_loop: bool
+    ) -> dict[Value, str]:
+        """Begin what is done for a row: read what is the same for all its points."""
+        if self._is_tiled:
+            nr = self.k - 1
+            if not is_loop:
+                self._line("#pragma omp simd")
+            self._line(f"for (long i{nr} = tile; i{nr} < stop; i{nr}++) {{")
+            names, self._row_names = {}, {}
+        for placed in group:
+            for operand in _operands(placed):
+                if not operand.access:
+                    continue
+                root = operand.access.root
+                maker = self.nest.makers.get(root)
+                if self._is_of_row(placed, operand.access):
+                    self._load(placed, operand, self._row_names)
+                elif self._is_tiled and maker and maker.level == ROW and root not in names:
+                    if maker in group and not is_loop:
+                        continue
+                    kept = f"{root.name}_row[i{self.k - 1} - tile]"
+                    self._line(f"const {local_type(root.dtype)} {root.name} = {kept};")
+                    names[root] = root.name
+        return names
+
+    def _close_row(self, group: list[Placed]) -> None:
+        if not self._is_tiled:
+            return
+        for placed in group:
+            if placed.level == ROW:
+                name = placed.operation.out.name
+                self._line(f"{name}_row[i{self.k - 1} - tile] = {name};")
+        self._line("}")
 
     def _is_of_row(self, placed: Placed, access: Access) -> bool:
         if access.root in self.nest.makers:

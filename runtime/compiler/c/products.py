@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..program import Step, Value
-from .layout import Access, access
+from .layout import Access, access, dims_of
 from .operations import Call, Map, Operand, Operation, Reduce
 from .scalars import C_TYPES
 
@@ -31,8 +31,12 @@ def lowered(step: Step) -> list[Operation] | None:
     rows, inner = left.shape[-2:]
     columns = right.shape[-1]
     batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
-    if prod(batch) == 1 and (rows == 1 or columns == 1 or inner == 1):
-        return _by_elements(step, left, right, out)
+    if not inner:
+        whole = access(out, out.shape)
+        zero = Operand(None, out.dtype, out.dtype, "0")
+        return [Map(step, out, dims_of(out.shape), [zero], "{0}", out.dtype, whole)]
+    if rows == 1 or columns == 1 or inner == 1:
+        return _by_elements(step, left, right, out, batch)
     return _by_matrices(step, left, right, out, batch)
 
 
@@ -44,31 +48,37 @@ def _with_axis(value: Value, axis: int) -> Value:
     return Value(value.name, tuple(shape), value.dtype, tuple(strides), base, value.offset)
 
 
-def _by_elements(step: Step, left: Value, right: Value, out: Value) -> list[Operation]:
+def _by_elements(
+    step: Step, left: Value, right: Value, out: Value, batch: tuple[int, ...]
+) -> list[Operation]:
     """Return a multiplication and a sum, which are put into loops with what is around them."""
     rows, inner = left.shape[-2:]
     columns = right.shape[-1]
-    spans = {"row": rows, "inner": inner, "column": columns}
-    names = [name for name in ("row", "column", "inner") if spans[name] != 1]
-    matrix = left if columns == 1 else right
-    order = _memory_order(names, matrix, "row" if columns == 1 else "column", columns == 1)
-    lefts = {"row": left.strides[-2], "inner": left.strides[-1]}
-    rights = {"inner": right.strides[-2], "column": right.strides[-1]}
+    spans = {**dict(enumerate(batch)), "row": rows, "inner": inner, "column": columns}
+    matrix, kept = (left, "row") if columns == 1 else (right, "column")
+    products = [name for name in ("row", "column") if inner == 1] or [
+        *_memory_order(matrix, kept, columns == 1)
+    ]
+    order = [name for name in (*range(len(batch)), *products) if spans[name] != 1]
     dims = tuple(spans[name] for name in order)
     dtype = out.dtype
-    operands = [
-        Operand(Access(root, value.offset, tuple(by.get(n, 0) for n in order)), dtype, dtype)
-        for value, by in ((left, lefts), (right, rights))
-        for root in (value if value.base is None else value.base,)
-    ]
-    kept = [name for name in ("row", "column") if spans[name] != 1]
-    own = dict(zip(kept, access(out, out.shape).strides, strict=True))
+    operands = []
+    for value, down, right_ in ((left, "row", "inner"), (right, "inner", "column")):
+        by: dict[Any, int] = {down: value.strides[-2], right_: value.strides[-1]}
+        lead = len(batch) - len(value.shape) + 2
+        for nr in range(lead, len(batch)):
+            by[nr] = value.strides[nr - lead] if value.shape[nr - lead] != 1 else 0
+        strides = tuple(by.get(name, 0) for name in order)
+        root = value if value.base is None else value.base
+        operands.append(Operand(Access(root, value.offset, strides), dtype, dtype))
+    made = [name for name in (*range(len(batch)), "row", "column") if spans[name] != 1]
+    own = dict(zip(made, access(out, out.shape).strides, strict=True))
     target = Access(out, 0, tuple(own.get(name, 0) for name in order))
     if inner == 1:
         return [Map(step, out, dims, operands, "{0} * {1}", dtype, target)]
-    strides = _contiguous(dims, dtype.itemsize)
-    product = Value(f"{out.name}_products", dims, dtype, strides)
-    whole = Access(product, 0, strides)
+    contiguous = _contiguous(dims, dtype.itemsize)
+    product = Value(f"{out.name}_products", dims, dtype, contiguous)
+    whole = Access(product, 0, contiguous)
     reduced = tuple(name == "inner" for name in order)
     summed = Operand(whole, dtype, dtype)
     return [
@@ -77,14 +87,12 @@ def _by_elements(step: Step, left: Value, right: Value, out: Value) -> list[Oper
     ]
 
 
-def _memory_order(names: list[str], matrix: Value, kept: str, is_left: bool) -> list[str]:
+def _memory_order(matrix: Value, kept: str, is_left: bool) -> tuple[str, str]:
     """Return the dimensions in the order in which the matrix lies in memory."""
-    if len(names) < 2 or "inner" not in names:
-        return names
     first, second = (kept, "inner") if is_left else ("inner", kept)
     if abs(matrix.strides[-2]) < abs(matrix.strides[-1]):
         first, second = second, first
-    return [first, second]
+    return first, second
 
 
 def _contiguous(dims: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
