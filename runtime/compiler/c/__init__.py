@@ -27,7 +27,7 @@ LETS_RUN_FROM = 1e6
 
 
 class BuiltProgram:
-    """A program that is ready to run. Call `run`, which takes the inputs and returns the outputs."""
+    """A program that is ready: `run` takes the inputs and returns the outputs."""
 
     def __init__(self, program: Program) -> None:
         source = written(program)

@@ -40,8 +40,8 @@ Numbers = dict[Value, Any]
 def expanded(step: Step) -> tuple[list[Step], Numbers] | None:
     """Return the steps of a kernel, and the numbers that constants among their arguments stand for.
 
-    The result is None if the kernel looks at data, or has too many steps. It is recorded twice, on different numbers: what it takes from them without being seen shows in
-    constants that differ.
+    The result is None if the kernel looks at data, or has too many steps. It is recorded twice, on
+    different numbers: what it takes from them without being seen shows in constants that differ.
     """
     name = step.function.removeprefix("kernels.")
     if name not in EXPANDED:
@@ -65,7 +65,7 @@ def _recorded(step: Step, fill: int) -> Program | None:
     try:
         with np.errstate(all="ignore"):
             found = function_of(step.function)(*args, **kwargs)
-    except Exception:  # noqa: BLE001 - a kernel that cannot be recorded is called as it is
+    except Exception:
         return None
     results = list(found) if step.is_tuple else [found]
     if len(results) != len(step.outputs) or not all(isinstance(r, Recorder) for r in results):
@@ -83,9 +83,7 @@ def _array(value: Value, fill: int) -> Any:
 def _renamed(step: Step, program: Program) -> tuple[list[Step], Numbers] | None:
     """Return the steps on the values of the program that they are put into."""
     prefix = step.outputs[0].name
-    values: dict[Value, Any] = dict(
-        zip(program.inputs, dict.fromkeys(step.inputs), strict=True)
-    )
+    values: dict[Value, Any] = dict(zip(program.inputs, dict.fromkeys(step.inputs), strict=True))
     numbers: Numbers = {}
     for value, array in program.constants:
         values[value] = Value(f"{prefix}_{value.name}", value.shape, value.dtype, value.strides)

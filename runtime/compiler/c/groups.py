@@ -98,7 +98,7 @@ class Nest:
             for read in (each.access for each in operands):
                 if read is None or read.root is not target.root or target.root in self.makers:
                     continue
-                if placed.level == ROW and isinstance(other, Map) or placed.phase > phase:
+                if (placed.level == ROW and isinstance(other, Map)) or placed.phase > phase:
                     return False
                 if read.offset != target.offset or spread(other.dims, read.strides, dims) != here:
                     return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -54,9 +55,9 @@ def refine(first: Dims, second: Dims) -> Dims | None:
         return None
     cuts = sorted({prod(dims[start:]) for dims in (first, second) for start in range(len(dims))})
     cuts = [1, *(cut for cut in cuts if cut != 1)]
-    if any(high % low for low, high in zip(cuts, cuts[1:], strict=False)):
+    if any(high % low for low, high in itertools.pairwise(cuts)):
         return None
-    return tuple(high // low for low, high in zip(cuts, cuts[1:], strict=False))[::-1]
+    return tuple(high // low for low, high in itertools.pairwise(cuts))[::-1]
 
 
 def spread(dims: Dims, strides: Dims, finer: Dims) -> Dims:

@@ -40,7 +40,7 @@ class Lowering:
         for step in program.steps:
             self.operations += self._lowered(step)
         self.outputs = self._own_outputs(program)
-        """The outputs; those that lie on constants, or on inputs that are written to, are copies."""
+        """Those that lie on constants, or on inputs that are written to, are copies."""
         self._write(program)
         self.operations = _needed(self.operations, {*map(root_of, self.outputs)}, program)
 
@@ -140,13 +140,13 @@ class Lowering:
         assert isinstance(condition, Value)
         text = message.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%")
         text = text.replace("{", "{{").replace("}", "}}")
-        lines = ["if (!*(const uint8_t *)({0})) return \"I" + text + "\";"]
+        lines = ['if (!*(const uint8_t *)({0})) return "I' + text + '";']
         return [Call(step, out, (condition,), lines)]
 
     # ---- operands
 
     def operand(self, given: Any, shape: Sequence[int], loop_dtype: DType) -> Operand | None:
-        """Return an argument that is broadcast to a shape; None if it is neither array nor number."""
+        """Return an argument, broadcast to a shape; None if it is neither array nor number."""
         if not isinstance(given, Value):
             if not isinstance(given, bool | int | float):
                 return None
@@ -337,7 +337,9 @@ class Lowering:
 
     def _select_backward(self, step: Step) -> Lowered:
         grad, _, dim, index = step.args
-        return self._placed(step, grad, (*(slice(None),) * (dim % len(step.outputs[0].shape)), index))
+        return self._placed(
+            step, grad, (*(slice(None),) * (dim % len(step.outputs[0].shape)), index)
+        )
 
     def _placed(self, step: Step, values: Value, index: Any) -> Lowered:
         """Return zeros with values at an index."""
@@ -381,9 +383,7 @@ class UnsupportedError(NotImplementedError):
     """A program cannot be built for C as a whole."""
 
 
-def _needed(
-    operations: list[Operation], roots: set[Value], program: Program
-) -> list[Operation]:
+def _needed(operations: list[Operation], roots: set[Value], program: Program) -> list[Operation]:
     """Drop the operations whose results nobody reads."""
     wanted = roots | {value for value, _ in program.writes}
     found = []

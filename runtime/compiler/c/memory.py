@@ -138,5 +138,3 @@ def _allocate(memory: Memory, lifetimes: list[tuple[Value, int, int]]) -> None:
         taken.append((at, at + size, first, last))
         memory.arena[value] = at + before
         memory.arena_size = max(memory.arena_size, at + size)
-
-

@@ -116,9 +116,7 @@ class Writer:
         nest = self.nest
         size = value.dtype.itemsize
         inner = nest.dims[nest.rows :]
-        return (0,) * nest.rows + tuple(
-            size * prod(inner[nr + 1 :]) for nr in range(len(inner))
-        )
+        return (0,) * nest.rows + tuple(size * prod(inner[nr + 1 :]) for nr in range(len(inner)))
 
     def _element(self, placed: Placed, access: Access) -> str:
         """Return an element of memory as an expression."""
@@ -154,7 +152,11 @@ class Writer:
             and self.dims[self.k - 1] >= 8
             and prod(inner) <= TILED_MAX
             and buffers * TILE <= ROW_MAX
-            and any("gs_" in each.formula or "/" in each.formula for each in maps if isinstance(each, Map))
+            and any(
+                "gs_" in each.formula or "/" in each.formula
+                for each in maps
+                if isinstance(each, Map)
+            )
         )
 
     def _row(self, inner: Dims) -> None:
@@ -294,7 +296,9 @@ class Writer:
             dtype = operation.out.dtype
             symbol = _OMP_REDUCTIONS.get(operation.function)
             if dtype.kind == "b":
-                symbol = "&" if operation.function in ("logical_and", "multiply", "minimum") else "|"
+                symbol = (
+                    "&" if operation.function in ("logical_and", "multiply", "minimum") else "|"
+                )
             key = symbol or f"gs_{operation.function}_{dtype.name}"
             found.setdefault(key, []).append(f"{operation.out.name}_sum")
         return "".join(f" reduction({key}: {', '.join(each)})" for key, each in found.items())
@@ -363,7 +367,9 @@ class Writer:
                 self._add_up(placed, text)
             else:
                 name = f"{operation.out.name}_sum"
-                self._line(f"{name} = {combine(operation.function, operation.out.dtype, name, text)};")
+                self._line(
+                    f"{name} = {combine(operation.function, operation.out.dtype, name, text)};"
+                )
 
     def _map(
         self, placed: Placed, names: dict[Value, str], loads: dict[tuple[Access, DType], str]
@@ -376,7 +382,9 @@ class Writer:
         if operation.dtype != out.dtype:
             text = converted(f"({local_type(operation.dtype)})({text})", operation.dtype, out.dtype)
         if operation.is_region:
-            self._line(f"{self._element(placed, operation.target)} = {text};{_comment(operation.step)}")
+            self._line(
+                f"{self._element(placed, operation.target)} = {text};{_comment(operation.step)}"
+            )
             return
         self._line(f"const {local_type(out.dtype)} {out.name} = {text};{_comment(operation.step)}")
         names[out] = out.name

@@ -54,7 +54,8 @@ def _by_elements(
     """Return a multiplication and a sum, which are put into loops with what is around them."""
     rows, inner = left.shape[-2:]
     columns = right.shape[-1]
-    spans = {**dict(enumerate(batch)), "row": rows, "inner": inner, "column": columns}
+    spans: dict[Any, int] = dict(enumerate(batch))
+    spans |= {"row": rows, "inner": inner, "column": columns}
     matrix, kept = (left, "row") if columns == 1 else (right, "column")
     products = [name for name in ("row", "column") if inner == 1] or [
         *_memory_order(matrix, kept, columns == 1)

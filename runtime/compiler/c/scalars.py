@@ -54,7 +54,9 @@ def literal(number: Any, dtype: DType) -> str:
         )
     if math.isinf(cast):
         return ("(-" if cast < 0 else "(") + f"__builtin_inf{end}())"
-    text = repr(cast.item()) if dtype.itemsize == 8 else str(np.format_float_scientific(cast))
+    text = repr(cast.item())
+    if dtype.itemsize == 4:
+        text = np.format_float_scientific(np.float32(cast))
     text = text.replace("e+", "e")
     if "." not in text and "e" not in text:
         text += ".0"
@@ -76,7 +78,7 @@ def loop_dtypes(ufunc: np.ufunc, operands: list[Any], out: DType | None) -> list
     Operands are dtypes, or the types of Python's numbers.
     """
     given = [np.dtype(np.bool_) if each is bool else each for each in operands]
-    options = {} if out is None else {"signature": (*[None] * len(given), out)}
+    options: Any = {} if out is None else {"signature": (*[None] * len(given), out)}
     try:
         found = ufunc.resolve_dtypes((*given, None), **options)
     except TypeError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -182,5 +181,3 @@ def _template() -> Any:
         undefined=jinja2.StrictUndefined,
     )
     return environment.get_template("program.c.j2")
-
-

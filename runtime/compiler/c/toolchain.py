@@ -135,9 +135,9 @@ def entry() -> Path:
 
 def _built(source: str, flags: Sequence[str], libraries: Sequence[str]) -> Path:
     """Return the shared object of a source, from the cache if it is there and whole."""
-    key = hashlib.sha256(
-        "\0".join((_identity(), *flags, *libraries, source)).encode()
-    ).hexdigest()[:32]
+    key = hashlib.sha256("\0".join((_identity(), *flags, *libraries, source)).encode()).hexdigest()[
+        :32
+    ]
     folder = directory()
     for known in folder.glob(f"{key}-*.so"):
         if _is_whole(known):

@@ -85,9 +85,12 @@ def test_results_that_are_views_inputs_and_twice_the_same() -> None:
     a = rng.standard_normal((2, 3))
     found = program(a)
     assert found[0] is a
-    assert found[1].base is a and np.array_equal(found[1], a.T)
-    assert found[2] is found[4] and np.array_equal(found[2], 2 * a)
-    assert np.shares_memory(found[3], found[2]) and np.array_equal(found[3], 2 * a[1])
+    assert found[1].base is a
+    assert np.array_equal(found[1], a.T)
+    assert found[2] is found[4]
+    assert np.array_equal(found[2], 2 * a)
+    assert np.shares_memory(found[3], found[2])
+    assert np.array_equal(found[3], 2 * a[1])
     again = program(a)
     assert not np.shares_memory(again[2], found[2])
 
@@ -120,7 +123,7 @@ def test_an_exception_of_a_python_call_comes_through() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    (np.zeros(3), np.zeros((2, 2)), np.zeros(4, np.float32), np.zeros(8)[::2], [0.0] * 4),
+    [np.zeros(3), np.zeros((2, 2)), np.zeros(4, np.float32), np.zeros(8)[::2], [0.0] * 4],
 )
 def test_another_array_is_refused(wrong: Any) -> None:
     program = build(recorded(lambda a: a + 1, np.zeros(4)))

@@ -17,7 +17,7 @@ AXES = [None, *(axes for size in (1, 2, 3) for axes in combinations(range(3), si
 
 
 @pytest.mark.parametrize("axes", AXES)
-@pytest.mark.parametrize("keepdims", (False, True))
+@pytest.mark.parametrize("keepdims", [False, True])
 def test_axes(axes: Any, keepdims: bool) -> None:
     a = rng.integers(-8, 9, (3, 5, 7)).astype(np.float64)
 
@@ -37,7 +37,7 @@ def test_axes(axes: Any, keepdims: bool) -> None:
         assert_same_bits(found, wanted)
 
 
-@pytest.mark.parametrize("dtype", (np.bool_, np.int8, np.int32, np.int64, np.float32))
+@pytest.mark.parametrize("dtype", [np.bool_, np.int8, np.int32, np.int64, np.float32])
 def test_dtypes_of_sums(dtype: Any) -> None:
     a = rng.integers(0, 2, (4, 9)).astype(dtype)
 
@@ -53,7 +53,7 @@ def test_dtypes_of_sums(dtype: Any) -> None:
         assert_same_bits(found, wanted)
 
 
-@pytest.mark.parametrize("place", (0, 5, 40))
+@pytest.mark.parametrize("place", [0, 5, 40])
 def test_nan_and_infinity_in_extremes(place: int) -> None:
     for special in (np.nan, np.inf, -np.inf):
         a = rng.standard_normal((3, 41))
@@ -70,8 +70,8 @@ def test_nan_and_infinity_in_extremes(place: int) -> None:
             assert np.array_equal(found, wanted, equal_nan=True)
 
 
-@pytest.mark.parametrize("dtype", (np.float32, np.float64))
-@pytest.mark.parametrize("count", (1, 100, 5000, 300_001))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [1, 100, 5000, 300_001])
 def test_long_sums_are_accurate(count: int, dtype: Any) -> None:
     a = rng.random(count).astype(dtype)
     (found,) = run(lambda x: np.add.reduce(x, axis=None), a)
@@ -90,7 +90,7 @@ def layer_norm(x: Any) -> Any:
     return centred / np.sqrt(np.add.reduce(centred * centred, axis=-1, keepdims=True) / 3 + 1e-5)
 
 
-@pytest.mark.parametrize("shape", ((2, 3), (70, 10), (5, 300), (3, 4, 6), (130, 65)))
+@pytest.mark.parametrize("shape", [(2, 3), (70, 10), (5, 300), (3, 4, 6), (130, 65)])
 def test_rows(shape: Any) -> None:
     a = rng.standard_normal(shape)
 
@@ -117,8 +117,8 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("dtype", (np.float32, np.float64))
-@pytest.mark.parametrize("first, second", SHAPES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("first", "second"), SHAPES)
 def test_products(first: Any, second: Any, dtype: Any) -> None:
     a = rng.integers(-4, 5, first).astype(dtype)
     b = rng.integers(-4, 5, second).astype(dtype)
@@ -126,7 +126,7 @@ def test_products(first: Any, second: Any, dtype: Any) -> None:
     assert_same_bits(found + dtype(0), np.matmul(a, b) + dtype(0))
 
 
-@pytest.mark.parametrize("size", (3, 30))
+@pytest.mark.parametrize("size", [3, 30])
 def test_products_of_transposed_and_sliced_matrices(size: int) -> None:
     a = rng.integers(-4, 5, (size, size + 2)).astype(np.float64)
     b = rng.integers(-4, 5, (size, size + 2)).astype(np.float64)
