@@ -29,9 +29,9 @@ class Composition:
         self._add(function, args, kwargs, made)
         return made
 
-    def finish(self, function: str, args: Any, **kwargs: Any) -> bool:
-        """Add the step that makes the result."""
-        self._add(function, args, kwargs, self.step.outputs[0])
+    def finish(self, function: str, args: Any, *, of: Value | None = None, **kwargs: Any) -> bool:
+        """Add the step that makes the result, or one of several."""
+        self._add(function, args, kwargs, of or self.step.outputs[0])
         return True
 
     def _add(self, function: str, args: Any, kwargs: Mapping[str, Any], made: Value) -> None:
@@ -49,6 +49,18 @@ class Composition:
         """Return a vector as a matrix of one column."""
         shape, strides = (*value.shape, 1), (*value.strides, value.dtype.itemsize)
         return Value(value.name, shape, value.dtype, strides, root_of(value), value.offset)
+
+
+def view_of(
+    value: Value, shape: tuple[int, ...], strides: tuple[int, ...], offset: int = 0
+) -> Value:
+    """Return a view of a value, `offset` bytes after its first element."""
+    return Value(value.name, shape, value.dtype, strides, root_of(value), value.offset + offset)
+
+
+def contiguous(value: Value, shape: tuple[int, ...]) -> Value:
+    """Return a value whose elements lie in a row, in another shape."""
+    return view_of(value, shape, np.empty(shape, value.dtype).strides)
 
 
 def _is_simple(shape: Any, target: Any, weight: Any) -> bool:
@@ -119,7 +131,36 @@ def nll_loss_backward(new: Composition) -> bool:
     return new.finish("np.where", (wanted, grad, 0))
 
 
-COMPOSED: Final[dict[str, Callable[[Composition], bool]]] = {
+def normal_cdf(new: Composition) -> bool:
+    """Tell half of erfc(-x / sqrt(2)), in double precision as its tails need it."""
+    (given,) = new.step.args
+    if given.dtype.kind != "f":
+        return False
+    double = np.dtype(np.float64)
+    wide = new.call("array.astype", (given, double), (given.shape, double))
+    scaled = new.call("np.multiply", (wide, -(0.5**0.5)), (given.shape, double))
+    tail = new.call("kernels.erfc", (scaled,), (given.shape, double))
+    half = new.call("np.multiply", (tail, 0.5), (given.shape, double))
+    return new.finish("array.astype", (half, given.dtype))
+
+
+def gelu_slope(new: Composition) -> bool:
+    """Tell `share + x * density(x)`; far from zero, where the density is 0, x may be infinite."""
+    given, share, height = new.step.args
+    if given.dtype.kind != "f" or given.shape != share.shape or isinstance(height, Value):
+        return False
+    like = given.shape, given.dtype
+    near = new.call("np.clip", (given, -50, 50), like)
+    squared = new.call("np.multiply", (given, given), like)
+    halved = new.call("np.multiply", (squared, -0.5), like)
+    density = new.call("np.exp", (halved,), like)
+    density = new.call("np.multiply", (density, float(height)), like)
+    return new.finish("np.add", (share, new.call("np.multiply", (near, density), like)))
+
+
+RULES: Final[dict[str, Callable[[Composition], bool]]] = {
     "nll_loss": nll_loss,
     "nll_loss_backward": nll_loss_backward,
+    "normal_cdf": normal_cdf,
+    "gelu_slope": gelu_slope,
 }

@@ -34,14 +34,14 @@ EXPANDED: Final = frozenset(
 MAX_STEPS: Final = 80
 
 
-Numbers = dict[Value, Any]
+Constants = dict[Value, Any]
 
 
-def expanded(step: Step) -> tuple[list[Step], Numbers] | None:
-    """Return the steps of a kernel, and the numbers that constants among their arguments stand for.
+def expanded(step: Step) -> tuple[list[Step], Constants] | None:
+    """Return the steps of a kernel, and the constants among their arguments.
 
     The result is None if the kernel looks at data, or has too many steps. It is recorded twice, on
-    different numbers: what it takes from them without being seen shows in constants that differ.
+    different constants: what it takes from them without being seen shows in constants that differ.
     """
     name = step.function.removeprefix("kernels.")
     if name not in EXPANDED:
@@ -80,14 +80,14 @@ def _array(value: Value, fill: int) -> Any:
     return np.ndarray(value.shape, value.dtype, memory.data, before, value.strides)
 
 
-def _renamed(step: Step, program: Program) -> tuple[list[Step], Numbers] | None:
+def _renamed(step: Step, program: Program) -> tuple[list[Step], Constants] | None:
     """Return the steps on the values of the program that they are put into."""
     prefix = step.outputs[0].name
     values: dict[Value, Any] = dict(zip(program.inputs, dict.fromkeys(step.inputs), strict=True))
-    numbers: Numbers = {}
+    constants: Constants = {}
     for value, array in program.constants:
         values[value] = Value(f"{prefix}_{value.name}", value.shape, value.dtype, value.strides)
-        numbers[values[value]] = array.reshape(-1)[0]
+        constants[values[value]] = array
     finals: dict[Value, Value] = {}
     made = {value for each in program.steps for value in each.outputs}
     for ours, wanted in zip(program.outputs, step.outputs, strict=True):
@@ -109,7 +109,7 @@ def _renamed(step: Step, program: Program) -> tuple[list[Step], Numbers] | None:
             if not isinstance(copied, Value):
                 return None
             steps.append(Step("array.copy", (copied,), {}, (wanted,), False, step.place))
-    return steps, numbers
+    return steps, constants
 
 
 def _moved(value: Value, name: str, values: dict[Value, Any]) -> Value:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from ..program import Program, Step, Value, walk
 from ..steps import IMPURE, seen
-from . import products
-from .composed import COMPOSED, Composition
+from . import composed, convolutions, products
+from .composed import Composition
 from .expand import expanded
 from .layout import Access, access, dims_of, root_of
 from .operations import Call, Map, Operand, Operation, PythonCall, Reduce
 from .scalars import (
+    C_TYPES,
     REDUCTIONS,
     UFUNC_ALIASES,
     DType,
@@ -33,7 +34,7 @@ class Lowering:
     """The operations of a program, in order, and the numbers that constants stand for."""
 
     def __init__(self, program: Program) -> None:
-        self.numbers = uniform_constants(program)
+        self.numbers = uniform(program.constants)
         self.constants: list[tuple[Value, Any]] = []
         """Constants that the lowering has added to those of the program."""
         self.operations: list[Operation] = []
@@ -84,6 +85,11 @@ class Lowering:
         values = (*step.inputs, *step.outputs)
         if step.function in ("np.matmul", "np.dot"):  # may sum nothing
             values = tuple(value for value in values if value.size)
+        rule = COMPOSED.get(step.function.removeprefix("kernels."))
+        if rule is not None and all(map(_has_c, values)):
+            found = self._composed(step, rule)
+            if found is not None:
+                return found
         if len(step.outputs) == 1 and step.outputs[0].size and all(map(_has_c, values)):
             found = self._in_c(step)
             if found is not None:
@@ -106,8 +112,6 @@ class Lowering:
             return self._ufunc(step, found) if isinstance(found, np.ufunc) else None
         if kind == "array" and name in _ARRAY:
             return _ARRAY[name](self, step)
-        if kind == "kernels" and name in COMPOSED:
-            return self._composed(step, COMPOSED[name])
         if kind == "kernels" and name in _KERNELS:
             return _KERNELS[name](self, step)
         if kind == "kernels" and len(step.args) == 1 and not step.kwargs:
@@ -119,11 +123,13 @@ class Lowering:
         found = expanded(step)
         if found is None:
             return None
-        steps, numbers = found
-        self.numbers.update(numbers)
+        steps, constants = found
+        self.numbers |= uniform(constants.items())
         operations = [made for each in steps for made in self._lowered(each)]
         if any(isinstance(each, PythonCall) for each in operations):
             return None
+        read = {value for each in operations for value in each.reads}
+        self.constants += [pair for pair in constants.items() if pair[0] in read]
         return operations
 
     def _composed(self, step: Step, compose: Callable[[Composition], bool]) -> Lowered:
@@ -132,6 +138,7 @@ class Lowering:
         if not compose(found):
             return None
         self.constants += found.constants
+        self.numbers |= uniform(found.constants)
         return [made for each in found.steps for made in self._lowered(each)]
 
     def _requirement(self, step: Step) -> Lowered:
@@ -202,7 +209,7 @@ class Lowering:
 
     def _ufunc(self, step: Step, ufunc: np.ufunc) -> Lowered:
         wanted = step.kwargs.get("dtype")
-        if set(step.kwargs) - {"dtype"} or ufunc.nout != 1 or len(step.args) != ufunc.nin:
+        if set(step.kwargs) - {"dtype", "order"} or ufunc.nout != 1 or len(step.args) != ufunc.nin:
             return None
         out_dtype = None if wanted is None else np.dtype(wanted)
         dtypes = loop_dtypes(ufunc, list(map(_kind_of, step.args)), out_dtype)
@@ -335,19 +342,56 @@ class Lowering:
         index = (*(slice(None),) * (dim % len(step.outputs[0].shape)), slice(start, end, stride))
         return self._placed(step, grad, index)
 
+    def _place(self, step: Step) -> Lowered:
+        return self._placed(step, *step.args)
+
+    def _spread(self, step: Step) -> Lowered:
+        """Return windows (batch, channels, kernel, places) that are added up where they overlap."""
+        (out,) = step.outputs
+        parts, dilation, stride = step.args
+        spatial = len(dilation)
+        steps = out.strides[2:]
+        spans = [*dilation, *stride]
+        strides = (*out.strides[:2], *(s * f for s, f in zip(2 * steps, spans, strict=True)))
+        kept = [nr for nr, length in enumerate(parts.shape) if length != 1]
+        reduced = tuple(2 <= nr < 2 + spatial for nr in kept)
+        target = Access(out, 0, tuple(strides[nr] for nr in kept))
+        operand = Operand(access(parts, parts.shape), parts.dtype, out.dtype)
+        return [Reduce(step, out, dims_of(parts.shape), reduced, operand, "add", target)]
+
+    def _add_by_index(self, step: Step) -> Lowered:
+        (out,) = step.outputs
+        grad, indices, planes, image = step.args
+        ctype = C_TYPES[out.dtype]
+        count = grad.size // planes
+        lines = [
+            "{{",
+            f"const {ctype} *given = (const {ctype} *)({{0}});",
+            "const int64_t *places = (const int64_t *)({1});",
+            f"{ctype} *sums = ({ctype} *)({{out}});",
+            f"for (long i = 0; i < {planes * image}; i++) sums[i] = 0;",
+            f"for (long i = 0; i < {planes}; i++)",
+            f"    for (long j = i * {count}; j < (i + 1) * {count}; j++) {{{{",
+            f'        if ((uint64_t)places[j] >= {image}) return "IAn index is out of bounds.";',
+            f"        sums[i * {image} + places[j]] += given[j];",
+            "    }}",
+            "}}",
+        ]
+        return [Call(step, out, (grad, indices), lines, 2.0 * out.size)]
+
     def _select_backward(self, step: Step) -> Lowered:
         grad, _, dim, index = step.args
         return self._placed(
             step, grad, (*(slice(None),) * (dim % len(step.outputs[0].shape)), index)
         )
 
-    def _placed(self, step: Step, values: Value, index: Any) -> Lowered:
-        """Return zeros with values at an index."""
+    def _placed(self, step: Step, values: Value, index: Any, number: Any = 0) -> Lowered:
+        """Return a number everywhere, but values at an index."""
         (out,) = step.outputs
         region = region_of(out, (), index)
         if region is None or region.shape != values.shape or values.dtype != out.dtype:
             return None
-        zeros = self.map(step, "{0}", (0,), (out.dtype, out.dtype))
+        zeros = self.map(step, "{0}", (number,), (out.dtype, out.dtype))
         placed = self.map(step, "{0}", (values,), (out.dtype, out.dtype), region=region)
         return None if zeros is None or placed is None else zeros + placed
 
@@ -371,11 +415,15 @@ _ARRAY: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "overwrite": Lowering._overwrite,
     "reshape": Lowering._reshape,
     "check_index": Lowering._requirement,
+    "placed": Lowering._place,
+    "spread": Lowering._spread,
+    "add_by_index": Lowering._add_by_index,
 }
 _KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "slice_backward": Lowering._slice_backward,
     "select_backward": Lowering._select_backward,
 }
+COMPOSED: Final = {**composed.RULES, **convolutions.RULES}
 _NOTHING: Final = Value("nothing", (0,), np.dtype(np.float64), (8,))
 
 
@@ -396,10 +444,10 @@ def _needed(operations: list[Operation], roots: set[Value], program: Program) ->
     return found[::-1]
 
 
-def uniform_constants(program: Program) -> dict[Value, Any]:
+def uniform(constants: Iterable[tuple[Value, Any]]) -> dict[Value, Any]:
     """Find the constants whose elements are all the same bits, each with that number."""
     found = {}
-    for value, array in program.constants:
+    for value, array in constants:
         if array.size and is_known(array.dtype):
             first = array.reshape(-1)[:1]
             if first.tobytes() * array.size == array.tobytes():
