@@ -32,8 +32,6 @@ class CompiledFunctionBackward(Node):
         "saved_values",
     )
 
-    is_ordinary = False
-
     def __init__(
         self, executable: Executable, inputs: Sequence[Tensor], again: Recompute | None
     ) -> None:

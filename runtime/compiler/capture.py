@@ -25,6 +25,16 @@ Array: TypeAlias = np.ndarray[Any, Any]
 _capturing: Final = threading.RLock()
 """One capture at a time: it replaces kernels, and the arrays of tensors."""
 
+
+class _Thread(threading.local):
+    """What a thread is doing."""
+
+    captures = False
+
+
+thread: Final = _Thread()
+"""Whether this thread `captures`: then compiled functions are called as they are."""
+
 _PLACES: Final = ("_view_base", "_view_kind")
 
 
@@ -75,7 +85,11 @@ def lending(tensors: Sequence[Tensor], tape: Tape) -> Iterator[list[Lent]]:
 def recording(tape: Tape) -> Iterator[None]:
     """Record kernels and draws of random numbers; one capture at a time."""
     with _capturing, _recorded_kernels(), recording_draws(functools.partial(_Draws, tape)):
-        yield
+        thread.captures = True
+        try:
+            yield
+        finally:
+            thread.captures = False
 
 
 class _Draws:

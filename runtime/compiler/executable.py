@@ -43,6 +43,14 @@ class Executable:
     gradients: dict[tuple[int, ...], Gradients]
     backend: Backend
 
+    def __post_init__(self) -> None:
+        places = {value: nr for nr, value in enumerate(self.forward.inputs)}
+        self.written = tuple(places[value] for value, _ in self.forward.writes)
+        """The positions of the inputs that are written to."""
+        is_random = any(step.function == "array.draw" for step in self.forward.steps)
+        self.is_repeatable = not self.written and not is_random
+        """Whether the function may be called again on the same arguments."""
+
     def gradients_of(self, roots: tuple[int, ...]) -> Gradients | None:
         """Return the backward program for cotangents of some results; it is built at first."""
         found = self.gradients.get(roots)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.apply_modes import apply_modes
 from ..core.levels import has_open_levels
-from ..core.modes import is_grad_enabled, is_inference_mode_enabled, mode
+from ..core.modes import mode, this_thread
 from ..core.tensor import Tensor, new_tensor, wrap
 from ..core.type_promotion import get_default_dtype
 from ..core.user_warnings import warn
@@ -18,10 +18,10 @@ from ..func.trees import map_leaves
 from ..inplace.ops import mark_written
 from .backends import Backend, backend_of
 from .backward import CompiledFunctionBackward
+from .capture import thread
 from .errors import CaptureError
 from .executable import Executable, make, overlapping
 from .joint import Given, Result, check_result, trace
-from .recorder import Recorder
 from .sources import Sources
 
 SIGNATURES_MAX: Final = 64
@@ -81,11 +81,9 @@ class CompiledFunction:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if has_open_levels():
+        if thread.captures or has_open_levels():
             return self.function(*args, **kwargs)
         leaves, key = _signature(args, kwargs)
-        if any(isinstance(getattr(leaf, "array", leaf), Recorder) for leaf in leaves):
-            return self.function(*args, **kwargs)  # a program is being captured already
         changed = None
         for entry in self._entries.get(key, ()):
             changed = entry.mismatch()
@@ -241,27 +239,28 @@ def compile(
 
 def _run(entry: Entry, executable: Executable, leaves: list[Any], again: Callable[[], Any]) -> Any:
     known = executable.trace
-    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + entry.outside
-    arrays = [tensor.array for tensor in tensors]
-    arrays += [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
-    count = len(known.inputs) - len(arrays)
-    if count:
+    tensors, arrays = _split_leaves(leaves)
+    if entry.outside:
+        tensors += entry.outside
+    given = [tensor.array for tensor in tensors] + arrays
+    if len(known.inputs) != len(given):
         grads = [getattr(tensor, "_grad", None) for tensor in tensors]
-        arrays += [grad.array for grad in grads if grad is not None]
-    found = executable.run(*arrays)
+        given += [grad.array for grad in grads if grad is not None]
+    found = executable.run(*given)
     results = [_result(array) for array in found[: known.result_count]]
     for nr, at in known.new_grads:
         tensors[nr]._grad = wrap(found[at])
     for nr in known.cleared_grads:
         tensors[nr]._grad = None
-    for value, _ in executable.forward.writes:
-        nr = known.inputs.index(value)
+    for nr in executable.written:
         if nr < len(tensors):
             mark_written(tensors[nr])
     if known.differentiable:
         _record(executable, tensors, results, found, again)
     if mode.flags:
         apply_modes(tuple(results))
+    if type(known.structure) is Result:
+        return results[0]
 
     def place(leaf: Any) -> Any:
         if type(leaf) is Result:
@@ -269,6 +268,14 @@ def _run(entry: Entry, executable: Executable, leaves: list[Any], again: Callabl
         return tensors[leaf.number] if type(leaf) is Given else leaf
 
     return map_leaves(place, known.structure)
+
+
+def _split_leaves(leaves: list[Any]) -> tuple[list[Tensor], list[Any]]:
+    """Return the tensors and the arrays among arguments."""
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    if len(tensors) == len(leaves):
+        return tensors, []
+    return tensors, [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
 
 
 def _record(
@@ -279,10 +286,9 @@ def _record(
     again: Callable[[], Any],
 ) -> None:
     trace = executable.trace
-    is_repeatable = not executable.forward.writes and not any(
-        step.function == "array.draw" for step in executable.forward.steps
+    node = CompiledFunctionBackward(
+        executable, tensors, again if executable.is_repeatable else None
     )
-    node = CompiledFunctionBackward(executable, tensors, again if is_repeatable else None)
     node.saved_values = found[len(trace.program.outputs) :]
     for _, nr in executable.saved_inputs:
         if nr < len(tensors):
@@ -308,17 +314,21 @@ def _signature(args: Any, kwargs: Any) -> tuple[list[Any], Any]:
     """Return the distinct tensors and arrays among arguments, and what decides on the program."""
     leaves: list[Any] = []
     numbers: dict[int, int] = {}
-    parts: list[Any] = [is_grad_enabled(), is_inference_mode_enabled(), get_default_dtype()]
-    _sign((args, kwargs), leaves, numbers, parts)
+    modes = this_thread.blocks.modes()
+    parts: list[Any] = [modes.records, modes.inference, get_default_dtype()]
+    for value in args:
+        _sign(value, leaves, numbers, parts)
+    for name, value in kwargs.items():
+        parts.append(name)
+        _sign(value, leaves, numbers, parts)
     return leaves, tuple(parts)
 
 
 def _sign(value: Any, leaves: list[Any], numbers: dict[int, int], parts: list[Any]) -> None:
     kind = type(value)
     if kind is Tensor or isinstance(value, Tensor | np.ndarray):
-        known = numbers.get(id(value))
-        if known is None:
-            numbers[id(value)] = len(leaves)
+        known = numbers.setdefault(id(value), len(leaves))
+        if known == len(leaves):
             leaves.append(value)
             parts.append(_form(value))
         else:
@@ -355,10 +365,10 @@ def _others(args: Any, kwargs: Any) -> list[Any]:
 
 def _form(value: Any) -> Any:
     """What a program is made for of a tensor or an array."""
-    if not isinstance(value, Tensor):
-        return "array", value.shape, value.dtype, value.strides
-    array = value.array
-    return array.shape, array.dtype, array.strides, value.grad_node is not None
+    if type(value) is Tensor or isinstance(value, Tensor):
+        array = value.array
+        return array.shape, array.dtype, array.strides, value.grad_node is not None
+    return "array", value.shape, value.dtype, value.strides
 
 
 def _difference(known: Any, key: Any) -> str:

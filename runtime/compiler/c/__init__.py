@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...fast.parallel_for import get_num_threads
 from ..program import Program, Value
 from ..steps import function_of
 from . import blas, toolchain
@@ -34,7 +35,7 @@ class BuiltProgram:
         self.source = source.text
         """The C."""
         library = _load(source)
-        self.run: Callable[..., tuple[Any, ...]] = _entry_type()(
+        self.run: Callable[..., tuple[Any, ...]] = entry().Entry(
             1 + len(source.memory.slots),
             source.memory.arena_size,
             source.work >= LETS_RUN_FROM,
@@ -62,19 +63,21 @@ def source_of(program: Program) -> str:
 
 
 @cache
-def _entry_type() -> Any:
-    """Return the type whose objects run programs, of the module that is built once."""
+def entry() -> Any:
+    """Return the module whose `Entry` objects run programs; it is built once."""
     path = str(toolchain.entry())
     loader = importlib.machinery.ExtensionFileLoader("gradspec_entry", path)
     spec = importlib.util.spec_from_file_location("gradspec_entry", path, loader=loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
-    return module.Entry
+    module.set_threads(get_num_threads())
+    return module
 
 
 def _load(source: Source) -> ctypes.CDLL:
     library = ctypes.CDLL(str(toolchain.program(source.text)))
+    ctypes.c_void_p.in_dll(library, "gs_share").value = entry().share_address()
     if source.uses_blas:
         blas.connect(library)
     return library

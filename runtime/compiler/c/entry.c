@@ -7,10 +7,114 @@
 #include <Python.h>
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
+#include <pthread.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #define MAX_DIMS 64 /* as NumPy has it */
+
+/* ---- threads: a loop is cut into parts of the same length, the first of which the caller runs */
+
+#define MAX_THREADS 64
+
+typedef void (*Worker)(char *const *, long, long);
+
+static struct {
+    pthread_mutex_t owner;  /* held by the caller that uses the threads */
+    pthread_mutex_t lock;   /* of all that follows */
+    pthread_cond_t begin, end;
+    int wanted, started, running;
+    unsigned long turn;
+    Worker work;
+    char *const *values;
+    long length, part;
+} pool = {.owner = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER,
+          .begin = PTHREAD_COND_INITIALIZER, .end = PTHREAD_COND_INITIALIZER, .wanted = 1};
+
+static void run_part(long nr) {
+    long from = nr * pool.part, to = from + pool.part;
+    if (to > pool.length) to = pool.length;
+    if (from < to) pool.work(pool.values, from, to);
+}
+
+static void *thread_main(void *given) {
+    long nr = (long)(intptr_t)given;
+    unsigned long seen = 0;  /* threads start before the first turn */
+    pthread_mutex_lock(&pool.lock);
+    for (;;) {
+        while (pool.turn == seen) pthread_cond_wait(&pool.begin, &pool.lock);
+        seen = pool.turn;
+        pthread_mutex_unlock(&pool.lock);
+        run_part(nr);
+        pthread_mutex_lock(&pool.lock);
+        if (--pool.running == 0) pthread_cond_signal(&pool.end);
+    }
+    return NULL;
+}
+
+/* A child process has none of the threads. */
+static void forget_threads(void) {
+    pthread_mutex_init(&pool.owner, NULL);
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.begin, NULL);
+    pthread_cond_init(&pool.end, NULL);
+    pool.started = pool.running = 0;
+    pool.turn = 0;
+}
+
+static void start_threads(void) {
+    while (!pool.turn && pool.started < pool.wanted - 1) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, thread_main, (void *)(intptr_t)(pool.started + 1))) break;
+        pthread_detach(thread);
+        pool.started++;
+    }
+}
+
+/* Runs `work` on 0 to `length`, cut at multiples of `step`. */
+static void share(Worker work, char *const *values, long length, long step) {
+    if (pool.wanted < 2 || pthread_mutex_trylock(&pool.owner)) {
+        work(values, 0, length);
+        return;
+    }
+    pthread_mutex_lock(&pool.lock);
+    start_threads();
+    int count = pool.started + 1 < pool.wanted ? pool.started + 1 : pool.wanted;
+    long steps = (length + step - 1) / step;
+    pool.part = (steps + count - 1) / count * step;
+    pool.work = work;
+    pool.values = values;
+    pool.length = length;
+    pool.running = pool.started;
+    pool.turn++;
+    pthread_cond_broadcast(&pool.begin);
+    pthread_mutex_unlock(&pool.lock);
+    run_part(0);
+    pthread_mutex_lock(&pool.lock);
+    while (pool.running) pthread_cond_wait(&pool.end, &pool.lock);
+    pthread_mutex_unlock(&pool.lock);
+    pthread_mutex_unlock(&pool.owner);
+}
+
+static PyObject *set_threads(PyObject *Py_UNUSED(self), PyObject *given) {
+    long count = PyLong_AsLong(given);
+    if (count == -1 && PyErr_Occurred()) return NULL;
+    pool.wanted = count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : (int)count;
+    Py_RETURN_NONE;
+}
+
+static PyObject *share_address(PyObject *Py_UNUSED(self), PyObject *Py_UNUSED(given)) {
+    return PyLong_FromVoidPtr((void *)share);
+}
+
+static PyMethodDef methods[] = {
+    {"set_threads", set_threads, METH_O, "Set how many threads share a loop; no more are started later."},
+    {"share_address", share_address, METH_NOARGS, "The address of the function that shares loops."},
+    {NULL, NULL, 0, NULL},
+};
+
+/* ---- programs */
 
 typedef struct {
     Py_ssize_t slot;    /* of the memory it lies in */
@@ -335,12 +439,12 @@ static PyTypeObject EntryType = {
 };
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, .m_name = "gradspec_entry", .m_size = -1,
+    PyModuleDef_HEAD_INIT, .m_name = "gradspec_entry", .m_size = -1, .m_methods = methods,
 };
 
 PyMODINIT_FUNC PyInit_gradspec_entry(void) {
     import_array();
-    if (PyType_Ready(&EntryType)) return NULL;
+    if (PyType_Ready(&EntryType) || pthread_atfork(NULL, NULL, forget_threads)) return NULL;
     PyObject *module = PyModule_Create(&definition);
     if (module && PyModule_AddObjectRef(module, "Entry", (PyObject *)&EntryType)) Py_CLEAR(module);
     return module;

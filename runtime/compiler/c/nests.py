@@ -18,10 +18,14 @@ from .scalars import C_TYPES, DType, converted, formula, identity, local_type
 BLOCK_LENGTH: Final = 1024
 """Numbers that are added up before their sum is added to others, for the sake of rounding."""
 
+SHARED_FROM: Final = 4_000_000
+"""Operations on elements, of which a call of a function is ten, from which threads share a nest."""
 TILE: Final = 64
 """Rows that are taken at a time."""
 TILED_MAX: Final = 256
 """Points of a row from which one row is enough at a time."""
+BLOCKS_MAX: Final = 1 << 15
+"""Blocks whose sums threads may put on the stack."""
 
 _OMP_REDUCTIONS: Final = {
     "add": "+",
@@ -40,31 +44,84 @@ class Writer:
     lines: list[str] = field(default_factory=list)
     used: dict[Value, None] = field(default_factory=dict)
     """The values whose pointers are needed."""
+    worker: str = ""
+    """The name of the function of a part of the loop, if several threads share it."""
+    worker_lines: list[str] = field(default_factory=list)
+    """The body of that function."""
     _indent: int = 0
     _count: int = 0
 
-    def write(self) -> list[str]:
-        """Return the lines."""
+    def write(self, worker: str) -> list[str]:
+        """Return the lines; a large nest is a call of `worker`, and has `worker_lines`."""
         self._arrange()
+        rows, inner = self.dims[: self.k], self.dims[self.k :]
+        self._is_tiled = self._pays_tiling(inner)
+        if self._pays_threads(inner):
+            self.worker = worker
         for placed in self.nest.placed:
             if placed.level not in (FULL, ROW):
                 self._clear(placed)
-        rows, inner = self.dims[: self.k], self.dims[self.k :]
         self._line("{")
-        self._is_tiled = self._pays_tiling(inner)
         for nr, length in enumerate(rows[:-1] if self._is_tiled else rows):
-            self._line(f"for (long i{nr} = 0; i{nr} < {length}; i{nr}++) {{")
+            start, stop = ("from", "to") if self.worker and nr == 0 else ("0", str(length))
+            self._line(f"for (long i{nr} = {start}; i{nr} < {stop}; i{nr}++) {{")
         if self._is_tiled:
-            self._line(f"for (long tile = 0; tile < {rows[-1]}; tile += {TILE}) {{")
-            end = f"tile + {TILE}"
-            if rows[-1] % TILE:
-                end = f"({end} < {rows[-1]} ? {end} : {rows[-1]})"
-            self._line(f"const long stop = {end};")
+            self._open_tiles(rows)
         self._row(inner)
         for _ in rows[:-1] if self._is_tiled else rows:
             self._line("}")
         self._line("}")
-        return self.lines
+        return self._shared(rows, inner) if self.worker else self.lines
+
+    def _open_tiles(self, rows: Dims) -> None:
+        is_shared = bool(self.worker) and len(rows) == 1
+        start, last = ("from", "to") if is_shared else ("0", str(rows[-1]))
+        self._line(f"for (long tile = {start}; tile < {last}; tile += {TILE}) {{")
+        end = f"tile + {TILE}"
+        if rows[-1] % TILE:
+            end = f"({end} < {last} ? {end} : {last})"
+        self._line(f"const long stop = {end};")
+
+    # ---- threads
+
+    def _pays_threads(self, inner: Dims) -> bool:
+        """Return whether parts of the outermost loop, which know nothing of another, are large."""
+        levels = {placed.level for placed in self.nest.placed}
+        weight = sum(1 + 10 * _calls(placed) for placed in self.nest.placed)
+        if not self.dims or levels - {FULL, ROW} or prod(self.dims) * weight < SHARED_FROM:
+            return False
+        if self.k:
+            return self.dims[0] >= 2 * (TILE if self._is_tiled and self.k == 1 else 1)
+        loop = [placed for placed in self.nest.placed if not _is_row_map(placed)]
+        sums = [placed for placed in loop if placed.level == ROW]
+        is_one_loop = len(inner) == 1 and all(placed.phase == 0 for placed in loop)
+        before = any(_is_row_map(placed) and placed.phase < 0 for placed in self.nest.placed)
+        is_small = not sums or prod(inner) <= BLOCKS_MAX * BLOCK_LENGTH
+        blocked = all(self._is_blocked(each, inner) for each in sums)
+        return is_one_loop and is_small and blocked and not before
+
+    def _shared(self, rows: Dims, inner: Dims) -> list[str]:
+        """Return the lines that let threads run the loop, which becomes a function."""
+        step = TILE if rows == self.dims[:1] and self._is_tiled else 1 if rows else BLOCK_LENGTH
+        length = rows[0] if rows else inner[0]
+        pointers = [(f"p_{value.name}", C_TYPES[value.dtype]) for value in self.used]
+        sums = [
+            (f"{placed.operation.out.name}_sums", C_TYPES[placed.operation.out.dtype])
+            for placed in self._partial
+        ]
+        for nr, (name, ctype) in enumerate((*pointers, *sums)):
+            self.worker_lines.append(f"{ctype} *{name} = ({ctype} *)values[{nr}];")
+        self.worker_lines += self.lines
+        values = ", ".join(f"(char *){name}" for name, _ in (*pointers, *sums))
+        count = -(-length // BLOCK_LENGTH)
+        return [
+            "{",
+            *(f"    {ctype} {name}[{count}];" for name, ctype in sums),
+            f"    char *values[] = {{{values}}};",
+            f"    gs_share({self.worker}, values, {length}, {step});",
+            *(f"    {line}" for line in self._after),
+            "}",
+        ]
 
     def _line(self, text: str) -> None:
         if text.startswith("}"):
@@ -162,6 +219,8 @@ class Writer:
     def _row(self, inner: Dims) -> None:
         """Write what is done for a row, or for each of a tile of rows."""
         self._row_names: dict[tuple[Access, DType], str] = {}
+        self._partial: list[Placed] = []
+        self._after: list[str] = []
         names: dict[Value, str] = {}
         for value, count in self.memory.rows.items():
             if value in self.nest.makers:
@@ -187,6 +246,20 @@ class Writer:
                 self._close_row(group)
         if self._is_tiled:
             self._line("}")
+        if self._is_split:
+            self._after, self.lines, self._indent = self.lines, self._loop_lines, 1
+
+    @property
+    def _is_split(self) -> bool:
+        """Whether threads share the only loop, of which nothing but sums of blocks is wanted."""
+        return bool(self.worker) and not self.k
+
+    def _add_blocks(self, placed: Placed, inner: Dims) -> None:
+        """Add up the sums of blocks, in order, whoever has computed them."""
+        name = placed.operation.out.name
+        self._accumulator(placed, "_all")
+        count = -(-inner[-1] // BLOCK_LENGTH)
+        self._line(f"for (long nr = 0; nr < {count}; nr++) {name}_all += {name}_sums[nr];")
 
     def _open_row(
         self, group: list[Placed], names: dict[Value, str], *, is_loop: bool
@@ -233,7 +306,7 @@ class Writer:
 
     def _phase(self, loop: list[Placed], inner: Dims, names: dict[Value, str]) -> None:
         sums = [placed for placed in loop if placed.level not in (FULL, COLUMN)]
-        for placed in sums:
+        for placed in sums if not self._is_split else ():
             self._accumulator(placed, "_all" if self._is_blocked(placed, inner) else "")
         blocked = [placed for placed in sums if self._is_blocked(placed, inner)]
         for nr, length in enumerate(inner[:-1], self.k):
@@ -244,6 +317,11 @@ class Writer:
             self._body(loop, names)
         for _ in inner[:-1]:
             self._line("}")
+        if self._is_split:
+            self._partial = blocked
+            self._loop_lines, self.lines, self._indent = self.lines, [], 0
+            for placed in blocked:
+                self._add_blocks(placed, inner)
         for placed in sums:
             self._finish(placed, "_all" if placed in blocked else "", names)
 
@@ -266,16 +344,17 @@ class Writer:
     ) -> None:
         nr, length = len(self.dims) - 1, inner[-1]
         clauses = self._clauses(sums)
+        start, last = ("from", "to") if self._is_split else ("0", str(length))
         if not blocked:
             self._line(f"#pragma omp simd{clauses}")
-            self._line(f"for (long i{nr} = 0; i{nr} < {length}; i{nr}++) {{")
+            self._line(f"for (long i{nr} = {start}; i{nr} < {last}; i{nr}++) {{")
             self._body(loop, names)
             self._line("}")
             return
-        self._line(f"for (long block = 0; block < {length}; block += {BLOCK_LENGTH}) {{")
+        self._line(f"for (long block = {start}; block < {last}; block += {BLOCK_LENGTH}) {{")
         end = f"block + {BLOCK_LENGTH}"
         if length % BLOCK_LENGTH:
-            end = f"({end} < {length} ? {end} : {length})"
+            end = f"({end} < {last} ? {end} : {last})"
         self._line(f"const long end = {end};")
         for placed in blocked:
             self._accumulator(placed, "")
@@ -285,7 +364,8 @@ class Writer:
         self._line("}")
         for placed in blocked:
             name = placed.operation.out.name
-            self._line(f"{name}_all += {name}_sum;")
+            into = f"{name}_sums[block / {BLOCK_LENGTH}] =" if self._is_split else f"{name}_all +="
+            self._line(f"{into} {name}_sum;")
         self._line("}")
 
     def _clauses(self, sums: list[Placed]) -> str:
@@ -439,6 +519,11 @@ def combine(function: str, dtype: DType, first: str, second: str) -> str:
     text = formula(name, dtype)
     assert text is not None
     return text.format(first, second)
+
+
+def _calls(placed: Placed) -> int:
+    operation = placed.operation
+    return operation.formula.count("gs_") if isinstance(operation, Map) else 0
 
 
 def _is_row_map(placed: Placed) -> bool:

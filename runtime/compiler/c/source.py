@@ -29,11 +29,20 @@ class Part:
 
 
 @dataclass
+class Worker:
+    """A C function that does a part of a loop, in one of several threads."""
+
+    name: str
+    lines: list[str]
+
+
+@dataclass
 class Function:
     """A C function of the program."""
 
     name: str
     pointers: list[str] = field(default_factory=list)
+    workers: list[Worker] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
 
 
@@ -74,8 +83,9 @@ def written(program: Program) -> Source:
         if number not in functions:
             functions[number] = Function(f"part{number}")
             stages.append(functions[number].name)
-        lines, pointers = _lines(part, memory)
-        functions[number].parts.append(Part(_title(part), lines))
+        function = functions[number]
+        lines, pointers = _lines(part, memory, function)
+        function.parts.append(Part(_title(part), lines))
         used.setdefault(number, {}).update(pointers)
     for number, function in functions.items():
         function.pointers = [_pointer(value, memory) for value in used[number]]
@@ -108,10 +118,15 @@ def _function_numbers(schedule: Schedule) -> list[int]:
     return numbers
 
 
-def _lines(part: Nest | Call, memory: Memory) -> tuple[list[str], dict[Value, None]]:
+def _lines(
+    part: Nest | Call, memory: Memory, function: Function
+) -> tuple[list[str], dict[Value, None]]:
     if isinstance(part, Nest):
         writer = Writer(part, memory)
-        return writer.write(), writer.used
+        lines = writer.write(f"{function.name}_loop{len(function.workers)}")
+        if writer.worker:
+            function.workers.append(Worker(writer.worker, writer.worker_lines))
+        return lines, writer.used
     pointers = [_address(value) for value in part.operands]
     lines = [line.format(*pointers, out=_address(part.out)) for line in part.lines]
     return lines, dict.fromkeys((*map(root_of, part.operands), part.out))

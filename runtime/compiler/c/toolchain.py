@@ -42,7 +42,7 @@ PROGRAM_FLAGS: Final = (
     "-shared",
 )
 """What keeps every result as IEEE 754 has it: no `-ffast-math`, no fused multiply and add."""
-ENTRY_FLAGS: Final = ("-std=gnu11", "-O2", "-fPIC", "-shared")
+ENTRY_FLAGS: Final = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-pthread")
 
 
 class NoCompilerError(RuntimeError):
