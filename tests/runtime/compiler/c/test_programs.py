@@ -7,13 +7,15 @@ import stat
 import subprocess
 import sys
 import threading
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gradspec.compiler.c import NoCompilerError, build, source_of, toolchain
+from gradspec.compiler.c import NoCompilerError, build, entry, source_of, toolchain
 from gradspec.compiler.program import Place, Program, Step, Value
 
 from .recorded import assert_same_bits, expected, recorded, run
@@ -159,6 +161,48 @@ def test_threads_share_a_program() -> None:
         thread.join()
     for nr in range(4):
         assert_same_bits(found[nr], wanted[nr])
+
+
+@pytest.fixture
+def set_threads() -> Iterator[Callable[[int], None]]:
+    yield entry().set_threads
+    entry().set_threads(2)
+
+
+def large(x: Any, rows: Any) -> Any:
+    y = np.sin(x) * np.exp(-x * x) + np.tanh(x)
+    e = np.exp(rows - np.maximum.reduce(rows, axis=1, keepdims=True))
+    return y, np.add.reduce(y, axis=None) / 3, e / np.add.reduce(e, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_number_of_threads_does_not_change_a_bit(
+    dtype: Any, set_threads: Callable[[int], None]
+) -> None:
+    x = rng.standard_normal(300_001).astype(dtype)
+    rows = rng.standard_normal((20_003, 20)).astype(dtype)
+    program = build(recorded(large, x, rows))
+    assert source_of(recorded(large, x, rows)).count("    gs_share(") == 2
+    set_threads(2)
+    shared = program(x, rows)
+    set_threads(1)
+    for one, several, wanted in zip(program(x, rows), shared, large(x, rows), strict=True):
+        assert_same_bits(one, several)
+        tolerance = 100 * np.finfo(dtype).eps
+        np.testing.assert_allclose(one, wanted, rtol=tolerance, atol=tolerance)
+
+
+def test_a_forked_process_has_threads_of_its_own(set_threads: Callable[[int], None]) -> None:
+    x, rows = rng.standard_normal(300_001), rng.standard_normal((20_003, 20))
+    program = build(recorded(large, x, rows))
+    set_threads(2)
+    wanted = program(x, rows)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads
+        child = os.fork()
+    if not child:
+        os._exit(0 if np.array_equal(program(x, rows)[0], wanted) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_the_source_names_the_user_line() -> None:
