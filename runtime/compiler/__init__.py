@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from .errors import CaptureError as CaptureError
+from .explanation import Explanation as Explanation
+from .explanation import explain as explain
 from .function import CompiledFunction as CompiledFunction
 from .function import compile as compile
 
-__all__ = ["CaptureError", "CompiledFunction", "compile"]
+__all__ = ["CaptureError", "CompiledFunction", "Explanation", "compile", "explain"]

@@ -103,8 +103,8 @@ def convolution_input(new: Composition) -> bool:
 
 def max_pool_with_indices(new: Composition) -> bool:
     """Tell a pooling: a comparison for each place in a window, the first of equal ones wins."""
-    x, *sizes, spatial = new.step.args
-    windows = _windows(x.shape, *sizes, spatial)
+    x, kernel, stride, padding, dilation, ceil_mode, spatial = new.step.args
+    windows = _windows(x.shape, kernel, stride, padding, dilation, ceil_mode, spatial)
     best_out, index_out = new.step.outputs
     if prod(windows.kernel) > POSITIONS_MAX:
         return False
