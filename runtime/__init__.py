@@ -166,6 +166,10 @@ if _TYPE_CHECKING:
     from . import utils as utils
     from . import viz as viz
     from .compiler import compile as compile
+    from .compiler import cond as cond
+    from .compiler import fori_loop as fori_loop
+    from .compiler import scan as scan
+    from .compiler import while_loop as while_loop
     from .core.devices import device as device
     from .core.devices import get_default_device as get_default_device
     from .core.devices import set_default_device as set_default_device
@@ -374,7 +378,7 @@ _LAZY = {
         )
     },
     **{name: (f".{name}", "") for name in ("serialization", "special", "utils")},
-    "compile": (".compiler", "compile"),
+    **{n: (".compiler", n) for n in ("compile", "cond", "fori_loop", "scan", "while_loop")},
     "load": (".serialization", "load"),
     "save": (".serialization", "save"),
     "viz": (".viz", ""),

@@ -14,7 +14,7 @@ from ..core.modes import mode, this_thread
 from ..core.tensor import Tensor, new_tensor, wrap
 from ..core.type_promotion import get_default_dtype
 from ..core.user_warnings import warn
-from ..func.trees import map_leaves
+from ..func.trees import leaves_of, map_leaves
 from ..inplace.ops import mark_written
 from .backends import Backend, backend_of
 from .backward import CompiledFunctionBackward
@@ -126,6 +126,9 @@ class CompiledFunction:
             entry = Entry(sources, [], None, str(error))
         if entry.executable is not None or entry.reason:
             self._keep(key, entry)
+        if self.check and entry.executable is not None and entry.executable.is_repeatable:
+            again = functools.partial(self.function, *args, **kwargs)
+            _compare(_run(entry, entry.executable, leaves, again), again())
         return entry
 
     def _capture(self, sources: Sources, leaves: list[Any], args: Any, kwargs: Any) -> Entry:
@@ -218,7 +221,9 @@ def compile(
     fullgraph
         Raise `CaptureError` where the function cannot be captured; else call it as it is.
     check
-        Compare the results of the first call with those of the function itself.
+        Compare the results of each new program with those of the function itself, which is called
+        for it; one that writes to its arguments or draws random numbers is not compared.
+        RuntimeError if they differ.
 
     Raises
     ------
@@ -388,6 +393,22 @@ def _shown(part: Any) -> str:
 
 def _name_of(function: Any) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _compare(found: Any, expected: Any) -> None:
+    """Raise RuntimeError if a program's results are not those of the function itself."""
+    pairs = zip(leaves_of(found), leaves_of(expected), strict=True)
+    for nr, (ours, theirs) in enumerate(pairs):
+        if not isinstance(theirs, Tensor):
+            continue
+        precision = np.finfo(theirs.dtype).eps if theirs.dtype.kind in "fc" else 0.0
+        allowed = float(precision) ** 0.75
+        is_close = np.allclose(ours.array, theirs.array, allowed, allowed, equal_nan=True)
+        if ours.dtype != theirs.dtype or ours.shape != theirs.shape or not is_close:
+            raise RuntimeError(
+                f"gs.compile(check=True): result {nr} of the program differs from that of the "
+                "function: please report it with the output of gs.compiler.explain"
+            )
 
 
 def _same(value: Any) -> Any:

@@ -130,3 +130,10 @@ def test_arguments_of_compile_are_checked() -> None:
         gs.compile(lambda x: x, backend="cuda")
     with pytest.raises(TypeError, match="expected a function"):
         gs.compile(3)
+
+
+def test_check_finds_a_number_that_is_not_the_same_at_every_call() -> None:
+    drawn = np.random.default_rng(0)
+    with pytest.raises(RuntimeError, match="result 0 of the program differs"):
+        compiled(lambda x: x * float(drawn.random()), check=True)(gs.ones(3))
+    assert compiled(lambda x: x * 2, check=True)(gs.ones(3)).tolist() == [2.0] * 3

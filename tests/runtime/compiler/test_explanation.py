@@ -23,7 +23,8 @@ def test_all_is_shown(backend: str) -> None:
     assert "forward: 3 steps" in text
     assert "np.sin(x1)" in text
     assert f"{__file__}:15" in text
-    assert "backward: " in text and "np.cos(" in text
+    assert "backward: " in text
+    assert "np.cos(" in text
     assert shown.saved_bytes == 12
     assert ("def program(" in text) == (backend == "numpy")
     assert ("for (" in text) == (backend == "c")
