@@ -1,6 +1,6 @@
 """`scan`, `fori_loop`, `while_loop`, `cond`: loops and branches as functions of tensors.
 
-They have JAX's arguments, and gradients of every order, since their bodies are recorded as all
+`scan` and `fori_loop` have JAX's arguments, the others PyTorch's. All have gradients of every order, since their bodies are recorded as all
 else. A program that is captured has every round of `scan` and `fori_loop` in it, and both sides of
 `cond`; it has no `while_loop` whose condition depends on data.
 """
@@ -80,16 +80,16 @@ def fori_loop(lower: int, upper: int, body_fun: Callable[[int, Any], Any], init_
 
 
 def while_loop(
-    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any
-) -> Any:
-    """Return the first of the states `state = body_fun(state)` for which `cond_fun` is false.
+    cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any
+) -> tuple[Any, ...]:
+    """Return the first of the states `state = body_fn(*state)` for which `cond_fn(*state)` is false.
 
-    `cond_fun` returns a bool, or a tensor of one element. ValueError if a state has another
-    structure, shape or dtype than the one before.
+    A state is a tuple; `cond_fn` returns a bool, or a tensor of one element. ValueError if a state
+    has another structure, shape or dtype than the one before.
     """
-    state = init_val
+    state = tuple(carried_inputs)
     while True:
-        condition = cond_fun(state)
+        condition = cond_fn(*state)
         if _is_recorded(condition):
             raise refusal(
                 "the number of rounds of while_loop() depends on the values of tensors",
@@ -99,22 +99,22 @@ def while_loop(
         if not condition:
             return state
         before = state
-        state = body_fun(state)
+        state = tuple(body_fn(*state))
         _check_state("while_loop", before, state)
 
 
 def cond(
-    pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any
+    pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ()
 ) -> Any:
-    """Return `true_fun(*operands)` if a bool, or a tensor of one element, is true, else the other.
+    """Return `true_fn(*operands)` if a bool, or a tensor of one element, is true, else the other.
 
     A program that is captured computes both and chooses among their results, which then have to be
     alike: ValueError if their structures, shapes or dtypes differ. The side that is not chosen has
     a gradient of zero, so that it must not be infinite there.
     """
     if not _is_recorded(pred):
-        return true_fun(*operands) if pred else false_fun(*operands)
-    first, second = true_fun(*operands), false_fun(*operands)
+        return true_fn(*operands) if pred else false_fn(*operands)
+    first, second = true_fn(*operands), false_fn(*operands)
     _check_state("cond", first, second)
     chosen = pred.reshape(())
     leaves = zip(leaves_of(first), leaves_of(second), strict=True)

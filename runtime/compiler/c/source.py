@@ -15,8 +15,11 @@ from .memory import ARENA, Memory, planned
 from .nests import Writer
 from .operations import Call, PythonCall
 from .scalars import C_TYPES, MATH_FUNCTIONS, MATH_FUNCTIONS_OF_TWO
+from .shared import Bodies, Body
 
-FUNCTION_MAX: Final = 1000
+SHARED_FROM: Final = 500
+"""Operations from which nests that are alike become one function."""
+FUNCTION_MAX: Final = 200
 """Operations in one C function: a compiler needs more than linear time."""
 
 
@@ -76,6 +79,9 @@ def written(program: Program) -> Source:
     functions: dict[int, Function] = {}
     stages: list[str | PythonCall] = []
     used: dict[int, dict[Value, None]] = {}
+    bodies = Bodies()
+    calls: list[tuple[Part, Body, str]] = []
+    is_long = sum(map(_size, schedule.parts)) > SHARED_FROM
     for number, part in zip(numbers, schedule.parts, strict=True):
         if isinstance(part, PythonCall):
             stages.append(part)
@@ -86,10 +92,16 @@ def written(program: Program) -> Source:
         function = functions[number]
         lines, pointers = _lines(part, memory, function)
         function.parts.append(Part(_title(part), lines))
+        if is_long and isinstance(part, Nest) and "gs_share(" not in "".join(lines):
+            calls.append((function.parts[-1], *bodies.add(lines, part.makers, pointers)))
         used.setdefault(number, {}).update(pointers)
     for number, function in functions.items():
         function.pointers = [_pointer(value, memory) for value in used[number]]
+    for called, body, call in calls:
+        if body.uses > 1:
+            called.lines = [call]
     text = _template().render(
+        bodies=[body for body in bodies.found.values() if body.uses > 1],
         functions=list(functions.values()),
         statistics=f"{len(program.steps)} steps in {len(schedule.parts)} parts",
         functions_of_one=MATH_FUNCTIONS,
@@ -109,13 +121,17 @@ def _function_numbers(schedule: Schedule) -> list[int]:
             number, count = number + is_open, 0
             is_open = False
             continue
-        size = len(part.placed) if isinstance(part, Nest) else 1
+        size = _size(part)
         if is_open and count + size > FUNCTION_MAX:
             number, count = number + 1, 0
         count += size
         is_open = True
         numbers.append(number)
     return numbers
+
+
+def _size(part: Nest | Call | PythonCall) -> int:
+    return len(part.placed) if isinstance(part, Nest) else 1
 
 
 def _lines(

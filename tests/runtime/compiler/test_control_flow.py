@@ -51,7 +51,7 @@ def test_while_loop() -> None:
     x = gs.tensor(1.5, requires_grad=True)
 
     def grow(x: gs.Tensor) -> Any:
-        return gs.while_loop(lambda s: s[0] < 10, lambda s: (s[0] * x, s[1] + 1), (x, 0))
+        return gs.while_loop(lambda s, _: s < 10, lambda s, n: (s * x, n + 1), (x, 0))
 
     last, rounds = grow(x)
     assert rounds == 5
@@ -63,7 +63,7 @@ def test_while_loop() -> None:
 
 def test_cond() -> None:
     def choose(x: gs.Tensor) -> Any:
-        return gs.cond(x.sum() > 0, lambda x: (x * 2, [x]), lambda x: (-x, [x + 1]), x)
+        return gs.cond(x.sum() > 0, lambda x: (x * 2, [x]), lambda x: (-x, [x + 1]), (x,))
 
     compiled = gs.compile(choose, backend="numpy")
     for sign in (1.0, -1.0):
