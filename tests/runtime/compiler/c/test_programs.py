@@ -205,6 +205,23 @@ def test_a_forked_process_has_threads_of_its_own(set_threads: Callable[[int], No
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+def test_an_unrolled_loop_is_compiled_once() -> None:
+    def function(a: Any, m: Any) -> Any:
+        for _ in range(150):
+            b = a[::-1] * m
+            a = np.where(b > 0, b, 0.5 * b) + 0.25
+            a = a - np.add.reduce(a, axis=None) / 8
+        return a, np.add.reduce(a * m, axis=None)
+
+    a, m = rng.standard_normal(7), rng.random(7)
+    program = recorded(function, a, m)
+    text = source_of(program)
+    assert text.count("for (long i0") < 20
+    assert text.count("    nest0(") > 100
+    for found, wanted in zip(build(program)(a, m), function(a, m), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
 def test_the_source_names_the_user_line() -> None:
     x = Value("x", (5,), np.dtype(np.float64), (8,))
     y = Value("y", (5,), x.dtype, (8,))
