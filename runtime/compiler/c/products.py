@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..program import Step, Value
+from . import blas
 from .layout import Access, access, dims_of
 from .operations import Call, Map, Operand, Operation, Reduce
 from .scalars import C_TYPES
@@ -109,7 +110,8 @@ def _by_matrices(
     if out.shape != (*batch, rows, columns) or out.strides[-1] != size:
         return None
     layouts = [_layout(value, size) for value in (left, right)]
-    if None in layouts:
+    is_small = rows * inner * columns <= SMALL
+    if None in layouts or not (is_small or blas.pointers()):
         return None
     loops, offsets = _batch_loops(left, right, out, batch)
     ctype = C_TYPES[out.dtype]
@@ -117,7 +119,7 @@ def _by_matrices(
         f"({ctype} *)({{{name}}} + {offset})"
         for name, offset in zip(("0", "1", "out"), offsets, strict=True)
     ]
-    if rows * inner * columns <= SMALL:
+    if is_small:
         body = _plain(ctype, pointers, (rows, inner, columns), (left, right, out), size)
     else:
         body = [_gemm(out, pointers, (rows, inner, columns), layouts)]

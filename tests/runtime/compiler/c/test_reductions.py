@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradspec.compiler.c import source_of
+from gradspec.compiler.c import blas, build, source_of
 
 from .recorded import assert_close, assert_same_bits, expected, recorded, run
 
@@ -150,6 +150,16 @@ def test_large_matrices_are_multiplied_by_blas() -> None:
     a = np.zeros((40, 50))
     text = source_of(recorded(lambda x: np.matmul(x, x.T), a))
     assert "gs_dgemm_call('T', 'N', 40, 40, 50" in text
+
+
+def test_without_scipy_large_matrices_are_multiplied_by_numpy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(blas, "pointers", lambda: None)
+    a = rng.integers(-4, 5, (40, 50)).astype(np.float64)
+    program = recorded(lambda x: np.matmul(x * 2, x.T) + 1, a)
+    assert "gemm_call('" not in source_of(program)
+    assert_same_bits(build(program)(a)[0], 2 * a @ a.T + 1)
 
 
 def test_logistic_regression_reads_its_matrix_in_one_nest() -> None:
