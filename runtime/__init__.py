@@ -153,6 +153,7 @@ from .random import randperm as randperm
 from .tensor_methods import install_all as _install_methods
 
 if _TYPE_CHECKING:
+    from . import compiler as compiler
     from . import cuda as cuda
     from . import distributions as distributions
     from . import fft as fft
@@ -165,6 +166,11 @@ if _TYPE_CHECKING:
     from . import special as special
     from . import utils as utils
     from . import viz as viz
+    from .compiler import compile as compile
+    from .compiler import cond as cond
+    from .compiler import fori_loop as fori_loop
+    from .compiler import scan as scan
+    from .compiler import while_loop as while_loop
     from .core.devices import device as device
     from .core.devices import get_default_device as get_default_device
     from .core.devices import set_default_device as set_default_device
@@ -367,9 +373,20 @@ _LAZY = {
     **{name: (".generated", name) for name in _OPS},
     **{
         name: (f".{name}", "")
-        for name in ("cuda", "distributions", "fft", "func", "linalg", "masked", "nn", "optim")
+        for name in (
+            "compiler",
+            "cuda",
+            "distributions",
+            "fft",
+            "func",
+            "linalg",
+            "masked",
+            "nn",
+            "optim",
+        )
     },
     **{name: (f".{name}", "") for name in ("serialization", "special", "utils")},
+    **{n: (".compiler", n) for n in ("compile", "cond", "fori_loop", "scan", "while_loop")},
     "load": (".serialization", "load"),
     "save": (".serialization", "save"),
     "viz": (".viz", ""),

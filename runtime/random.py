@@ -98,7 +98,7 @@ def randint(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
     drawn = generator().integers(low, high, size_of("randint", (size,), {}))
-    return leaf(np.asarray(drawn, np.dtype(np.int64 if dtype is None else dtype)), requires_grad)
+    return leaf(_cast(drawn, np.dtype(np.int64 if dtype is None else dtype)), requires_grad)
 
 
 @for_each_element
@@ -145,7 +145,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Any = None) ->
     else:
         shape, dtype = size_of("normal", (size,), {}), float_dtype(None)
     drawn = _standard_normal(shape, dtype) * spread + center
-    return wrap(np.asarray(drawn, dtype))
+    return wrap(_cast(drawn, dtype))
 
 
 @for_each_element
@@ -158,7 +158,7 @@ def bernoulli(input: Tensor, p: float | None = None) -> Tensor:
     wanted = chances if p is None else np.asarray(p)
     if np.any((wanted < 0) | (wanted > 1)):
         raise RuntimeError("bernoulli expects all probabilities to be in [0, 1]")
-    return wrap(np.asarray(generator().random(chances.shape) < wanted, chances.dtype))
+    return wrap(_cast(generator().random(chances.shape) < wanted, chances.dtype))
 
 
 @for_each_example
@@ -206,7 +206,7 @@ def poisson(input: Tensor) -> Tensor:
     if np.any(rates < 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     drawn = generator().poisson(rates).astype(rates.dtype)
-    return ops._poisson(input, wrap(in_order_of(rates, np.asarray(drawn))))
+    return ops._poisson(input, wrap(in_order_of(rates, np.asanyarray(drawn))))
 
 
 @for_each_example
@@ -226,7 +226,7 @@ def binomial(count: Tensor, prob: Tensor) -> Tensor:
     if np.any(trials < 0) or not np.all((chances >= 0) & (chances <= 1)):
         raise RuntimeError("binomial expects counts of at least 0, and all probs in [0, 1]")
     drawn = generator().binomial(np.trunc(trials).astype(np.int64), chances)
-    return wrap(np.asarray(drawn, trials.dtype))
+    return wrap(_cast(drawn, trials.dtype))
 
 
 @for_each_element
@@ -261,23 +261,29 @@ class RandomMethods:
     multinomial = multinomial
 
 
+def _cast(drawn: Any, dtype: DType) -> Array:
+    """Numbers as an array of a dtype; one that has it is returned itself."""
+    cast: Array = np.asanyarray(drawn).astype(dtype, copy=False)
+    return cast
+
+
 def _uniform(shape: tuple[int, ...], dtype: DType) -> Array:
     """Numbers in [0, 1), each drawn in its own precision: rounding could make a 1."""
     if dtype.kind == "c":
         parts = [_uniform(shape, np.zeros((), dtype).real.dtype) for _ in range(2)]
-        return np.asarray(parts[0] + 1j * parts[1], dtype)
+        return _cast(parts[0] + 1j * parts[1], dtype)
     if dtype == np.float16:
-        return np.asarray(generator().integers(0, 2**11, shape) / 2**11, dtype)
+        return _cast(generator().integers(0, 2**11, shape) / 2**11, dtype)
     if dtype.kind != "f":
         raise NotImplementedError(f"random numbers in [0, 1) are not implemented for {dtype}")
     precise = dtype if dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    return np.asarray(generator().random(shape, dtype=precise.type), dtype)
+    return _cast(generator().random(shape, dtype=precise.type), dtype)
 
 
 def _standard_normal(shape: tuple[int, ...], dtype: DType) -> Array:
     if dtype.kind == "c":
         real, imaginary = generator().standard_normal((2, *shape)) / np.sqrt(2)
-        return np.asarray(real + 1j * imaginary, dtype)
+        return _cast(real + 1j * imaginary, dtype)
     if dtype.kind != "f":
         raise NotImplementedError(f"normal random numbers are not implemented for {dtype}")
-    return np.asarray(generator().standard_normal(shape), dtype)
+    return _cast(generator().standard_normal(shape), dtype)

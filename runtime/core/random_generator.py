@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -187,4 +187,17 @@ def generator() -> np.random.Generator:
                 "numbers outside, and pass them as an argument"
             )
     chosen: Generator | None = getattr(_chosen, "generator", None)
-    return (default_generator if chosen is None else chosen).numpy
+    source = default_generator if chosen is None else chosen
+    record: Callable[[Generator], Any] | None = getattr(_chosen, "record", None)
+    drawn_from: np.random.Generator = source.numpy if record is None else record(source)
+    return drawn_from
+
+
+@contextmanager
+def recording_draws(record: Callable[[Generator], Any]) -> Iterator[None]:
+    """Let random functions of this thread draw from what `record` answers for a generator."""
+    _chosen.record = record
+    try:
+        yield
+    finally:
+        del _chosen.record

@@ -59,6 +59,6 @@ def in_order_of(like: Array, array: Array) -> Array:
 def copy_in_order_of(array: Array, values: Array) -> Array:
     """A copy of values that lies in memory as a dense array of their shape; else row by row."""
     if array.flags.c_contiguous or not is_dense(array):
-        return np.array(values, order="C", subok=True)
+        return values.copy(order="C")
     order = outermost_first(array.strides)
-    return np.array(values.transpose(order), order="C", subok=True).transpose(np.argsort(order))
+    return values.transpose(order).copy(order="C").transpose(np.argsort(order))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -121,7 +121,7 @@ def in_threads(function: Callable[..., Any], *args: Any) -> Any:
     if count == 1:
         return function(*args)
     arrays = [arg for arg in args if isinstance(arg, np.ndarray) and arg.ndim]
-    if not _divisible(arrays):
+    if not _divisible(arrays) or not _are_plain(args):
         return function(*args)
     flat = [arg.reshape(-1) if isinstance(arg, np.ndarray) and arg.ndim else arg for arg in args]
     out = np.empty(arrays[0].size, function(*_part(flat, 0, 0)).dtype)
@@ -146,7 +146,8 @@ def in_blocks(step: Callable[..., Array], *arrays: Array, row: int | None = None
     size = arrays[0].size
     if size >= PARALLEL_UFUNC_MIN:
         _workers.meet_large()
-    if size <= CHUNK or not all(array.flags.c_contiguous for array in arrays):
+    contiguous = all(array.flags.c_contiguous for array in arrays)
+    if size <= CHUNK or not contiguous or not _are_plain(arrays):
         return step(*arrays)
     out = np.empty(arrays[0].shape, arrays[0].dtype)
     shape = (-1,) if row is None else (-1, row)
@@ -170,7 +171,13 @@ def along(function: Callable[[Array], Any], array: Array, dim: int) -> Any:
     count = _workers.count
     others = [0 if axis == dim else length for axis, length in enumerate(array.shape)]
     longest = max(others, default=0)
-    if array.size < PARALLEL_SORT_MIN or longest < count or count == 1 or array.dtype.hasobject:
+    if (
+        array.size < PARALLEL_SORT_MIN
+        or longest < count
+        or count == 1
+        or array.dtype.hasobject
+        or not _are_plain((array,))
+    ):
         return function(array)
     axis = others.index(longest)
     found: dict[int, Any] = {}
@@ -213,6 +220,11 @@ def _divisible(arrays: list[Array]) -> bool:
         array.shape == shape and array.flags.c_contiguous and not array.dtype.hasobject
         for array in arrays
     )
+
+
+def _are_plain(args: Sequence[Any]) -> bool:
+    """Return whether no array is of a class of its own: of symbols, or one that is recorded."""
+    return all(type(arg) is np.ndarray for arg in args if isinstance(arg, np.ndarray))
 
 
 def _part(args: list[Any], start: int, stop: int) -> list[Any]:

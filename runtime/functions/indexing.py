@@ -25,7 +25,14 @@ from ..dispatch.op_errors import failure
 from ..dispatch.registry import ops, table_op
 from ..forward_ad.dual import Dual
 from ..inplace.fill_copy import copy_, fill_, other_dtype, put
-from ..inplace.ops import is_recorded, mark_written, refuse_any_overlap, refuse_part, values_first
+from ..inplace.ops import (
+    is_recorded,
+    mark_written,
+    record_write,
+    refuse_any_overlap,
+    refuse_part,
+    values_first,
+)
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -88,11 +95,12 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     refuse_inference(tensor, "Inplace update")
     if plan.gather and isinstance(value, Tensor) and (value is not tensor or not plan.steps):
         _refuse_overlap(plan, tensor, value)
+    source = _source(tensor, value)
+    record_write(tensor, source, *plan.gather)
     view = tensor.array
     for step in plan.steps:
         view = _VIEWS[step.op](view, *step.args)
     where = tuple(slice(None) if array is None else array for array in plan.gather) or ...
-    source = _source(tensor, value)
     try:
         target_ndim = view[where].ndim if plan.gather else view.ndim
         while source.ndim > target_ndim and source.shape[0] == 1:

@@ -195,6 +195,7 @@ def _keep_output(tensor: Tensor, result: Tensor) -> None:
 def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
     """Overwrite elements of `tensor`; nodes that saved it can tell by the version."""
     refuse_inference(tensor, "Inplace update")
+    record_write(tensor, values, *(where if type(where) is tuple else (where,)))
     try:
         if tensor.array.flags.writeable:
             tensor.array[where] = values
@@ -204,6 +205,13 @@ def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
         reason = values_first(error, tensor.array, where, values)
         raise failure("write", reason, tensor, values) from None
     mark_written(tensor)
+
+
+def record_write(tensor: Tensor, *read: Any) -> None:
+    """Let a tensor be recorded if what is about to be written to it, or where, is: `compiler`."""
+    for array in read:
+        if type(array) is not np.ndarray and hasattr(array, "adopt"):
+            array.adopt(tensor)
 
 
 def values_first(error: Exception, written: Any, where: Any, values: Any) -> Exception:

@@ -19,7 +19,7 @@ def _drawn(
     """Write numbers, which `values` draws for a shape, in the dtype of the tensor."""
     with drawing_from(name, source):
         drawn = values(self.array.shape)
-    return overwrite(self, name, np.asarray(drawn).astype(self.array.dtype), [], node)
+    return overwrite(self, name, np.asanyarray(drawn).astype(self.array.dtype), [], node)
 
 
 def _refuse(tensor: Tensor, name: str, kinds: str) -> None:

@@ -55,7 +55,7 @@ def gumbel_softmax(
     """
     if eps != 1e-10:
         warn("`eps` parameter is deprecated and has no effect.")
-    noise = np.asarray(generator().gumbel(size=logits.shape), logits.dtype)
+    noise = np.asanyarray(generator().gumbel(size=logits.shape)).astype(logits.dtype)
     soft: Tensor = ops.softmax((logits + wrap(noise)) / tau, dim)
     if not hard:
         return soft

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ..core.tensor import Tensor
@@ -18,6 +16,7 @@ from .optimizer import (
     check_implementation,
     check_options,
     number,
+    root,
     scalar,
     zeros,
 )
@@ -97,7 +96,7 @@ class Adam(Optimizer):
             square = largest
         mean_correction = 1 - beta1**step
         square_correction = 1 - beta2**step
-        scale = np.sqrt(square) / math.sqrt(square_correction) + group["eps"]
+        scale = np.sqrt(square) / root(square_correction) + group["eps"]
         values -= lr / mean_correction * (mean / scale)
 
 

@@ -10,6 +10,7 @@ from .optimizer import (
     Parameters,
     State,
     advance,
+    as_number,
     as_real,
     check_options,
     decayed,
@@ -65,7 +66,7 @@ class ASGD(Optimizer):
             state["ax"] = zeros(values)
         values, grad = as_real(values), as_real(decayed(values, grad, group))
         step = advance(state)
-        rate, weight = float(state["eta"].array), float(state["mu"].array)
+        rate, weight = as_number(state["eta"].array), as_number(state["mu"].array)
         values *= 1 - lambd * rate
         values -= rate * grad
         mean = as_real(state["ax"].array)

@@ -12,6 +12,7 @@ from .optimizer import (
     Parameters,
     State,
     advance,
+    as_number,
     as_real,
     average,
     check_options,
@@ -82,5 +83,5 @@ class NAdam(Optimizer):
         average(mean, grad, 1 - beta1)
         average(square, grad * grad, 1 - beta2)
         scale = np.sqrt(square / (1 - beta2**step)) + group["eps"]
-        values -= lr * (1 - momentum) / (1 - float(product)) * (grad / scale)
-        values -= lr * next_momentum / (1 - float(product) * next_momentum) * (mean / scale)
+        values -= lr * (1 - momentum) / (1 - as_number(product)) * (grad / scale)
+        values -= lr * next_momentum / (1 - as_number(product) * next_momentum) * (mean / scale)

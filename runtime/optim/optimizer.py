@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
@@ -340,10 +341,20 @@ def check_implementation(foreach: bool | None, differentiable: bool, fused: bool
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
 
 
-def number(value: Any) -> float:
+def number(value: Any) -> Any:
     """Return an option as a number; it may be given as a tensor of one element."""
-    found: Any = value.item() if isinstance(value, Tensor) else value
-    return found
+    return as_number(value.array) if isinstance(value, Tensor) else value
+
+
+def as_number(array: Array) -> Any:
+    """Return the only element as a number; one that is recorded goes on to be a part of that."""
+    recorded = getattr(array, "as_number", None)
+    return array.item() if recorded is None else recorded()
+
+
+def root(value: Any) -> Any:
+    """Return the square root of a number."""
+    return math.sqrt(value) if isinstance(value, float) else np.sqrt(value)
 
 
 def as_real(array: Array) -> Array:
@@ -366,7 +377,8 @@ def advance(state: State) -> float:
     """Count a step in the state; return how many there have been."""
     steps = state["step"].array
     steps += 1
-    return float(steps)
+    steps_so_far: float = as_number(steps)
+    return steps_so_far
 
 
 def decayed(values: Array, grad: Array, group: Group) -> Array:

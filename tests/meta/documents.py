@@ -34,6 +34,7 @@ DOCUMENTS = (
     "docs/design.md",
     "docs/proof.md",
     "docs/performance.md",
+    "docs/compile.md",
     "docs/pytorch_sources.md",
     "docs/training.md",
 )

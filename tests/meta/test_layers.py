@@ -61,6 +61,7 @@ RUNTIME_LAYERS = (
     "autograd",
     "nn",
     "cuda distributions func optim serialization switches utils viz",
+    "compiler",
     "overrides extension",
     "tensor_methods",
 )

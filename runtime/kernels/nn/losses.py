@@ -32,7 +32,7 @@ def unreduced(self: Array, shape: Sequence[int], reduction: str) -> Array:
     """The gradient of a reduced loss, spread over its elements."""
     if reduction == "none":
         return self
-    out = np.empty(shape, self.dtype)
+    out: Array = np.empty_like(self, order="C", shape=shape)
     out[...] = self / out.size if reduction == "mean" else self
     return out
 

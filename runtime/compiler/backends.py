@@ -1,0 +1,48 @@
+"""Which backend builds programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..core.user_warnings import warn_once
+from .numpy_backend import build as build_for_numpy
+from .program import Program
+
+NAMES: Final = ("auto", "c", "numpy")
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A backend by its name."""
+
+    name: str
+
+    def build(self, program: Program) -> Callable[..., Sequence[Any]]:
+        """Return a function of the input arrays that answers the outputs.
+
+        For C that needs a compiler: with `auto` NumPy is used without one, and a notice given once.
+        """
+        if self.name == "numpy":
+            return build_for_numpy(program)
+        try:
+            from .c import NoCompilerError, build
+        except ImportError:
+            if self.name == "c":
+                raise
+            return build_for_numpy(program)
+        try:
+            return build(program)
+        except NoCompilerError as error:
+            if self.name == "c":
+                raise
+            warn_once(f"gs.compile: {error} Programs run on NumPy.")
+            return build_for_numpy(program)
+
+
+def backend_of(name: str) -> Backend:
+    """Return the backend of a name; ValueError for one that there is not."""
+    if name not in NAMES:
+        raise ValueError(f"gs.compile: backend must be one of {', '.join(NAMES)}, not {name!r}")
+    return Backend(name)

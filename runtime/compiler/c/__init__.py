@@ -1,0 +1,155 @@
+"""The backend for C: a program as loop nests, built by the system's compiler."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.machinery
+import importlib.util
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ...fast.parallel_for import get_num_threads
+from ..program import Program, Value
+from ..steps import function_of
+from . import blas, toolchain
+from .layout import extent, root_of
+from .memory import Memory
+from .operations import PythonCall
+from .source import Source, written
+from .toolchain import NoCompilerError
+
+__all__ = ["BuiltProgram", "NoCompilerError", "build", "source_of"]
+
+LETS_RUN_FROM = 1e6
+"""Elements computed from which other Python threads may run meanwhile."""
+
+
+class BuiltProgram:
+    """A program that is ready: `run` takes the inputs and returns the outputs."""
+
+    def __init__(self, program: Program) -> None:
+        source = written(program)
+        self.source = source.text
+        """The C."""
+        library = _load(source)
+        self.run: Callable[..., tuple[Any, ...]] = entry().Entry(
+            1 + len(source.memory.slots),
+            source.memory.arena_size,
+            source.work >= LETS_RUN_FROM,
+            tuple(_layout(value, source.memory) for value in program.inputs),
+            tuple(_fresh(value, source.memory) for value in source.memory.fresh),
+            tuple(_layout(value, source.memory) for value in source.outputs),
+            tuple(_stage(stage, source.memory, library) for stage in source.stages),
+            tuple((source.memory.slots[value], array) for value, array in source.constants),
+            library,
+        )
+
+
+def build(program: Program) -> Callable[..., tuple[Any, ...]]:
+    """Return a function that runs a program: it takes the input arrays, and returns the outputs.
+
+    It raises `NoCompilerError` where no compiler is found, or it fails, and ValueError when it is
+    called with arrays of another dtype, shape or layout than the inputs of the program.
+    """
+    return BuiltProgram(program).run
+
+
+def source_of(program: Program) -> str:
+    """Return the C of a program; it needs no compiler."""
+    return written(program).text
+
+
+@cache
+def entry() -> Any:
+    """Return the module whose `Entry` objects run programs; it is built once."""
+    path = str(toolchain.entry())
+    loader = importlib.machinery.ExtensionFileLoader("gradspec_entry", path)
+    spec = importlib.util.spec_from_file_location("gradspec_entry", path, loader=loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    module.set_threads(get_num_threads())
+    return module
+
+
+def _load(source: Source) -> ctypes.CDLL:
+    library = ctypes.CDLL(str(toolchain.program(source.text)))
+    ctypes.c_void_p.in_dll(library, "gs_share").value = entry().share_address()
+    if source.uses_blas:
+        blas.connect(library)
+    return library
+
+
+def _layout(value: Value, memory: Memory) -> tuple[Any, ...]:
+    root = root_of(value)
+    slot = memory.slots.get(root, 0)
+    is_whole = slot > 0 and root is value
+    offset = value.offset + memory.arena.get(root, 0)
+    return (slot, offset, 0, 0, is_whole, value.dtype, value.shape, value.strides)
+
+
+def _fresh(value: Value, memory: Memory) -> tuple[Any, ...]:
+    before, size = (0, 0) if value.is_contiguous else extent(value)
+    slot = memory.slots[value]
+    return (slot, 0, before, size, True, value.dtype, value.shape, value.strides)
+
+
+def _stage(stage: str | PythonCall, memory: Memory, library: ctypes.CDLL) -> tuple[Any, ...]:
+    if isinstance(stage, str):
+        address = ctypes.cast(getattr(library, stage), ctypes.c_void_p).value
+        return (address, None, (), ())
+    inputs = tuple(dict.fromkeys(stage.inputs))
+    ins = tuple(_layout(value, memory) for value in inputs)
+    outs = tuple(_layout(value, memory) for value in stage.outputs)
+    return (0, _python_function(stage, inputs), ins, outs)
+
+
+def _python_function(call: PythonCall, inputs: tuple[Value, ...]) -> Callable[..., Any]:
+    """Return a step as a function of its arrays; its results lie as those of the capture."""
+    step = call.step
+    function = function_of(step.function)
+
+    def run(*arrays: Any) -> tuple[Any, ...]:
+        given = dict(zip(inputs, arrays, strict=True))
+        found = function(*_filled(step.args, given), **_filled(dict(step.kwargs), given))
+        results = found if step.is_tuple else (found,)
+        return tuple(
+            _as_captured(array, value, arrays)
+            for array, value in zip(results, step.outputs, strict=False)
+        )
+
+    return run
+
+
+def _filled(structure: Any, arrays: dict[Value, Any]) -> Any:
+    """Return arguments with arrays for values, those in slices as well."""
+    if isinstance(structure, slice):
+        parts = (structure.start, structure.stop, structure.step)
+        return slice(*_filled(parts, arrays))
+    if isinstance(structure, tuple):
+        items = [_filled(item, arrays) for item in structure]
+        return getattr(type(structure), "_make", tuple)(items)
+    if isinstance(structure, list):
+        return [_filled(item, arrays) for item in structure]
+    if isinstance(structure, dict):
+        return {key: _filled(item, arrays) for key, item in structure.items()}
+    return arrays.get(structure, structure) if isinstance(structure, Value) else structure
+
+
+def _as_captured(array: Any, value: Value, arrays: tuple[Any, ...]) -> Any:
+    """Return an array with memory of its own, in the layout of a value."""
+    found = np.asarray(array)
+    is_own = found.base is None or not any(np.may_share_memory(found, each) for each in arrays)
+    if is_own and found.dtype == value.dtype and found.flags.aligned:
+        lengths = zip(found.strides, value.strides, found.shape, strict=True)
+        if all(ours == theirs or length == 1 for ours, theirs, length in lengths):
+            return found
+    before, size = extent(value)
+    memory = np.empty(max(size, 1), np.uint8)
+    made = np.ndarray(value.shape, value.dtype, memory.data, before, value.strides)
+    if value.size:
+        np.copyto(made, found, casting="unsafe")
+    return made

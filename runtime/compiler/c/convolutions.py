@@ -1,0 +1,159 @@
+"""Convolutions and pooling, told as steps: windows laid out as columns, and products of these."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ...kernels.nn.conv import _geometry
+from ...kernels.nn.pooling import _flat_indices, _smallest, _windows
+from ..program import Value
+from .composed import Composition, contiguous, view_of
+
+POSITIONS_MAX: Final = 25
+"""Elements of a pooling window up to which each is a step."""
+
+
+def _padded(new: Composition, x: Value, before: Any, after: Any, number: Any) -> Value:
+    """Return an array with more elements around its last dimensions."""
+    if not any(before) and not any(after):
+        return x
+    lead = len(x.shape) - len(before)
+    sizes = zip(x.shape[lead:], before, after, strict=True)
+    shape = (*x.shape[:lead], *(size + low + high for size, low, high in sizes))
+    inner = zip(x.shape[lead:], before, strict=True)
+    index = (..., *(slice(low, low + size) for size, low in inner))
+    return new.call("array.placed", (x, index, number), (shape, x.dtype))
+
+
+def _columns(new: Composition, x: Value, geometry: Any, places: Any) -> Value:
+    """Return the windows: (batch, channels and kernel, places), in a row."""
+    x = _padded(new, x, geometry.before, geometry.after, 0)
+    steps = x.strides[2:]
+    spread = tuple(s * d for s, d in zip(steps, geometry.dilation, strict=True))
+    moved = tuple(s * d for s, d in zip(steps, geometry.stride, strict=True))
+    shape = (*x.shape[:2], *geometry.kernel, *places)
+    windows = view_of(x, shape, (*x.strides[:2], *spread, *moved))
+    rows = x.shape[1] * prod(geometry.kernel)
+    return new.call("array.reshape", (windows,), ((x.shape[0], rows, prod(places)), x.dtype))
+
+
+def _is_simple(*values: Value, groups: int, transposed: bool) -> bool:
+    return groups == 1 and not transposed and all(value.is_contiguous for value in values)
+
+
+def convolution(new: Composition) -> bool:
+    """Tell a convolution: the weight times the columns."""
+    x, weight, bias, stride, padding, dilation, transposed, _, groups, _, fit = new.step.args
+    if len(x.shape) < 3 or not _is_simple(weight, groups=groups, transposed=transposed):
+        return False
+    out = new.step.outputs[0]
+    geometry = _geometry(weight.shape, stride, padding, dilation, groups, fit)
+    columns = _columns(new, x, geometry, out.shape[2:])
+    matrix = contiguous(weight, (weight.shape[0], columns.shape[1]))
+    flat = (*out.shape[:2], columns.shape[2])
+    product = contiguous(new.call("np.matmul", (matrix, columns), (flat, out.dtype)), out.shape)
+    if bias is None:
+        return new.finish("array.copy", (product,))
+    ones = (1,) * (len(out.shape) - 2)
+    shifts = view_of(bias, (bias.shape[0], *ones), (*bias.strides, *(0 * one for one in ones)))
+    return new.finish("np.add", (product, shifts))
+
+
+def convolution_weight(new: Composition) -> bool:
+    """Tell the gradient of the weight: that of the result times the columns, summed over images."""
+    grad, x, shape, stride, padding, dilation, transposed, groups, fit = new.step.args
+    if len(x.shape) < 3 or not _is_simple(grad, groups=groups, transposed=transposed):
+        return False
+    geometry = _geometry(shape, stride, padding, dilation, groups, fit)
+    columns = _columns(new, x, geometry, grad.shape[2:])
+    batch, rows, places = columns.shape
+    turned = view_of(columns, (batch, places, rows), (columns.strides[0], *columns.strides[:0:-1]))
+    flat = contiguous(grad, (batch, grad.shape[1], places))
+    parts = new.call("np.matmul", (flat, turned), ((batch, grad.shape[1], rows), grad.dtype))
+    return new.finish("np.add.reduce", (contiguous(parts, (batch, *shape)),), axis=0)
+
+
+def convolution_input(new: Composition) -> bool:
+    """Tell the gradient of the input: columns of it, added up where windows overlap."""
+    grad, weight, shape, stride, padding, dilation, transposed, groups, fit = new.step.args
+    is_simple = _is_simple(grad, weight, groups=groups, transposed=transposed)
+    if len(shape) < 3 or not is_simple or grad.shape[-1] < 2:
+        return False
+    geometry = _geometry(weight.shape, stride, padding, dilation, groups, fit)
+    batch, channels = grad.shape[:2]
+    rows, places = prod(weight.shape[1:]), prod(grad.shape[2:])
+    matrix = contiguous(weight, (channels, rows))
+    turned = view_of(matrix, (rows, channels), matrix.strides[::-1])
+    flat = contiguous(grad, (batch, channels, places))
+    columns = new.call("np.matmul", (turned, flat), ((batch, rows, places), grad.dtype))
+    around = zip(shape[2:], geometry.before, geometry.after, strict=True)
+    sizes = (*shape[:2], *(size + low + high for size, low, high in around))
+    parts = contiguous(columns, (*shape[:2], *geometry.kernel, *grad.shape[2:]))
+    steps = (geometry.dilation, geometry.stride)
+    whole = new.call("array.spread", (parts, *steps), (sizes, grad.dtype))
+    strides = whole.strides
+    offset = sum(low * step for low, step in zip(geometry.before, strides[2:], strict=True))
+    return new.finish("array.copy", (view_of(whole, tuple(shape), strides, offset),))
+
+
+def max_pool_with_indices(new: Composition) -> bool:
+    """Tell a pooling: a comparison for each place in a window, the first of equal ones wins."""
+    x, kernel, stride, padding, dilation, ceil_mode, spatial = new.step.args
+    windows = _windows(x.shape, kernel, stride, padding, dilation, ceil_mode, spatial)
+    best_out, index_out = new.step.outputs
+    if prod(windows.kernel) > POSITIONS_MAX:
+        return False
+    padded = _padded(new, x, windows.padding, windows.after, _smallest(x.dtype))
+    shape, dtype = best_out.shape, x.dtype
+    lead = len(shape) - spatial
+    steps = padded.strides[lead:]
+    moved = (*padded.strides[:lead], *(a * b for a, b in zip(steps, windows.stride, strict=True)))
+    numbers = np.zeros((1,) * spatial, np.int64)
+    starts = new.constant(
+        np.ascontiguousarray(_flat_indices(windows, np.broadcast_to(numbers, windows.places)))
+    )
+    best, place = None, None
+    for at in itertools.product(*map(range, windows.kernel)):
+        spots = [a * d for a, d in zip(at, windows.dilation, strict=True)]
+        offset = sum(a * s for a, s in zip(spots, steps, strict=True))
+        candidate = view_of(padded, shape, moved, offset)
+        far = sum(a * prod(windows.sizes[nr + 1 :]) for nr, a in enumerate(spots))
+        if best is None:
+            best = new.call("array.copy", (candidate,), (shape, dtype))
+            continue
+        larger = new.call("np.greater", (candidate, best), (shape, np.bool_))
+        if dtype.kind == "f":
+            lost = new.call("np.isnan", (candidate,), (shape, np.bool_))
+            larger = new.call("np.logical_or", (larger, lost), (shape, np.bool_))
+        best = new.call("np.maximum", (best, candidate), (shape, dtype))
+        before = 0 if place is None else place
+        place = new.call("np.where", (larger, far, before), (shape, np.int64))
+    assert best is not None
+    new.finish("array.copy", (best,), of=best_out)
+    if place is None:
+        return new.finish("array.fill", (index_out, starts), of=index_out)
+    return new.finish("np.add", (place, starts), of=index_out)
+
+
+def max_pool_backward(new: Composition) -> bool:
+    """Tell the gradient of a pooling: numbers added at the places that were picked."""
+    grad, shape, indices, spatial = new.step.args
+    if not grad.is_contiguous or not indices.is_contiguous or indices.dtype != np.int64:
+        return False
+    image = prod(shape[len(shape) - spatial :])
+    planes = prod(shape[: len(shape) - spatial])
+    return new.finish("array.add_by_index", (grad, indices, planes, image))
+
+
+RULES: Final[dict[str, Callable[[Composition], bool]]] = {
+    "convolution": convolution,
+    "convolution_weight": convolution_weight,
+    "convolution_input": convolution_input,
+    "max_pool_with_indices": max_pool_with_indices,
+    "max_pool_backward": max_pool_backward,
+}

@@ -1,0 +1,256 @@
+"""Which operations share a loop nest.
+
+A nest runs over the points of its dimensions, in order. Its outer part are the rows, its inner part
+what a reduction makes one element of; so a softmax is, for each row, a loop that finds the maximum,
+one that sums exponentials, one that divides. These loops are the phases of the nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import prod
+from typing import Final
+
+from ..program import Value
+from .layout import Access, Dims, refine, spread
+from .operations import Call, Map, Operand, Operation, PythonCall, Reduce
+
+FULL: Final = "full"
+"""Computed at each point."""
+ROW: Final = "row"
+"""Computed once for each row, after a loop over it."""
+COLUMN: Final = "column"
+"""Added up in memory, point by point."""
+BLOCK: Final = "block"
+"""Added up in memory, row by row."""
+
+MAX_OPERATIONS: Final = 600
+"""In one nest: a compiler needs more than linear time."""
+
+
+@dataclass
+class Placed:
+    """An operation in a nest."""
+
+    operation: Map | Reduce
+    level: str
+    phase: int
+
+
+@dataclass
+class Nest:
+    """Operations that share loops."""
+
+    dims: Dims
+    inner: int | None = None
+    """The points of a row, if anything is computed for each row."""
+    placed: list[Placed] = field(default_factory=list)
+    makers: dict[Value, Placed] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """How many of the dimensions are those of rows."""
+        if self.inner is None:
+            return len(self.dims)
+        count = len(self.dims)
+        while prod(self.dims[count:]) < self.inner:
+            count -= 1
+        return count
+
+    def add(self, operation: Operation) -> bool:
+        """Take in an operation if it fits."""
+        if len(self.placed) >= MAX_OPERATIONS:
+            return False
+        if isinstance(operation, Map):
+            return self._add_full(operation) or self._add_row(operation)
+        return isinstance(operation, Reduce) and self._add_reduction(operation)
+
+    def _take(self, operation: Map | Reduce, level: str, phase: int, dims: Dims) -> bool:
+        self.dims = dims
+        placed = Placed(operation, level, phase)
+        self.placed.append(placed)
+        self.makers[operation.out] = placed
+        return True
+
+    def _add_full(self, operation: Map) -> bool:
+        dims = refine(self.dims, operation.dims)
+        if dims is None or not self._may_write(operation):
+            return False
+        phase = self._phase(operation.operands, operation.dims, dims)
+        if phase is None or not self._reads_before(operation, dims, phase):
+            return False
+        return self._take(operation, FULL, phase, dims)
+
+    def _may_write(self, operation: Map) -> bool:
+        maker = self.makers.get(operation.out)
+        if maker is None:
+            return True
+        return is_partial(maker.operation) and maker.operation.step is operation.step
+
+    def _reads_before(self, operation: Map, dims: Dims, phase: int) -> bool:
+        """Return whether what is overwritten, an input, is read at the same point or not at all."""
+        target = operation.target
+        here = spread(operation.dims, target.strides, dims)
+        for placed in self.placed:
+            other = placed.operation
+            operands = other.operands if isinstance(other, Map) else [other.operand]
+            for read in (each.access for each in operands):
+                if read is None or read.root is not target.root or target.root in self.makers:
+                    continue
+                if (placed.level == ROW and isinstance(other, Map)) or placed.phase > phase:
+                    return False
+                if read.offset != target.offset or spread(other.dims, read.strides, dims) != here:
+                    return False
+        return True
+
+    def _phase(self, operands: Iterable[Operand], own: Dims, dims: Dims) -> int | None:
+        """Return the first phase in which operands are known at each point; None if never."""
+        phase = 0
+        for operand in operands:
+            read = operand.access
+            maker = None if read is None else self.makers.get(read.root)
+            if read is None or maker is None:
+                continue
+            made = maker.operation
+            strides = spread(own, read.strides, dims)
+            if maker.level == FULL:
+                here = spread(made.dims, made.target.strides, dims)
+                if read.offset or strides != here or is_partial(made):
+                    return None
+                phase = max(phase, maker.phase)
+            elif maker.level == ROW:
+                if read.offset or strides != self._row_strides(made, dims):
+                    return None
+                phase = max(phase, maker.phase + 1)
+            else:
+                return None
+        return phase
+
+    def _row_strides(self, made: Map | Reduce, dims: Dims) -> Dims:
+        if isinstance(made, Reduce):
+            return spread(made.dims, made.target.strides, dims)
+        rows = self._rows_of(dims)
+        here = spread(made.dims, made.target.strides, rows)
+        return here + (0,) * (len(dims) - len(rows))
+
+    def _rows_of(self, dims: Dims) -> Dims:
+        count = len(dims)
+        while prod(dims[count:]) < (self.inner or 1):
+            count -= 1
+        return dims[:count]
+
+    def _add_row(self, operation: Map) -> bool:
+        if self.inner is None or operation.out in self.makers:
+            return False
+        count = self.rows
+        finer = refine(self.dims[:count], operation.dims)
+        if finer is None:
+            return False
+        dims = finer + self.dims[count:]
+        phase = -1
+        for operand in operation.operands:
+            read = operand.access
+            maker = None if read is None else self.makers.get(read.root)
+            if read is None or maker is None:
+                continue
+            if maker.level != ROW or read.offset or is_partial(maker.operation):
+                return False
+            here = self._row_strides(maker.operation, dims)[: len(finer)]
+            if spread(operation.dims, read.strides, finer) != here:
+                return False
+            phase = max(phase, maker.phase)
+        return self._take(operation, ROW, phase, dims)
+
+    def _add_reduction(self, operation: Reduce) -> bool:
+        dims = refine(self.dims, operation.dims)
+        if dims is None or operation.out in self.makers:
+            return False
+        inner = 1
+        for length, gone in zip(reversed(operation.dims), reversed(operation.reduced), strict=True):
+            if not gone:
+                break
+            inner *= length
+        if inner > 1 and self.inner not in (None, inner):
+            return False
+        phase = self._phase([operation.operand], operation.dims, dims)
+        if phase is None:
+            return False
+        if inner == 1:
+            return self._take(operation, COLUMN, phase, dims)
+        self.inner = inner
+        whole = inner == prod(
+            length for length, gone in zip(operation.dims, operation.reduced, strict=True) if gone
+        )
+        return self._take(operation, ROW if whole else BLOCK, phase, dims)
+
+
+def is_partial(operation: Map | Reduce) -> bool:
+    """Return whether an operation makes a region of its result only."""
+    return isinstance(operation, Map) and operation.is_region
+
+
+@dataclass
+class Schedule:
+    """Nests and calls in the order in which they run."""
+
+    parts: list[Nest | Call | PythonCall] = field(default_factory=list)
+    ready: dict[Value, int] = field(default_factory=dict)
+    """The last part that makes a value, or some of it."""
+    read_by: dict[Value, int] = field(default_factory=dict)
+    """The last part that reads a value."""
+    last_maker: dict[Value, Operation] = field(default_factory=dict)
+
+    def add(self, operation: Operation) -> None:
+        """Put an operation into the first nest that it fits in, or into one of its own."""
+        nr = self._place(operation)
+        outs = operation.outputs if isinstance(operation, PythonCall) else (operation.out,)
+        for out in outs:
+            self.ready[out] = max(nr, self.ready.get(out, 0))
+            self.last_maker[out] = operation
+        for read in operation.reads:
+            self.read_by[read] = max(nr, self.read_by.get(read, 0))
+
+    def _place(self, operation: Operation) -> int:
+        if isinstance(operation, Map | Reduce):
+            for nr in range(self._first(operation), len(self.parts)):
+                part = self.parts[nr]
+                if isinstance(part, Nest) and part.add(operation):
+                    return nr
+            nest = Nest(operation.dims)
+            added = nest.add(operation)
+            assert added
+            self.parts.append(nest)
+        else:
+            assert isinstance(operation, Call | PythonCall)
+            self.parts.append(operation)
+        return len(self.parts) - 1
+
+    def _first(self, operation: Map | Reduce) -> int:
+        """Return the first part in which the operands are there and the result may be written."""
+        first = max((self.ready.get(read, 0) for read in operation.reads), default=0)
+        maker = self.last_maker.get(operation.out)
+        if maker is not None and not (
+            isinstance(maker, Map) and is_partial(maker) and maker.step is operation.step
+        ):
+            return max(first, self.ready[operation.out] + 1)
+        if maker is None:  # an input that is written to is read before
+            return max(first, self.read_by.get(operation.out, 0))
+        return first
+
+
+def scheduled(operations: Iterable[Operation]) -> Schedule:
+    """Return operations as parts, in order."""
+    found = Schedule()
+    for operation in operations:
+        found.add(operation)
+    return found
+
+
+def access_in(nest: Nest, placed: Placed, access: Access) -> Dims:
+    """Return the strides of an access on the dimensions of its nest."""
+    operation = placed.operation
+    if placed.level == ROW and isinstance(operation, Map):
+        rows = nest.dims[: nest.rows]
+        return spread(operation.dims, access.strides, rows) + (0,) * (len(nest.dims) - len(rows))
+    return spread(operation.dims, access.strides, nest.dims)

@@ -1,0 +1,102 @@
+"""What steps are lowered to: operations that loop nests are made of, or calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..program import Step, Value
+from .layout import Access, Dims
+from .scalars import DType
+
+
+@dataclass(eq=False)
+class Operand:
+    """An argument of an operation: elements of memory, or a number in C."""
+
+    access: Access | None
+    dtype: DType
+    """The dtype in memory."""
+    loop_dtype: DType
+    """The dtype to which an element is cast before it is used."""
+    text: str = ""
+    """A number as it stands in C, if there is no access."""
+
+
+@dataclass(eq=False)
+class Operation:
+    """A step, or a part of it, and what it reads and makes."""
+
+    step: Step
+    out: Value
+
+    @property
+    def reads(self) -> tuple[Value, ...]:
+        """The values whose memory is read."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False)
+class Map(Operation):
+    """An element of the result for each point, of the elements of the operands at that point."""
+
+    dims: Dims
+    operands: list[Operand]
+    formula: str
+    """C, with `{0}`, `{1}`, … for the operands."""
+    dtype: DType
+    """The dtype of what the formula computes, which is then cast to that of the result."""
+    target: Access
+    """Where the result lies: all of `out`, or a region of it."""
+    is_region: bool = False
+
+    @property
+    def reads(self) -> tuple[Value, ...]:
+        """The values whose memory is read."""
+        return tuple(each.access.root for each in self.operands if each.access)
+
+
+@dataclass(eq=False)
+class Reduce(Operation):
+    """The elements of the operand along some dimensions, made one by a function of two."""
+
+    dims: Dims
+    reduced: tuple[bool, ...]
+    operand: Operand
+    function: str
+    target: Access
+    """On `dims`, with stride 0 along those that are reduced."""
+
+    @property
+    def reads(self) -> tuple[Value, ...]:
+        """The values whose memory is read."""
+        return (self.operand.access.root,) if self.operand.access else ()
+
+
+@dataclass(eq=False)
+class Call(Operation):
+    """Lines of C that compute all of the result, of whole operands."""
+
+    operands: tuple[Value, ...]
+    lines: list[str]
+    """With `{0}`, `{1}`, … for pointers to the first elements of operands, `{out}` for that of the
+    result."""
+    work: float = 0
+    """About how many operations of floating point they are."""
+
+    @property
+    def reads(self) -> tuple[Value, ...]:
+        """The values whose memory is read."""
+        return tuple(each if each.base is None else each.base for each in self.operands)
+
+
+@dataclass(eq=False)
+class PythonCall(Operation):
+    """A step that calls its function."""
+
+    outputs: tuple[Value, ...] = ()
+    inputs: tuple[Value, ...] = field(default_factory=tuple)
+
+    @property
+    def reads(self) -> tuple[Value, ...]:
+        """The values whose memory is read."""
+        return tuple(each if each.base is None else each.base for each in self.inputs)

@@ -1,0 +1,214 @@
+"""A program as C: functions that Python calls stand between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from ..program import Program, Value
+from .groups import Nest, Schedule, scheduled
+from .layout import extent, root_of
+from .lower import Lowering
+from .memory import ARENA, Memory, planned
+from .nests import Writer
+from .operations import Call, PythonCall
+from .scalars import C_TYPES, MATH_FUNCTIONS, MATH_FUNCTIONS_OF_TWO
+from .shared import Bodies, Body
+
+SHARED_FROM: Final = 500
+"""Operations from which nests that are alike become one function."""
+FUNCTION_MAX: Final = 200
+"""Operations in one C function: a compiler needs more than linear time."""
+
+
+@dataclass
+class Part:
+    """A nest or a call, with a comment that says what it computes."""
+
+    title: str
+    lines: list[str]
+
+
+@dataclass
+class Worker:
+    """A C function that does a part of a loop, in one of several threads."""
+
+    name: str
+    lines: list[str]
+
+
+@dataclass
+class Function:
+    """A C function of the program."""
+
+    name: str
+    pointers: list[str] = field(default_factory=list)
+    workers: list[Worker] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+
+
+@dataclass
+class Source:
+    """All that a program is built from."""
+
+    text: str
+    stages: list[str | PythonCall]
+    """Names of C functions, and Python calls, in order."""
+    memory: Memory
+    outputs: tuple[Value, ...]
+    constants: list[tuple[Value, Any]]
+    work: float
+    """About how many elements are computed, which tells whether other threads may run."""
+
+    @property
+    def uses_blas(self) -> bool:
+        """Return whether BLAS has to be there when the program is loaded."""
+        return "gemm_call('" in self.text
+
+
+def written(program: Program) -> Source:
+    """Return a program in C."""
+    lowering = Lowering(program)
+    schedule = scheduled(lowering.operations)
+    numbers = _function_numbers(schedule)
+    constants = [*program.constants, *lowering.constants]
+    held = [*program.inputs, *(value for value, _ in constants)]
+    memory = planned(held, schedule, lowering.outputs, numbers)
+    functions: dict[int, Function] = {}
+    stages: list[str | PythonCall] = []
+    used: dict[int, dict[Value, None]] = {}
+    bodies = Bodies()
+    calls: list[tuple[Part, Body, str]] = []
+    is_long = sum(map(_size, schedule.parts)) > SHARED_FROM
+    for number, part in zip(numbers, schedule.parts, strict=True):
+        if isinstance(part, PythonCall):
+            stages.append(part)
+            continue
+        if number not in functions:
+            functions[number] = Function(f"part{number}")
+            stages.append(functions[number].name)
+        function = functions[number]
+        lines, pointers = _lines(part, memory, function)
+        function.parts.append(Part(_title(part), lines))
+        if is_long and isinstance(part, Nest) and "gs_share(" not in "".join(lines):
+            calls.append((function.parts[-1], *bodies.add(lines, part.makers, pointers)))
+        used.setdefault(number, {}).update(pointers)
+    for number, function in functions.items():
+        function.pointers = [_pointer(value, memory) for value in used[number]]
+    for called, body, call in calls:
+        if body.uses > 1:
+            called.lines = [call]
+    text = _template().render(
+        bodies=[body for body in bodies.found.values() if body.uses > 1],
+        functions=list(functions.values()),
+        statistics=f"{len(program.steps)} steps in {len(schedule.parts)} parts",
+        functions_of_one=MATH_FUNCTIONS,
+        functions_of_two=MATH_FUNCTIONS_OF_TWO,
+        ordered=[(dtype.name, ctype) for dtype, ctype in C_TYPES.items() if dtype.kind != "b"],
+    )
+    return Source(text, stages, memory, lowering.outputs, constants, _work(schedule))
+
+
+def _function_numbers(schedule: Schedule) -> list[int]:
+    """Return the number of the C function that each part is put into; -1 for Python calls."""
+    numbers: list[int] = []
+    number, count, is_open = 0, 0, False
+    for part in schedule.parts:
+        if isinstance(part, PythonCall):
+            numbers.append(-1)
+            number, count = number + is_open, 0
+            is_open = False
+            continue
+        size = _size(part)
+        if is_open and count + size > FUNCTION_MAX:
+            number, count = number + 1, 0
+        count += size
+        is_open = True
+        numbers.append(number)
+    return numbers
+
+
+def _size(part: Nest | Call | PythonCall) -> int:
+    return len(part.placed) if isinstance(part, Nest) else 1
+
+
+def _lines(
+    part: Nest | Call, memory: Memory, function: Function
+) -> tuple[list[str], dict[Value, None]]:
+    if isinstance(part, Nest):
+        writer = Writer(part, memory)
+        lines = writer.write(f"{function.name}_loop{len(function.workers)}")
+        if writer.worker:
+            function.workers.append(Worker(writer.worker, writer.worker_lines))
+        return lines, writer.used
+    pointers = [_address(value) for value in part.operands]
+    lines = [line.format(*pointers, out=_address(part.out)) for line in part.lines]
+    return lines, dict.fromkeys((*map(root_of, part.operands), part.out))
+
+
+def _address(value: Value) -> str:
+    return f"(char *)p_{root_of(value).name} + {value.offset}"
+
+
+def _pointer(value: Value, memory: Memory) -> str:
+    ctype = C_TYPES[value.dtype]
+    name = f"*p_{value.name}"
+    if value in memory.slots:
+        return f"{ctype} {name} = ({ctype} *)slots[{memory.slots[value]}];"
+    if value in memory.arena:
+        return f"{ctype} {name} = ({ctype} *)(slots[{ARENA}] + {memory.arena[value]});"
+    before, size = extent(value)
+    length = size // value.dtype.itemsize
+    room = f"room_{value.name}[{length}] __attribute__((aligned(64)))"
+    return f"{ctype} {room}, {name} = room_{value.name} + {before // value.dtype.itemsize};"
+
+
+def _title(part: Nest | Call) -> str:
+    operations = [each.operation for each in part.placed] if isinstance(part, Nest) else [part]
+    names: dict[str, None] = {}
+    for operation in operations:
+        place = operation.step.place
+        names[place.op or operation.step.function] = None
+    places = dict.fromkeys(
+        f"{Path(operation.step.place.file).name}:{operation.step.place.line}"
+        for operation in operations
+        if operation.step.place.line
+    )
+    shape = "×".join(map(str, part.dims)) if isinstance(part, Nest) else ""
+    what = ", ".join(names)
+    where = f" ({', '.join(places)})" if places else ""
+    return f"{shape + ': ' if shape else ''}{what}{where}".replace("*/", "* /")
+
+
+def _work(schedule: Schedule) -> float:
+    work = 0.0
+    for part in schedule.parts:
+        if isinstance(part, Nest):
+            points = 1
+            for length in part.dims:
+                points *= length
+            work += points * len(part.placed)
+        elif isinstance(part, Call):
+            work += part.work
+    return work
+
+
+@cache
+def _template() -> Any:
+    """Return the template of the C; ImportError where Jinja is not installed."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError(
+            "gs.compile writes programs through Jinja, which is not installed: "
+            "pip install 'gradspec[compile]'"
+        ) from error
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    return environment.get_template("program.c.j2")

@@ -1,0 +1,211 @@
+"""The C compiler, and the shared objects that it has built before.
+
+These lie in `gradspec/programs` of the user's cache directory ($XDG_CACHE_HOME, or ~/.cache), which
+only the user may read and write. A file is named by the hash of all that it depends on, and ends in
+the hash of its own bytes, so that one that was damaged or put there by others is built again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+_FORMAT: Final = "1"
+"""Increased when files of older versions must not be used any more."""
+
+PROGRAM_FLAGS: Final = (
+    "-std=gnu11",
+    "-O3",
+    "-march=native",
+    "-mprefer-vector-width=512",
+    "-fopenmp-simd",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=off",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fPIC",
+    "-shared",
+)
+"""What keeps every result as IEEE 754 has it: no `-ffast-math`, no fused multiply and add."""
+ENTRY_FLAGS: Final = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-pthread")
+
+
+class NoCompilerError(RuntimeError):
+    """There is no C compiler, or it cannot build programs."""
+
+
+@cache
+def compiler() -> tuple[str, ...]:
+    """Return the command of the compiler: $CC, the system's, or that of the wheel `ziglang`."""
+    given = os.environ.get("CC")
+    if given:
+        command = shlex.split(given)
+        if shutil.which(command[0]):
+            return tuple(command)
+        raise NoCompilerError(f"$CC is {given!r}, which is no command.")
+    for name in ("gcc", "cc", "clang"):
+        found = shutil.which(name)
+        if found:
+            return (found,)
+    if find_spec("ziglang"):
+        return (sys.executable, "-m", "ziglang", "cc")
+    raise NoCompilerError(
+        "There is no C compiler (gcc, cc or clang). Install one, or the wheel ziglang."
+    )
+
+
+@cache
+def _identity() -> str:
+    """Return what the compiler and the machine are: their programs suit no others."""
+    command = compiler()
+    version = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
+    if version.returncode:
+        raise NoCompilerError(f"{shlex.join(command)} does not run: {version.stderr.strip()}")
+    return "\n".join((_FORMAT, *command, version.stdout, _processor(), sys.platform))
+
+
+@cache
+def _processor() -> str:
+    """Return the name and the features of the processor, which `-march=native` looks at."""
+    import platform
+
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    wanted = ("model name", "flags", "Features", "CPU part")
+    return "\n".join(sorted({line for line in lines if line.startswith(wanted)}))
+
+
+def program(source: str) -> Path:
+    """Return the shared object of a program, with vector math where the system has it."""
+    with_vectors = ("-DGS_MVEC", "-lmvec", "-lm")
+    if not _has_vector_math():
+        return _built(source, PROGRAM_FLAGS, ("-lm",))
+    return _built(source, PROGRAM_FLAGS, with_vectors)
+
+
+@cache
+def _has_vector_math() -> bool:
+    """Return whether the compiler calls glibc's vector functions, and these are complete."""
+    try:
+        _built(_PROBE, PROGRAM_FLAGS, ("-DGS_MVEC", "-lmvec", "-lm", "-Wl,-z,defs"))
+    except NoCompilerError:
+        return False
+    return True
+
+
+_PROBE: Final = """
+#define GS(name) __attribute__((simd("notinbranch"), const, nothrow, leaf)) \\
+    double gs_##name(double) __asm__(#name); \\
+    void apply_##name(double *x, int n) { \\
+        _Pragma("omp simd") for (int i = 0; i < n; i++) x[i] = gs_##name(x[i]); }
+GS(exp) GS(sin) GS(log1p) GS(tanh) GS(erf) GS(erfc) GS(cbrt)
+"""
+
+
+def entry() -> Path:
+    """Return the module that calls programs, which is built once."""
+    include = Path(sysconfig.get_paths()["include"])
+    if not (include / "Python.h").exists():
+        raise NoCompilerError(
+            f"The headers of Python are missing ({include}/Python.h): "
+            "install them (python3-dev on Debian)."
+        )
+    text = Path(__file__).with_name("entry.c").read_text(encoding="utf-8")
+    folders = (f"-I{include}", f"-I{np.get_include()}")
+    text += f"\n/* {sys.version} NumPy {np.__version__} */\n"
+    return _built(text, (*ENTRY_FLAGS, *folders), ())
+
+
+def _built(source: str, flags: Sequence[str], libraries: Sequence[str]) -> Path:
+    """Return the shared object of a source, from the cache if it is there and whole."""
+    key = hashlib.sha256("\0".join((_identity(), *flags, *libraries, source)).encode()).hexdigest()[
+        :32
+    ]
+    folder = directory()
+    for known in folder.glob(f"{key}-*.so"):
+        if _is_whole(known):
+            return known
+        known.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as room:
+        made = Path(room) / "program.so"
+        written = Path(room) / "program.c"
+        written.write_text(source, encoding="utf-8")
+        _compile([*flags, str(written), "-o", str(made), *libraries])
+        made.chmod(0o700)
+        target = folder / f"{key}-{_digest(made)}.so"
+        os.replace(made, target)
+    return target
+
+
+def _compile(arguments: Sequence[str]) -> None:
+    command = [*compiler(), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise NoCompilerError(f"The C compiler does not run: {error}.") from error
+    if done.returncode:
+        raise NoCompilerError(
+            f"The C compiler failed ({shlex.join(command)}):\n{done.stderr.strip()[-4000:]}"
+        )
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:32]
+
+
+def _is_whole(file: Path) -> bool:
+    """Return whether a file is the user's own, and has the bytes that its name tells."""
+    try:
+        status = file.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_mode & 0o022:
+            return False
+        if hasattr(os, "getuid") and status.st_uid != os.getuid():
+            return False
+        return file.stem.partition("-")[2] == _digest(file)
+    except OSError:
+        return False
+
+
+def directory() -> Path:
+    """Return the folder of the cache; one for this process if the user's cannot be written."""
+    root = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    folder = Path(root).expanduser() / "gradspec" / "programs"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+        if hasattr(os, "getuid") and status.st_uid != os.getuid():
+            return _own_directory()
+        if status.st_mode & 0o077:
+            folder.chmod(0o700)
+        if not os.access(folder, os.W_OK):
+            return _own_directory()
+    except OSError:
+        return _own_directory()
+    return folder
+
+
+@cache
+def _own_directory() -> Path:
+    """Make a folder that goes when the process ends."""
+    import atexit
+
+    folder = tempfile.mkdtemp(prefix="gradspec-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)

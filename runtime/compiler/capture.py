@@ -1,0 +1,191 @@
+"""Capture: a function is called on recorders, once, and what it does becomes a program."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from .. import kernels
+from ..core.accumulate_grad import AccumulateGrad
+from ..core.lazy import lazy_attributes
+from ..core.random_generator import Generator, recording_draws
+from ..core.tensor import Tensor
+from .errors import refusal
+from .kernel_names import DATA_DEPENDENT, INLINE
+from .recorder import Recorder, unknown_shape
+from .tape import Tape, recorders_of
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+_capturing: Final = threading.RLock()
+"""One capture at a time: it replaces kernels, and the arrays of tensors."""
+
+
+class _Thread(threading.local):
+    """What a thread is doing."""
+
+    captures = False
+
+
+thread: Final = _Thread()
+"""Whether this thread `captures`: then compiled functions are called as they are."""
+
+_PLACES: Final = ("_view_base", "_view_kind")
+
+
+class Lent:
+    """A tensor whose array is a recorder while a capture runs, and what it was before."""
+
+    __slots__ = ("array", "before", "recorder", "tensor")
+
+    def __init__(self, tensor: Tensor, tape: Tape) -> None:
+        self.tensor = tensor
+        self.array = tensor.array
+        self.before = {
+            slot: getattr(tensor, slot)
+            for slot in ("array", "grad_node", "alias", "_grad", *_PLACES)
+            if hasattr(tensor, slot)
+        }
+        self.recorder = tape.input(tensor.array)
+        tensor.array = self.recorder
+        tensor.alias = None
+        for slot in _PLACES:
+            if slot in self.before:
+                delattr(tensor, slot)
+        if tensor.grad_node is not None and not tensor.grad_node.is_leaf:
+            tensor.grad_node = AccumulateGrad(tensor)
+
+    def give_back(self) -> None:
+        """Let the tensor be what it was."""
+        for slot, value in self.before.items():
+            setattr(self.tensor, slot, value)
+        if "_grad" not in self.before and hasattr(self.tensor, "_grad"):
+            del self.tensor._grad
+
+
+@contextmanager
+def lending(tensors: Sequence[Tensor], tape: Tape) -> Iterator[list[Lent]]:
+    """Put recorders into tensors, each an input of the tape, and take them out again."""
+    lent: list[Lent] = []
+    try:
+        for tensor in tensors:
+            lent.append(Lent(tensor, tape))
+        yield lent
+    finally:
+        for each in reversed(lent):
+            each.give_back()
+
+
+@contextmanager
+def recording(tape: Tape) -> Iterator[None]:
+    """Record kernels and draws of random numbers; one capture at a time."""
+    with _capturing, _recorded_kernels(), recording_draws(functools.partial(_Draws, tape)):
+        thread.captures = True
+        try:
+            yield
+        finally:
+            thread.captures = False
+
+
+class _Draws:
+    """A generator whose numbers are drawn by the program: a capture leaves its state alone."""
+
+    def __init__(self, tape: Tape, generator: Generator) -> None:
+        self._tape = tape
+        self._generator = generator
+
+    def __getattr__(self, method: str) -> Any:
+        if method == "bit_generator":
+            raise refusal(
+                "the state of a random generator is asked for", "Seed outside of the function"
+            )
+
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            state = self._generator.get_state()
+            try:
+                return self._tape.draw(self._generator, method, args, kwargs)
+            finally:
+                self._generator.set_state(state)
+
+        return draw
+
+
+# ---- kernels
+
+
+@contextmanager
+def _recorded_kernels() -> Iterator[None]:
+    """Let kernels be single steps; those of `INLINE` are recorded as what they compute."""
+    namespace = vars(kernels)
+    before = {name: namespace[name] for name in dir(kernels) if name in namespace}
+    array_method = Tensor.__array__
+    try:
+        for name in _KERNELS:
+            namespace[name] = _recorded(name, before.get(name))
+        Tensor.__array__ = _refuse_recorders(array_method)  # type: ignore[method-assign]
+        yield
+    finally:
+        Tensor.__array__ = array_method  # type: ignore[method-assign]
+        for name in _KERNELS:
+            namespace.pop(name, None)
+            if name in before:
+                namespace[name] = before[name]
+
+
+_KERNELS: Final = tuple(name for names in kernels._NAMES.values() for name in names.split())
+
+
+def _recorded(name: str, known: Callable[..., Any] | None) -> Callable[..., Any]:
+    """A kernel that is recorded where one of its arguments is.
+
+    In one that is recorded as what it computes all arrays are recorders: a method of a plain one
+    would not be seen.
+    """
+
+    def load() -> Callable[..., Any]:
+        return known or kernel_by_name(name)
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        found = recorders_of((args, kwargs))
+        if not found:
+            return load()(*args, **kwargs)
+        if name in DATA_DEPENDENT:
+            raise unknown_shape(f"{name}()")
+        found[0].storage  # noqa: B018 - finds the tape
+        tape = found[0].tape
+        if name in INLINE:
+            return load()(*tape.recorded(args), **tape.recorded(kwargs))
+        return tape.call(f"kernels.{name}", args, kwargs)
+
+    kernel.original = load  # type: ignore[attr-defined]
+    return kernel
+
+
+_loaded: dict[str, Any] = {"__name__": kernels.__name__, "__package__": kernels.__package__}
+kernel_by_name: Final = lazy_attributes(
+    _loaded,
+    {
+        name: (f".{module}", name)
+        for module, names in kernels._NAMES.items()
+        for name in names.split()
+    },
+)[0]
+"""The kernel of a name, whatever stands for it while a capture runs."""
+
+
+def _refuse_recorders(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def array(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(self.array, Recorder):
+            raise refusal(
+                "a tensor is turned into an array (np.asarray), which is not recorded",
+                "Compute with the tensor itself",
+            )
+        return method(self, *args, **kwargs)
+
+    return array

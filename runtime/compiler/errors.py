@@ -1,0 +1,56 @@
+"""What a capture refuses, and where in the user's program that is."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+from .program import Place
+
+_OWN = frozenset({"gradspec", "numpy", "contextlib", "functools", "importlib"})
+
+
+class CaptureError(RuntimeError):
+    """A function does what a program cannot: it says where, and what to write instead."""
+
+
+def refusal(what: str, instead: str) -> CaptureError:
+    """The error of a capture at the line of the user's program that is being run."""
+    place = current_place()
+    where = f"{place.file}:{place.line}: " if place.line else ""
+    return CaptureError(f"gs.compile: {where}{what}. {instead}")
+
+
+def current_place() -> Place:
+    """Where the call comes from: the op or node that runs, and the user's line."""
+    frame: FrameType | None = sys._getframe(1)
+    op = ""
+    while frame is not None:
+        package = package_of(frame.f_globals)
+        if not op and package == "gradspec.generated":
+            op = _op_of(frame)
+        if package.partition(".")[0] not in _OWN:
+            return Place(op, frame.f_code.co_filename, frame.f_lineno)
+        frame = frame.f_back
+    return Place(op)
+
+
+def is_called_by(name: str) -> bool:
+    """Return whether one of the library's functions that run has a name."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and package_of(frame.f_globals).partition(".")[0] in _OWN:
+        if frame.f_code.co_name == name:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def package_of(namespace: dict[str, object]) -> str:
+    """Return the package or module that has a namespace, empty if it has no name."""
+    return str(namespace.get("__package__") or namespace.get("__name__") or "")
+
+
+def _op_of(frame: FrameType) -> str:
+    name = frame.f_code.co_name
+    node = frame.f_locals.get("node") if name in ("apply", "apply_differentiable") else None
+    return name if node is None else type(node).__name__

@@ -1,0 +1,437 @@
+"""`gs.compile`: a function whose calls run a program that was captured of it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..core.apply_modes import apply_modes
+from ..core.levels import has_open_levels
+from ..core.modes import mode, this_thread
+from ..core.tensor import Tensor, new_tensor, wrap
+from ..core.type_promotion import get_default_dtype
+from ..core.user_warnings import warn
+from ..func.trees import leaves_of, map_leaves
+from ..inplace.ops import mark_written
+from .backends import Backend, backend_of
+from .backward import CompiledFunctionBackward
+from .capture import thread
+from .errors import CaptureError
+from .executable import Executable, make, overlapping
+from .joint import Given, Result, check_result, trace
+from .sources import Sources
+
+SIGNATURES_MAX: Final = 64
+"""Programs that one function keeps; the one that was used least recently goes first."""
+WARN_FROM: Final = 8
+"""Programs of one function from which each further one is warned of."""
+
+
+class Entry:
+    """A program and what has to hold for it to be run."""
+
+    __slots__ = ("executable", "inputs", "outside", "reason", "sources", "with_grad")
+
+    def __init__(
+        self, sources: Sources, outside: list[Tensor], executable: Executable | None, reason: str
+    ) -> None:
+        self.sources = sources
+        self.outside = outside
+        """Tensors that are no arguments."""
+        self.inputs = [_form(tensor) for tensor in outside]
+        self.with_grad: list[tuple[Tensor, bool]] = []
+        """Tensors whose gradient has to be there, or must not be."""
+        self.executable = executable
+        """None where the function runs as it is."""
+        self.reason = reason
+
+    def mismatch(self) -> str | None:
+        """Return what has changed since the capture, None if nothing has."""
+        changed = self.sources.changed()
+        if changed is not None:
+            return changed
+        for tensor, form in zip(self.outside, self.inputs, strict=True):
+            if _form(tensor) != form:
+                return f"a tensor of shape {list(form[0])} that the function reads"
+        for tensor, there in self.with_grad:
+            if (getattr(tensor, "_grad", None) is not None) != there:
+                return "whether a parameter has a gradient"
+        return None
+
+
+class CompiledFunction:
+    """A function and the programs that were captured of it. Made by `gs.compile`."""
+
+    def __init__(
+        self, function: Callable[..., Any], backend: Backend, fullgraph: bool, check: bool
+    ) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self.function = function
+        self.backend = backend
+        self.fullgraph = fullgraph
+        self.check = check
+        self._entries: dict[Any, list[Entry]] = {}
+        self._count = 0
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Bind a method."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if thread.captures or has_open_levels():
+            return self.function(*args, **kwargs)
+        leaves, key = _signature(args, kwargs)
+        changed = None
+        for entry in self._entries.get(key, ()):
+            changed = entry.mismatch()
+            if changed is None:
+                break
+        else:
+            entry = self._captured(key, leaves, args, kwargs, changed)
+        if entry.executable is None:
+            return self.function(*args, **kwargs)
+        return _run(entry, entry.executable, leaves, lambda: self.function(*args, **kwargs))
+
+    def entry_for(self, *args: Any, **kwargs: Any) -> Entry:
+        """Return the program of a call, captured if there is none yet; the call is not run."""
+        leaves, key = _signature(args, kwargs)
+        for entry in self._entries.get(key, ()):
+            if entry.mismatch() is None:
+                return entry
+        return self._captured(key, leaves, args, kwargs, None)
+
+    def count_programs(self) -> int:
+        """Return how many signatures there is a program for."""
+        return self._count
+
+    # ---- captures
+
+    def _captured(
+        self, key: Any, leaves: list[Any], args: Any, kwargs: Any, changed: str | None
+    ) -> Entry:
+        self._tell(key, changed)
+        sources = Sources()
+        sources.add(lambda: self.function, _name_of(self.function))
+        for leaf in _others(args, kwargs):
+            sources.add(functools.partial(_same, leaf), type(leaf).__name__)
+        try:
+            entry = self._capture(sources, leaves, args, kwargs)
+        except CaptureError as error:
+            if self.fullgraph:
+                raise
+            warn(f"{error} It runs as it is (fullgraph=False).")
+            entry = Entry(sources, [], None, str(error))
+        if entry.executable is not None or entry.reason:
+            self._keep(key, entry)
+        if self.check and entry.executable is not None and entry.executable.is_repeatable:
+            again = functools.partial(self.function, *args, **kwargs)
+            _compare(_run(entry, entry.executable, leaves, again), again())
+        return entry
+
+    def _capture(self, sources: Sources, leaves: list[Any], args: Any, kwargs: Any) -> Entry:
+        given = {id(leaf) for leaf in leaves}
+        outside = [tensor for tensor, _ in sources.tensors.values() if id(tensor) not in given]
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + outside
+        arrays = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
+        states = [(optimizer, _state_of(optimizer)) for optimizer in sources.optimizers]
+
+        def call(recorders: Sequence[Any]) -> Any:
+            by_id = {id(a): r for a, r in zip(arrays, recorders, strict=True)}
+            new = map_leaves(lambda leaf: by_id.get(id(leaf), leaf), [list(args), kwargs])
+            returned = self.function(*new[0], **new[1])
+            check_result(returned)
+            return returned
+
+        error: CaptureError | None = None
+        try:
+            found = trace(call, tensors, arrays)
+            changed = sources.changed()
+        except CaptureError as refused:
+            error = refused
+        if any(_state_of(optimizer) != state for optimizer, state in states):
+            for optimizer, state in states:  # an optimizer makes its state at its first step
+                _restore_state(optimizer, state)
+            return Entry(sources, outside, None, "")
+        if error is not None:
+            raise error
+        if changed is not None:
+            raise CaptureError(
+                f"gs.compile: the function changes {changed}, which a program would not do again. "
+                "Return the new value instead, or keep it in a tensor that is written to in place"
+            )
+        if found.program.writes and overlapping(tensors):
+            raise CaptureError(
+                "gs.compile: two tensors lie on the same memory, and one is written to. "
+                "Pass a clone() of one of them"
+            )
+        entry = Entry(sources, outside, make(found, self.backend), "")
+        touched = found.new_grads or found.cleared_grads
+        has_grad = [getattr(t, "_grad", None) is not None for t in tensors]
+        if touched or _reads_grads(found, sum(has_grad)):
+            entry.with_grad = [
+                (t, there)
+                for nr, (t, there) in enumerate(zip(tensors, has_grad, strict=True))
+                if nr not in found.unread_grads
+            ]
+        return entry
+
+    def _keep(self, key: Any, entry: Entry) -> None:
+        if self._count >= SIGNATURES_MAX:
+            oldest = next(iter(self._entries))
+            self._count -= len(self._entries.pop(oldest))
+        self._entries.setdefault(key, []).insert(0, entry)
+        self._count += 1
+
+    def _tell(self, key: Any, changed: str | None) -> None:
+        """Warn where a function is captured again and again, and say what has changed."""
+        if self._count < WARN_FROM:
+            return
+        if changed is None:
+            known = next(reversed(self._entries), None)
+            changed = _difference(known, key)
+        warn(
+            f"gs.compile: {_name_of(self.function)} is captured for the "
+            f"{self._count + 1}th time, because {changed} has changed. Pass a tensor in place of a "
+            "number that changes, and call it with few shapes"
+        )
+
+
+def compile(
+    function: Callable[..., Any] | None = None,
+    *,
+    backend: str = "auto",
+    fullgraph: bool = True,
+    check: bool = False,
+) -> Any:
+    """Return a function that computes the same by a program that is captured at its first call.
+
+    Parameters
+    ----------
+    function
+        A function of tensors, in nested tuples, lists and dicts, or a Module. Without it, a
+        decorator. Tensors of closures, modules and optimizers are inputs of the program, read, and
+        written to, where they are; all else that is no tensor is taken as constant, and
+        guarded: if it changes, the function is captured again.
+    backend
+        "c" builds with the system's compiler, "numpy" needs none; "auto" is the first of both
+        that there is.
+    fullgraph
+        Raise `CaptureError` where the function cannot be captured; else call it as it is.
+    check
+        Compare the results of each new program with those of the function itself, which is called
+        for it; one that writes to its arguments or draws random numbers is not compared.
+        RuntimeError if they differ.
+
+    Raises
+    ------
+    CaptureError
+        At the first call: if a condition, or a shape, depends on the values of tensors; if a side
+        effect would be lost. It names the line, and says what to write instead.
+    """
+    chosen = backend_of(backend)
+    if function is None:
+        return lambda decorated: CompiledFunction(decorated, chosen, fullgraph, check)
+    if not callable(function):
+        raise TypeError(f"gs.compile: expected a function, got {type(function).__name__}")
+    return CompiledFunction(function, chosen, fullgraph, check)
+
+
+# ---- one call
+
+
+def _run(entry: Entry, executable: Executable, leaves: list[Any], again: Callable[[], Any]) -> Any:
+    known = executable.trace
+    tensors, arrays = _split_leaves(leaves)
+    if entry.outside:
+        tensors += entry.outside
+    given = [tensor.array for tensor in tensors] + arrays
+    if len(known.inputs) != len(given):
+        grads = [getattr(tensor, "_grad", None) for tensor in tensors]
+        given += [grad.array for grad in grads if grad is not None]
+    found = executable.run(*given)
+    results = [_result(array) for array in found[: known.result_count]]
+    for nr, at in known.new_grads:
+        tensors[nr]._grad = wrap(found[at])
+    for nr in known.cleared_grads:
+        tensors[nr]._grad = None
+    for nr in executable.written:
+        if nr < len(tensors):
+            mark_written(tensors[nr])
+    if known.differentiable:
+        _record(executable, tensors, results, found, again)
+    if mode.flags:
+        apply_modes(tuple(results))
+    if type(known.structure) is Result:
+        return results[0]
+
+    def place(leaf: Any) -> Any:
+        if type(leaf) is Result:
+            return results[leaf.number]
+        return tensors[leaf.number] if type(leaf) is Given else leaf
+
+    return map_leaves(place, known.structure)
+
+
+def _split_leaves(leaves: list[Any]) -> tuple[list[Tensor], list[Any]]:
+    """Return the tensors and the arrays among arguments."""
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    if len(tensors) == len(leaves):
+        return tensors, []
+    return tensors, [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
+
+
+def _record(
+    executable: Executable,
+    tensors: list[Tensor],
+    results: list[Tensor],
+    found: Sequence[Any],
+    again: Callable[[], Any],
+) -> None:
+    trace = executable.trace
+    node = CompiledFunctionBackward(
+        executable, tensors, again if executable.is_repeatable else None
+    )
+    node.saved_values = found[len(trace.program.outputs) :]
+    for _, nr in executable.saved_inputs:
+        if nr < len(tensors):
+            node.watch(tensors[nr], "an argument")
+    node.attach(results)
+    for nr in executable.saved_results:
+        node.watch(results[nr], "a result")
+    if trace.is_freed:
+        node.release()
+
+
+def _result(array: Any) -> Tensor:
+    out = new_tensor()
+    out.array = array
+    out.grad_node = out.alias = None
+    return out
+
+
+# ---- signatures
+
+
+def _signature(args: Any, kwargs: Any) -> tuple[list[Any], Any]:
+    """Return the distinct tensors and arrays among arguments, and what decides on the program."""
+    leaves: list[Any] = []
+    numbers: dict[int, int] = {}
+    modes = this_thread.blocks.modes()
+    parts: list[Any] = [modes.records, modes.inference, get_default_dtype()]
+    for value in args:
+        _sign(value, leaves, numbers, parts)
+    for name, value in kwargs.items():
+        parts.append(name)
+        _sign(value, leaves, numbers, parts)
+    return leaves, tuple(parts)
+
+
+def _sign(value: Any, leaves: list[Any], numbers: dict[int, int], parts: list[Any]) -> None:
+    kind = type(value)
+    if kind is Tensor or isinstance(value, Tensor | np.ndarray):
+        known = numbers.setdefault(id(value), len(leaves))
+        if known == len(leaves):
+            leaves.append(value)
+            parts.append(_form(value))
+        else:
+            parts.append(known)
+    elif kind is tuple or kind is list or isinstance(value, tuple | list):
+        parts.append((kind, len(value)))
+        for item in value:
+            _sign(item, leaves, numbers, parts)
+    elif isinstance(value, dict):
+        parts.append((kind, tuple(value)))
+        for item in value.values():
+            _sign(item, leaves, numbers, parts)
+    elif isinstance(value, float | complex):
+        parts.append((kind, repr(value)))  # -0.0 and NaN are values of their own
+    elif isinstance(value, int | str | bytes | bool | type(None) | np.dtype):
+        parts.append((kind, value))
+    else:
+        parts.append((kind, id(value)))
+
+
+def _others(args: Any, kwargs: Any) -> list[Any]:
+    """The arguments that are neither tensors, arrays nor constants: modules, functions."""
+    found: list[Any] = []
+
+    def look(leaf: Any) -> Any:
+        constants = (Tensor, np.ndarray, int, float, complex, str, bytes, np.dtype)
+        if not isinstance(leaf, constants):
+            found.append(leaf)
+        return leaf
+
+    map_leaves(look, [list(args), kwargs])
+    return found
+
+
+def _form(value: Any) -> Any:
+    """What a program is made for of a tensor or an array."""
+    if type(value) is Tensor or isinstance(value, Tensor):
+        array = value.array
+        return array.shape, array.dtype, array.strides, value.grad_node is not None
+    return "array", value.shape, value.dtype, value.strides
+
+
+def _difference(known: Any, key: Any) -> str:
+    if known is None or len(known) != len(key):
+        return "the structure of the arguments"
+    for before, after in zip(known, key, strict=True):
+        if before != after:
+            return f"{_shown(before)} to {_shown(after)}"
+    return "something outside of the function"
+
+
+def _shown(part: Any) -> str:
+    if isinstance(part, tuple) and len(part) == 4 and isinstance(part[0], tuple):
+        return f"a tensor {list(part[0])} of {part[1]}"
+    return repr(part[1]) if isinstance(part, tuple) and len(part) == 2 else repr(part)
+
+
+def _name_of(function: Any) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _compare(found: Any, expected: Any) -> None:
+    """Raise RuntimeError if a program's results are not those of the function itself."""
+    pairs = zip(leaves_of(found), leaves_of(expected), strict=True)
+    for nr, (ours, theirs) in enumerate(pairs):
+        if not isinstance(theirs, Tensor):
+            continue
+        precision = np.finfo(theirs.dtype).eps if theirs.dtype.kind in "fc" else 0.0
+        allowed = float(precision) ** 0.75
+        is_close = np.allclose(ours.array, theirs.array, allowed, allowed, equal_nan=True)
+        if ours.dtype != theirs.dtype or ours.shape != theirs.shape or not is_close:
+            raise RuntimeError(
+                f"gs.compile(check=True): result {nr} of the program differs from that of the "
+                "function: please report it with the output of gs.compiler.explain"
+            )
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _reads_grads(found: Any, count: int) -> bool:
+    return bool(count) and len(found.unread_grads) < count
+
+
+def _state_of(optimizer: Any) -> dict[int, dict[Any, Any]]:
+    return {
+        id(key): {name: id(v) for name, v in kept.items()} for key, kept in optimizer.state.items()
+    }
+
+
+def _restore_state(optimizer: Any, state: dict[int, dict[Any, Any]]) -> None:
+    """Take out of an optimizer's state what a capture has put in."""
+    for key in list(optimizer.state):
+        known = state.get(id(key))
+        if known is None:
+            del optimizer.state[key]
+        else:
+            for name in list(optimizer.state[key]):
+                if name not in known:
+                    del optimizer.state[key][name]

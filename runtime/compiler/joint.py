@@ -1,0 +1,224 @@
+"""The joint program of a call: the function forward, and the engine backward, on one tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..autograd.run_backward import run_backward
+from ..core.modes import enable_grad
+from ..core.node import Node
+from ..core.tensor import Tensor, wrap
+from ..func.trees import leaves_of, map_leaves
+from ..graph.anomaly import set_detect_anomaly
+from .capture import Lent, lending, recording
+from .errors import refusal
+from .program import Program, Value
+from .recorder import Recorder
+from .tape import Tape
+
+
+@dataclass(frozen=True)
+class Result:
+    """What stands in place of a tensor in the structure that a function returns."""
+
+    number: int
+    """Its position among the distinct tensors that are returned."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What stands in place of a tensor that the function returns as it got it."""
+
+    number: int
+    """Its position among the tensors that are inputs."""
+
+
+@dataclass
+class Backward:
+    """The gradients for one choice of the results that get a cotangent."""
+
+    roots: tuple[int, ...]
+    """The positions of these results."""
+    cotangents: tuple[Value, ...]
+    grads: tuple[Value | None, ...]
+    """For each input tensor that requires grad."""
+
+
+@dataclass
+class Trace:
+    """A program, and what its inputs and outputs are."""
+
+    inputs: tuple[Value, ...]
+    program: Program
+    """Without cotangents among its inputs; the results, then new gradients, are its outputs."""
+    structure: Any
+    """What the function returns, with `Result` and `Given` in place of tensors."""
+    result_count: int
+    differentiable: tuple[int, ...]
+    """The results that require grad."""
+    is_freed: bool
+    """Whether the function itself has run their backward pass, and kept nothing for another."""
+    leaves: tuple[int, ...]
+    """The inputs that require grad."""
+    backwards: list[Backward]
+    new_grads: tuple[tuple[int, int], ...]
+    """Tensors whose `grad` is another tensor afterwards, each with its position in the outputs."""
+    cleared_grads: tuple[int, ...]
+    """Tensors whose `grad` is None afterwards."""
+    unread_grads: frozenset[int]
+
+
+MAX_PATTERNS = 4
+"""Results up to which the gradient of each alone has a program of its own."""
+
+
+def trace(
+    call: Callable[[Sequence[Any]], Any], tensors: Sequence[Tensor], arrays: Sequence[Any]
+) -> Trace:
+    """Call a function on recorders and return its joint program.
+
+    `call` gets recorders for `arrays`; it reads `tensors` itself. The inputs of the program are
+    these tensors, then the arrays, then the gradients that tensors have.
+    """
+    tape = Tape()
+    known = {id(t) for t in tensors}
+    found = [getattr(t, "_grad", None) for t in tensors]
+    grads = [grad for grad in found if grad is not None and id(grad) not in known]
+    with set_detect_anomaly(False), recording(tape), lending(tensors, tape) as lent:
+        given = [tape.input(array) for array in arrays]
+        with lending(grads, tape):
+            before = [getattr(t, "_grad", None) for t in tensors]
+            returned = call(given)
+            return _traced(tape, lent, returned, before)
+
+
+def _traced(tape: Tape, lent: list[Lent], returned: Any, before: list[Any]) -> Trace:
+    tensors = [each.tensor for each in lent]
+    results, structure = _structure(returned, tensors)
+    leaves = tuple(nr for nr, each in enumerate(lent) if each.tensor.grad_node is not None)
+    differentiable = tuple(nr for nr, t in enumerate(results) if t.grad_node is not None)
+    new_grads, cleared = _changed_grads(tensors, before)
+    outputs = [result.array for result in results] + [grad.array for _, grad in new_grads]
+    inputs = tuple(value for value, _ in tape.inputs)
+    program = tape.program(outputs)
+    backwards, is_freed = _backwards(tape, lent, results, differentiable, leaves)
+    joint = tape.program(outputs)  # with the steps of the backward pass
+    program = Program(inputs, joint.constants, joint.steps, program.outputs, program.writes)
+    read = {value for step in program.steps for value in step.inputs}
+    grad_inputs = [nr for nr, grad in enumerate(before) if grad is not None]
+    first = len(inputs) - len(grad_inputs)
+    unread = frozenset(
+        nr for place, nr in enumerate(grad_inputs, first) if inputs[place] not in read
+    )
+    return Trace(
+        inputs,
+        program,
+        structure,
+        len(results),
+        differentiable,
+        is_freed,
+        leaves,
+        backwards,
+        tuple((nr, len(results) + at) for at, (nr, _) in enumerate(new_grads)),
+        cleared,
+        unread,
+    )
+
+
+def _structure(returned: Any, tensors: Sequence[Tensor]) -> tuple[list[Tensor], Any]:
+    """Return the tensors that a function returned, each once, and the structure around them."""
+    results: list[Tensor] = []
+    numbers: dict[int, Any] = {id(tensor): Given(nr) for nr, tensor in enumerate(tensors)}
+
+    def place(leaf: Any) -> Any:
+        if isinstance(leaf, Recorder):
+            leaf = wrap(leaf)
+        if not isinstance(leaf, Tensor):
+            return leaf
+        if id(leaf) not in numbers:
+            numbers[id(leaf)] = Result(len(results))
+            results.append(leaf)
+        return numbers[id(leaf)]
+
+    return results, map_leaves(place, returned)
+
+
+def _changed_grads(
+    tensors: Sequence[Tensor], before: Sequence[Any]
+) -> tuple[list[tuple[int, Tensor]], tuple[int, ...]]:
+    new: list[tuple[int, Tensor]] = []
+    cleared: list[int] = []
+    for nr, (tensor, grad) in enumerate(zip(tensors, before, strict=True)):
+        after = getattr(tensor, "_grad", None)
+        if after is grad:
+            continue
+        if after is None:
+            cleared.append(nr)
+        else:
+            new.append((nr, after))
+    return new, tuple(cleared)
+
+
+def _backwards(
+    tape: Tape,
+    lent: list[Lent],
+    results: Sequence[Tensor],
+    differentiable: tuple[int, ...],
+    leaves: tuple[int, ...],
+) -> tuple[list[Backward], bool]:
+    """Run the engine on recorders: for all results together, and for each one alone."""
+    if not differentiable or not leaves:
+        return [], False
+    patterns = [differentiable]
+    if 1 < len(differentiable) <= MAX_PATTERNS:
+        patterns += [(nr,) for nr in differentiable]
+    nodes = [lent[nr].tensor.grad_node for nr in leaves]
+    hooks = [node.hooks for node in nodes if node is not None]
+    found: list[Backward] = []
+    _set_hooks(nodes, [None] * len(nodes))
+    try:
+        cotangents = {
+            nr: tape.input(np.ones_like(_plain(results[nr].array))) for nr in differentiable
+        }
+        for roots in patterns:
+            with enable_grad():
+                grads = run_backward(
+                    [results[nr] for nr in roots],
+                    [wrap(cotangents[nr]) for nr in roots],
+                    keep_graph=True,
+                    create_graph=False,
+                    inputs=[lent[nr].tensor for nr in leaves],
+                    allow_unreachable=True,
+                )
+            values = [None if grad is None else tape.value_of(grad.array) for grad in grads]
+            given = tuple(tape.value_of(cotangents[nr]) for nr in roots)
+            found.append(Backward(roots, given, tuple(values)))
+    except RuntimeError as error:
+        if "second time" not in str(error):
+            raise
+        return [], True
+    finally:
+        _set_hooks(nodes, hooks)
+    return found, False
+
+
+def _set_hooks(nodes: Sequence[Node | None], hooks: Sequence[Any]) -> None:
+    for node, kept in zip((n for n in nodes if n is not None), hooks, strict=False):
+        node.hooks = kept
+
+
+def _plain(array: Any) -> Any:
+    return array.plain() if isinstance(array, Recorder) else array
+
+
+def check_result(returned: Any) -> None:
+    """Refuse results that a program cannot make."""
+    for leaf in leaves_of(returned):
+        if isinstance(leaf, np.ndarray) and not isinstance(leaf, Recorder):
+            raise refusal(
+                "an array is returned that the program does not compute", "Return a tensor"
+            )

@@ -1,0 +1,213 @@
+"""Passes over a program: each returns another one that computes the same.
+
+Every pass keeps each number as it is, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from .partition import needed_steps, read_by
+from .program import Program, Step, Value, rewrite
+from .steps import IMPURE, function_of
+
+FOLDED_MAX: Final = 1 << 16
+"""Elements up to which what is computed of constants alone is computed once."""
+
+
+def optimize(program: Program) -> Program:
+    """Apply all passes, in order."""
+    for apply in PASSES:
+        program = apply(program)
+    return program
+
+
+def fold_constants(program: Program) -> Program:
+    """Compute steps whose arguments are all constants; small constants become numbers of ufuncs."""
+    known = dict(program.constants)
+    steps: list[Step] = []
+    for step in program.steps:
+        inputs = step.inputs
+        is_constant = all(value in known for value in inputs) and step.function not in IMPURE
+        if not is_constant or any(v.size > FOLDED_MAX for v in (*inputs, *step.outputs)):
+            steps.append(step)
+            continue
+        args, kwargs = rewrite((step.args, step.kwargs), known)
+        with np.errstate(all="ignore"):
+            found = function_of(step.function)(*args, **kwargs)
+        for value, array in zip(step.outputs, found if step.is_tuple else (found,), strict=True):
+            known[value] = np.asarray(array)
+    used = {*read_by(steps), *program.outputs, *(value for _, value in program.writes)}
+    constants = tuple(pair for pair in known.items() if pair[0] in used)
+    return replace(program, constants=constants, steps=tuple(steps))
+
+
+def merge_equal_constants(program: Program) -> Program:
+    """Keep one of the constants that are the same array, bit by bit."""
+    first: dict[Any, Value] = {}
+    renamed: dict[Value, Value] = {}
+    kept = []
+    for value, array in program.constants:
+        if array.size > FOLDED_MAX or value in program.outputs:
+            kept.append((value, array))
+            continue
+        key = (value.shape, value.dtype, value.strides, array.tobytes())
+        if key in first:
+            renamed[value] = first[key]
+        else:
+            first[key] = value
+            kept.append((value, array))
+    return _renamed(replace(program, constants=tuple(kept)), renamed)
+
+
+def drop_no_ops(program: Program) -> Program:
+    """Replace the outputs of steps that hand on their argument (`NO_OPS`) by the argument."""
+    renamed: dict[Value, Value] = {}
+    steps = []
+    for step in program.steps:
+        args, kwargs = rewrite((step.args, step.kwargs), renamed)
+        step = replace(step, args=args, kwargs=kwargs)
+        rule = NO_OPS.get(step.function)
+        if rule is not None and rule(step):
+            renamed[step.outputs[0]] = step.args[0]
+        else:
+            steps.append(step)
+    return _renamed(replace(program, steps=tuple(steps)), renamed)
+
+
+def merge_equal_steps(program: Program) -> Program:
+    """Compute once what several steps compute by the same call."""
+    known: dict[Any, Step] = {}
+    renamed: dict[Value, Value] = {}
+    steps = []
+    for step in program.steps:
+        args, kwargs = rewrite((step.args, step.kwargs), renamed)
+        step = replace(step, args=args, kwargs=kwargs)
+        key = None if step.function in IMPURE else _key((step.function, args, kwargs))
+        before = known.get(key) if key is not None else None
+        if before is not None and [o.base for o in before.outputs] == [
+            o.base for o in step.outputs
+        ]:
+            renamed.update(zip(step.outputs, before.outputs, strict=True))
+            continue
+        if key is not None:
+            known[key] = step
+        steps.append(step)
+    return _renamed(replace(program, steps=tuple(steps)), renamed)
+
+
+def drop_dead_steps(program: Program) -> Program:
+    """Leave out steps whose results nothing reads, and constants."""
+    wanted = (*program.outputs, *(value for _, value in program.writes))
+    steps = needed_steps(program.steps, wanted)
+    used = {*read_by(steps), *wanted}
+    constants = tuple(pair for pair in program.constants if pair[0] in used)
+    return replace(program, steps=tuple(steps), constants=constants)
+
+
+def _renamed(program: Program, renamed: Mapping[Value, Value]) -> Program:
+    """Read other values in place of some; views of them are views of those."""
+    if not renamed:
+        return program
+    rebased: dict[Value, Value] = dict(renamed)
+
+    def final(value: Value) -> Value:
+        while value in renamed:
+            value = renamed[value]
+        return value
+
+    steps = []
+    for step in program.steps:
+        args, kwargs = rewrite((step.args, step.kwargs), rebased)
+        outputs = []
+        for value in step.outputs:
+            if value.base is not None and value.base in renamed:
+                onto = final(value.base)
+                made = replace(
+                    value,
+                    base=onto if onto.base is None else onto.base,
+                    offset=value.offset + onto.offset,
+                )
+                rebased[value] = made
+                value = made
+            outputs.append(value)
+        steps.append(replace(step, args=args, kwargs=kwargs, outputs=tuple(outputs)))
+    return replace(
+        program,
+        steps=tuple(steps),
+        outputs=tuple(_resolved(value, rebased) for value in program.outputs),
+        writes=tuple((a, _resolved(b, rebased)) for a, b in program.writes),
+    )
+
+
+def _resolved(value: Value, renamed: Mapping[Value, Value]) -> Value:
+    while value in renamed:
+        value = renamed[value]
+    return value
+
+
+def _key(structure: Any) -> Any:
+    """Return something hashable that is equal for equal arguments; None if there is no such."""
+    try:
+        key = _hashable(structure)
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _hashable(structure: Any) -> Any:
+    if isinstance(structure, tuple | list):
+        return (type(structure).__name__, *map(_hashable, structure))
+    if isinstance(structure, Mapping):
+        return tuple((key, _hashable(structure[key])) for key in sorted(structure))
+    if isinstance(structure, slice):
+        return "slice", *map(_hashable, (structure.start, structure.stop, structure.step))
+    if isinstance(structure, float | complex):
+        return type(structure), repr(structure)  # 0.0 is not -0.0, NaN is itself
+    if isinstance(structure, np.ndarray):
+        raise TypeError("arrays are not compared")
+    return type(structure), structure
+
+
+def _is_same(step: Step) -> bool:
+    """Return whether a view of the whole is what it is a view of."""
+    source, view = step.args[0], step.outputs[0]
+    if not isinstance(source, Value) or view.base is None:
+        return False
+    return (source.shape, source.strides, source.dtype) == (
+        view.shape,
+        view.strides,
+        view.dtype,
+    ) and (view.offset == source.offset)
+
+
+def _is_real(step: Step) -> bool:
+    return isinstance(step.args[0], Value) and step.args[0].dtype.kind != "c" and not step.kwargs
+
+
+NO_OPS: Final[dict[str, Callable[[Step], bool]]] = {
+    "np.conjugate": _is_real,
+    "array.real": _is_real,
+    "array.reshape": _is_same,
+    "array.transpose": _is_same,
+    "array.broadcast_to": _is_same,
+    "array.getitem": _is_same,
+    "array.as_strided": _is_same,
+    "array.view": _is_same,
+    "kernels.alias": _is_same,
+}
+"""Functions that may hand on their argument, and when they do."""
+
+PASSES: Final[tuple[Callable[[Program], Program], ...]] = (
+    drop_dead_steps,
+    fold_constants,
+    merge_equal_constants,
+    drop_no_ops,
+    merge_equal_steps,
+    drop_dead_steps,
+)

@@ -1,0 +1,176 @@
+"""What a function reads besides its arguments: tensors of closures, modules and optimizers.
+
+Tensors become inputs by reference. What else is found, Python's numbers and texts, which objects
+there are and where, is taken for constant: a `Guard` for each says so, and is looked at before
+every call.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from ..core.tensor import Tensor
+from ..nn.module import Module
+from .errors import package_of
+
+_CONSTANTS: Final = (int, float, complex, str, bytes, bool, type(None), np.dtype, type, range)
+_FUNCTIONS: Final = (types.FunctionType, types.MethodType, functools.partial)
+_OWN: Final = frozenset(("gradspec", "numpy", "builtins", "math", "functools", "itertools"))
+_MISSING: Final = object()
+
+
+@dataclass
+class Guard:
+    """Something outside of a function that has to be what it was when the function was captured."""
+
+    read: Callable[[], Any]
+    expected: Any
+    name: str
+    by_value: bool = False
+
+    def holds(self) -> bool:
+        """Return whether it is the same still."""
+        found = self.read()
+        if not self.by_value:
+            return found is self.expected
+        return type(found) is type(self.expected) and found == self.expected
+
+
+@dataclass
+class Sources:
+    """The tensors that a function can reach, each once, by where it was found; and the guards."""
+
+    tensors: dict[int, tuple[Tensor, str]] = field(default_factory=dict)
+    guards: list[Guard] = field(default_factory=list)
+    optimizers: list[Any] = field(default_factory=list)
+    _seen: dict[int, Any] = field(default_factory=dict)
+
+    def changed(self) -> str | None:
+        """Return the name of the first thing that is not what it was, None if all is."""
+        for guard in self.guards:
+            if not guard.holds():
+                return guard.name
+        return None
+
+    # ---- the walk
+
+    def add(self, read: Callable[[], Any], name: str) -> None:
+        """Look at what `read` answers: take a tensor, guard a constant, go into everything else."""
+        value = read()
+        if value is _MISSING:
+            return
+        if isinstance(value, _CONSTANTS) and not isinstance(value, type):
+            self.guards.append(Guard(read, value, name, by_value=True))
+            return
+        self.guards.append(Guard(read, value, name))
+        if isinstance(value, Tensor):
+            self.tensors.setdefault(id(value), (value, name))
+            return
+        if id(value) in self._seen:
+            return
+        self._seen[id(value)] = value
+        self._enter(value, name)
+
+    def _enter(self, value: Any, name: str) -> None:
+        if isinstance(value, _FUNCTIONS):
+            self.add_function(value, name)
+        elif isinstance(value, Module):
+            self._add_module(value, name)
+        elif isinstance(value, Mapping):
+            self._add_items(value, list(value), name)
+        elif isinstance(value, list | tuple):
+            self._add_items(value, range(len(value)), name)
+        elif hasattr(value, "param_groups") and hasattr(value, "zero_grad"):
+            self._add_optimizer(value, name)
+        elif _is_users(value):
+            attributes = vars(value)
+            self._add_items(attributes, list(attributes), name, "{}.{}")
+
+    def _add_items(self, holder: Any, keys: Any, name: str, form: str = "{}[{!r}]") -> None:
+        count = len(holder)
+        self.guards.append(Guard(functools.partial(len, holder), count, f"len({name})", True))
+        for key in list(keys):
+            self.add(functools.partial(_item, holder, key), form.format(name, key))
+
+    def _add_module(self, module: Module, name: str) -> None:
+        attributes = vars(module)
+        for kind in ("_parameters", "_buffers", "_modules"):
+            members = attributes[kind]
+            self._add_items(members, list(members), name, "{}.{}")
+        for key, value in list(attributes.items()):
+            if not key.startswith("_") or isinstance(value, bool):
+                self.add(functools.partial(_item, attributes, key), f"{name}.{key}")
+        self.add_function(type(module).forward, f"{type(module).__name__}.forward")
+
+    def _add_optimizer(self, optimizer: Any, name: str) -> None:
+        self.optimizers.append(optimizer)
+        self._add_items(optimizer.param_groups, range(len(optimizer.param_groups)), name)
+        state = optimizer.state
+        for number, key in enumerate(list(state)):
+            kept = state[key]
+            self._add_items(kept, list(kept), f"{name}.state[{number}]")
+
+    def add_function(self, function: Any, name: str) -> None:
+        """Look at what a function's code names: its closure, globals and defaults."""
+        if isinstance(function, functools.partial):
+            self.add(lambda: function.func, name)
+            self._add_items(function.args, range(len(function.args)), f"{name}.args")
+            self._add_items(function.keywords, list(function.keywords), f"{name}.keywords")
+            return
+        if isinstance(function, types.MethodType):
+            self.add(lambda: function.__self__, f"{name}.__self__")
+            function = function.__func__
+        function = getattr(function, "__wrapped__", function) if _is_own(function) else function
+        if not isinstance(function, types.FunctionType) or _is_own(function):
+            return
+        code = function.__code__
+        for variable, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            self.add(functools.partial(_content, cell), variable)
+        for variable in sorted(_global_names(code)):
+            if variable in function.__globals__ and not hasattr(builtins, variable):
+                self.add(functools.partial(_item, function.__globals__, variable), variable)
+        defaults = function.__defaults__ or ()
+        self._add_items(defaults, range(len(defaults)), f"{name}.__defaults__")
+
+
+def _global_names(code: types.CodeType) -> set[str]:
+    """The names that code, and functions defined in it, may look up among globals."""
+    found = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= _global_names(constant)
+    return found
+
+
+def _is_own(value: Any) -> bool:
+    namespace = getattr(value, "__globals__", None)
+    module = package_of(namespace) if namespace else str(getattr(value, "__module__", ""))
+    return module.partition(".")[0] in _OWN
+
+
+def _is_users(value: Any) -> bool:
+    """Return whether the attributes of an object are to be looked at."""
+    if isinstance(value, types.ModuleType | type) or not hasattr(value, "__dict__"):
+        return False
+    return not _is_own(type(value)) and not callable(getattr(value, "__array__", None))
+
+
+def _item(holder: Any, key: Any) -> Any:
+    try:
+        return holder[key]
+    except (KeyError, IndexError):
+        return _MISSING
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _MISSING

@@ -1,0 +1,299 @@
+"""The record of a capture: steps as they happen, and which value each array has now.
+
+Arrays may be written to and seen through views; a program has neither. So each array that owns
+its memory has a `Storage`, with the value that it has now. A view knows how it is made from that,
+and is made anew, by steps, if it is read after the storage was written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .errors import current_place, refusal
+from .program import Program, Step, Value
+from .recorder import Recorder
+from .steps import View, function_of
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+
+class Storage:
+    """The memory of an array, and the value that is in it."""
+
+    __slots__ = ("memory", "value", "version")
+
+    def __init__(self, memory: Array, value: Value) -> None:
+        self.memory = memory
+        self.value = value
+        self.version = 0
+        """How often it was written to."""
+
+    def holds(self, array: Array) -> bool:
+        """Return whether an array lies in this memory."""
+        return bool(array.size) and np.may_share_memory(self.memory, array)
+
+
+class Tape:
+    """Steps in order, and the values they read and make."""
+
+    def __init__(self) -> None:
+        self.inputs: list[tuple[Value, Storage]] = []
+        self.constants: dict[int, tuple[Value, Array]] = {}
+        self.steps: list[Step] = []
+        self._count = 0
+
+    # ---- what goes in
+
+    def input(self, array: Array) -> Recorder:
+        """Return a recorder for an argument: a copy, so that a capture writes to nothing of it."""
+        memory = _copied(array)
+        value = self._new_value("x", memory)
+        storage = Storage(memory, value)
+        self.inputs.append((value, storage))
+        return self._recorder(memory, storage)
+
+    def recorded(self, structure: Any) -> Any:
+        """Return a structure with recorders in place of arrays that are constant."""
+        if isinstance(structure, np.ndarray) and not isinstance(structure, Recorder):
+            return self._recorder(structure, Storage(structure, self._constant(structure)))
+        return structure if isinstance(structure, Recorder) else _mapped(self.recorded, structure)
+
+    def adopt(self, array: Array) -> Recorder:
+        """Return a recorder for an array that is the same at every call, to be written to."""
+        storage = Storage(array.copy("K"), self._constant(array))
+        return self._recorder(storage.memory, storage)
+
+    def adopt_view(self, base: Recorder, origin: Array, view: Array) -> Recorder:
+        """Return a recorder for a view of `origin`, which `base` was adopted from."""
+        offset = view.ctypes.data - origin.ctypes.data
+        link = _by_strides(view.shape, view.strides, offset, view.dtype)
+        seen = function_of(link[0])(base.storage.memory, *link[1])
+        return self._recorder(seen, base.storage, (link,))
+
+    def program(self, outputs: Sequence[Any]) -> Program:
+        """Return what was recorded, with the values that arrays have now as outputs."""
+        found = tuple(self.value_of(output) for output in outputs)
+        writes = tuple((v, store.value) for v, store in self.inputs if store.value is not v)
+        inputs = tuple(value for value, _ in self.inputs)
+        return Program(inputs, tuple(self.constants.values()), tuple(self.steps), found, writes)
+
+    # ---- what is computed
+
+    def call(self, function: str, args: Any, kwargs: Mapping[str, Any] | None = None) -> Any:
+        """Call a function on arrays, and record it; results that are no arrays are as they are."""
+        kwargs = kwargs or {}
+        found = function_of(function)(*_plain(args), **_plain(kwargs))
+        several = isinstance(found, tuple | list)
+        arrays = [
+            np.asarray(each) if isinstance(each, np.ndarray | np.generic) else each
+            for each in (found if several else (found,))
+        ]
+        if not any(isinstance(each, np.ndarray) for each in arrays):
+            return found
+        if not all(isinstance(each, np.ndarray) for each in arrays):
+            raise refusal(
+                f"{function} answers arrays among other results",
+                "Call it outside of the compiled function",
+            )
+        given = self._values(args), self._values(kwargs)
+        recorders = recorders_of((args, kwargs))
+        outs: list[Any] = []
+        values: list[Value] = []
+        for each in arrays:
+            of = next((r for r in recorders if r.storage.holds(each)), None)
+            if of is None:
+                value = self._new_value("v", each)
+                outs.append(self._recorder(each, Storage(each, value)))
+            else:
+                value = self._view_value(of.storage, each)
+                known = function, args[1:], dict(kwargs)
+                is_link = not several and args and args[0] is of and not recorders_of(args[1:])
+                link = known if is_link else self._link(of.storage, each)
+                before = of.views if is_link else ()
+                outs.append(self._recorder(each, of.storage, (*before, link), value))
+            values.append(value)
+        self.steps.append(Step(function, *given, tuple(values), several, current_place()))
+        if not several:
+            return outs[0]
+        return found._make(outs) if hasattr(found, "_make") else type(found)(outs)
+
+    def draw(self, generator: Any, method: str, args: Any, kwargs: Mapping[str, Any]) -> Recorder:
+        """Draw random numbers, and record that."""
+        found = function_of("array.draw")(generator, method, *_plain(args), **_plain(kwargs))
+        value = self._new_value("v", found)
+        given = (generator, method, *self._values(args)), self._values(kwargs)
+        self.steps.append(Step("array.draw", *given, (value,), False, current_place()))
+        return self._recorder(found, Storage(found, value))
+
+    def write(self, target: Recorder, values: Any, index: Any = ...) -> None:
+        """Overwrite elements of an array, and record its memory's new value."""
+        storage = target.storage
+        plain = _plain(values)
+        before = storage.value
+        if index is Ellipsis and not target.views and self._can_be(values, storage):
+            storage.value = self.value_of(values)
+        else:
+            given = self._values(values)
+            if index is Ellipsis and not target.views:
+                self._step_on(storage, "array.fill", (before, given))
+            else:
+                args = (before, target.views, self._values(index), given)
+                self._step_on(storage, "array.overwrite", args)
+        storage.memory.flags.writeable = True
+        target.plain()[_plain(index)] = plain
+        storage.version += 1
+
+    def add_at(self, target: Recorder, index: Any, values: Any) -> None:
+        """Record `np.add.at`."""
+        storage = target.storage
+        given = (storage.value, target.views, self._values(index), self._values(values))
+        self._step_on(storage, "array.add_at", given)
+        np.add.at(target.plain(), _plain(index), _plain(values))
+        storage.version += 1
+
+    def place(self, array: Recorder, storage: Storage) -> None:
+        """Let an array that NumPy made by itself be a view of a storage."""
+        array._storage = storage
+        array.views = (self._link(storage, array.plain()),)
+        array.version = -1
+
+    def _step_on(self, storage: Storage, name: str, args: tuple[Any, ...]) -> None:
+        """Record a step that makes the new value of a storage."""
+        value = self._new_value("v", storage.memory)
+        self.steps.append(Step(name, args, {}, (value,), False, current_place()))
+        storage.value = value
+
+    def _can_be(self, values: Any, storage: Storage) -> bool:
+        """Return whether what is written can be the storage's new value as it is."""
+        if not isinstance(values, Recorder) or values.views or not values.is_tracked:
+            return False
+        ours, theirs = storage.memory, values.storage.memory
+        return (
+            ours.shape == theirs.shape
+            and ours.dtype == theirs.dtype
+            and ours.strides == theirs.strides
+            and values.shape == ours.shape
+        )
+
+    # ---- which value an array has
+
+    def value_of(self, array: Any) -> Value:
+        """Return the value that an array has now; one that is no recorder is a constant."""
+        if not isinstance(array, Recorder):
+            return self._constant(array)
+        storage = array.storage
+        if not array.views and array.shape == storage.memory.shape:
+            return storage.value
+        if array.version != storage.version:
+            array.value = self._made_anew(array)
+            array.version = storage.version
+        return array.value
+
+    def _made_anew(self, array: Recorder) -> Value:
+        value = array.storage.value
+        seen: Array = array.storage.memory
+        for function, args, kwargs in array.views:
+            seen = function_of(function)(seen, *args, **kwargs)
+            source, value = value, self._view_value(array.storage, seen)
+            self.steps.append(Step(function, (source, *args), kwargs, (value,)))
+        return value
+
+    def _values(self, structure: Any) -> Any:
+        """Return a structure with values in place of arrays."""
+        if isinstance(structure, np.ndarray):
+            return self.value_of(structure)
+        if isinstance(structure, np.generic):
+            return self.value_of(np.asarray(structure))
+        return _mapped(self._values, structure)
+
+    def _constant(self, array: Array) -> Value:
+        known = self.constants.get(id(array))
+        if known is None:
+            known = self._new_value("c", array), array
+            self.constants[id(array)] = known
+        return known[0]
+
+    def _new_value(self, letter: str, array: Array) -> Value:
+        self._count += 1
+        return Value(f"{letter}{self._count}", array.shape, array.dtype, array.strides)
+
+    def _view_value(self, storage: Storage, view: Array) -> Value:
+        self._count += 1
+        base = storage.value
+        root = base if base.base is None else base.base
+        offset = base.offset + view.ctypes.data - storage.memory.ctypes.data
+        return Value(f"v{self._count}", view.shape, view.dtype, view.strides, root, offset)
+
+    def _link(self, storage: Storage, view: Array) -> View:
+        offset = view.ctypes.data - storage.memory.ctypes.data
+        return _by_strides(view.shape, view.strides, offset, view.dtype)
+
+    def _recorder(
+        self,
+        array: Array,
+        storage: Storage,
+        views: tuple[View, ...] = (),
+        value: Value | None = None,
+    ) -> Recorder:
+        made = array.view(Recorder)
+        made.tape, made._storage, made.views = self, storage, views
+        made.value = storage.value if value is None else value
+        made.version = storage.version
+        if views and value is None:
+            made.version = -1
+        return made
+
+
+def _by_strides(shape: Any, strides: Any, offset: int, dtype: Any) -> View:
+    return "array.as_strided", (shape, strides, offset, dtype), {}
+
+
+def _copied(array: Array) -> Array:
+    """A copy of the same strides, so that what is computed of it has the same layout."""
+    out: Array = np.empty_like(array, subok=False)
+    if out.strides != array.strides and array.size:
+        span = sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides, strict=True))
+        first = sum((n - 1) * -s for n, s in zip(array.shape, array.strides, strict=True) if s < 0)
+        buffer = np.zeros(span + array.itemsize, np.uint8)
+        out = np.ndarray(array.shape, array.dtype, buffer.data, first, array.strides)
+    out[...] = array
+    return out
+
+
+def _plain(structure: Any) -> Any:
+    """Return a structure with plain arrays in place of recorders."""
+    if isinstance(structure, Recorder):
+        return structure.plain()
+    if isinstance(structure, np.ndarray):
+        return structure
+    return _mapped(_plain, structure)
+
+
+def _mapped(function: Any, structure: Any) -> Any:
+    """Apply a function to the items of a structure of tuples, lists, dicts and slices."""
+    if isinstance(structure, tuple):
+        items = [function(item) for item in structure]
+        return structure._make(items) if hasattr(structure, "_make") else tuple(items)
+    if isinstance(structure, list):
+        return [function(item) for item in structure]
+    if isinstance(structure, Mapping):
+        return {key: function(item) for key, item in structure.items()}
+    if isinstance(structure, slice):
+        return slice(
+            *(function(each) for each in (structure.start, structure.stop, structure.step))
+        )
+    return structure
+
+
+def recorders_of(structure: Any) -> list[Recorder]:
+    """Find the recorders in a structure."""
+    if isinstance(structure, Recorder):
+        return [structure]
+    if isinstance(structure, tuple | list):
+        return [found for item in structure for found in recorders_of(item)]
+    if isinstance(structure, Mapping):
+        return [found for item in structure.values() for found in recorders_of(item)]
+    return []

@@ -1,0 +1,139 @@
+"""When a function is captured again, and what cannot be captured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec import nn
+from gradspec.compiler import CaptureError
+
+
+def compiled(function: Any, **options: Any) -> Any:
+    return gs.compile(function, backend="numpy", **options)
+
+
+def test_shapes_dtypes_layouts_and_numbers_are_guarded() -> None:
+    calls = []
+
+    def function(x: gs.Tensor, factor: float) -> Any:
+        calls.append(0)
+        return x * factor
+
+    run = gs.compile(function, backend="numpy")
+    calls_before = calls  # a list whose length changes would be a lost side effect
+    with pytest.raises(CaptureError, match=r"len\(calls\)"):
+        run(gs.ones(2), 2.0)
+    assert calls_before
+
+
+def test_each_signature_has_a_program() -> None:
+    run = compiled(lambda x, factor: x * factor)
+    x = gs.ones(2, 3)
+    variants = [
+        (x, 2.0), (x, 3.0), (x, 2), (x.t(), 2.0), (x.double(), 2.0),
+        (gs.ones(2, 3, requires_grad=True), 2.0), (x, -0.0), (x, 0.0),
+    ]  # fmt: skip
+    for _ in range(2):
+        for tensor, factor in variants:
+            np.testing.assert_array_equal(
+                np.signbit(run(tensor, factor).numpy(force=True)),
+                np.signbit((tensor * factor).numpy(force=True)),
+            )
+            assert run(tensor, factor).sum().item() == (tensor * factor).sum().item()
+    assert run.count_programs() == len(variants)
+
+
+def test_what_is_outside_is_guarded() -> None:
+    state = {"factor": 2.0}
+    weights = [gs.ones(2)]
+    run = compiled(lambda x: x * state["factor"] + weights[0])
+    assert run(gs.ones(2)).tolist() == [3.0, 3.0]
+    state["factor"] = 3.0
+    assert run(gs.ones(2)).tolist() == [4.0, 4.0]
+    weights[0].fill_(5.0)
+    assert run(gs.ones(2)).tolist() == [8.0, 8.0]
+    assert run.count_programs() == 2
+    weights[0] = gs.zeros(2)
+    assert run(gs.ones(2)).tolist() == [3.0, 3.0]
+    assert run.count_programs() == 3
+
+
+def test_many_captures_are_warned_of() -> None:
+    run = compiled(lambda x, factor: x * factor)
+    x = gs.ones(2)
+    for factor in range(8):
+        run(x, factor)
+    with pytest.warns(UserWarning, match="captured for the 9th time, because 7 to 8 has changed"):
+        run(x, 8)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x if x.sum() > 0 else -x,
+        lambda x: x if (x > 0).all() and x.shape else -x,
+    ],
+)
+def test_a_condition_on_data_is_refused(function: Any) -> None:
+    with pytest.raises(CaptureError, match=r"test_captures\.py:\d+: a condition.*gs\.where"):
+        compiled(function)(gs.ones(3))
+
+
+def test_a_value_is_refused() -> None:
+    with pytest.raises(CaptureError, match=r"test_captures\.py:\d+: the value of a tensor"):
+        compiled(lambda x: x * x.sum().item())(gs.ones(3))
+    with pytest.raises(CaptureError, match="turned into an array"):
+        compiled(lambda x: x * gs.from_numpy(np.asarray(x)))(gs.ones(3))
+
+
+def test_a_shape_that_depends_on_data_is_refused() -> None:
+    for function in (lambda x: x[x > 0], lambda x: x.nonzero(), lambda x: gs.unique(x)):
+        with pytest.raises(CaptureError, match=r"shape of a result depends on data.*gs\.where"):
+            compiled(function)(gs.ones(3))
+
+
+def test_a_lost_side_effect_is_refused() -> None:
+    class Counter(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls = 0
+
+        def forward(self, x: gs.Tensor) -> Any:
+            self.calls += 1
+            return x * 2
+
+    with pytest.raises(CaptureError, match=r"changes Counter\.calls"):
+        compiled(Counter())(gs.ones(3))
+
+
+def test_without_fullgraph_it_runs_as_it_is() -> None:
+    run = compiled(lambda x: x if x.sum() > 0 else -x, fullgraph=False)
+    with pytest.warns(UserWarning, match="runs as it is"):
+        assert run(gs.ones(3)).tolist() == [1.0] * 3
+    assert run(-gs.ones(3)).tolist() == [1.0] * 3
+
+
+def test_errors_of_the_function_come_through_and_nothing_stays_recorded() -> None:
+    weight = gs.ones(3)
+    with pytest.raises(RuntimeError, match="must match"):
+        compiled(lambda x: x + weight + gs.ones(7))(gs.ones(3))
+    assert type(weight.array) is np.ndarray
+    assert (weight + 1).tolist() == [2.0] * 3
+
+
+def test_arguments_of_compile_are_checked() -> None:
+    with pytest.raises(ValueError, match="backend must be one of"):
+        gs.compile(lambda x: x, backend="cuda")
+    with pytest.raises(TypeError, match="expected a function"):
+        gs.compile(3)
+
+
+def test_check_finds_a_number_that_is_not_the_same_at_every_call() -> None:
+    drawn = np.random.default_rng(0)
+    with pytest.raises(RuntimeError, match="result 0 of the program differs"):
+        compiled(lambda x: x * float(drawn.random()), check=True)(gs.ones(3))
+    assert compiled(lambda x: x * 2, check=True)(gs.ones(3)).tolist() == [2.0] * 3

@@ -1,0 +1,55 @@
+"""`gs.compiler.explain`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradspec as gs
+
+
+def function(x: gs.Tensor) -> Any:
+    return (x.sin() * 2).sum()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_all_is_shown(backend: str) -> None:
+    x = gs.ones(3, requires_grad=True)
+    shown = gs.compiler.explain(gs.compile(function, backend=backend), x)
+    text = str(shown)
+    assert "forward: 3 steps" in text
+    assert "np.sin(x1)" in text
+    assert f"{__file__}:15" in text
+    assert "backward: " in text
+    assert "np.cos(" in text
+    assert shown.saved_bytes == 12
+    assert ("def program(" in text) == (backend == "numpy")
+    assert ("for (" in text) == (backend == "c")
+
+
+def test_each_step_is_measured(tmp_path: Path) -> None:
+    x = gs.ones(3, requires_grad=True)
+    shown = gs.compiler.explain(gs.compile(function, backend="numpy"), x, profile=True)
+    assert [timing.step.function for timing in shown.forward.timings] == [
+        "np.sin",
+        "np.multiply",
+        "np.add.reduce",
+    ]
+    assert all(timing.seconds > 0 for timing in shown.forward.timings)
+    shown.save_trace(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
+    assert len(events) == len(shown.forward.timings) + len(shown.backward.timings)
+
+
+def test_what_there_is_not() -> None:
+    with pytest.raises(ValueError, match="nothing was measured"):
+        gs.compiler.explain(gs.compile(function, backend="numpy"), gs.ones(3)).save_trace("x")
+    run = gs.compile(lambda x: x if x.sum() > 0 else -x, backend="numpy", fullgraph=False)
+    with (
+        pytest.warns(UserWarning, match="runs as it is"),
+        pytest.raises(RuntimeError, match="no program of this call"),
+    ):
+        gs.compiler.explain(run, gs.ones(3))

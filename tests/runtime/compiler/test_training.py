@@ -1,0 +1,123 @@
+"""Whole training steps, compiled: forward, backward, and the step of the optimizer."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import gradspec as gs
+from gradspec import nn, optim
+
+from .comparing import assert_same
+
+OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
+    "SGD": lambda p: optim.SGD(p, 0.1),
+    "momentum": lambda p: optim.SGD(p, 0.1, momentum=0.9, weight_decay=0.01, nesterov=True),
+    "Adam": lambda p: optim.Adam(p, 1e-2),
+    "AMSGrad": lambda p: optim.Adam(p, 1e-2, amsgrad=True),
+    "AdamW": lambda p: optim.AdamW(p, 1e-2),
+    "RMSprop": lambda p: optim.RMSprop(p, 1e-2, momentum=0.9, centered=True),
+    "Adagrad": lambda p: optim.Adagrad(p, 1e-2),
+    "Adadelta": lambda p: optim.Adadelta(p),
+    "Adamax": lambda p: optim.Adamax(p),
+    "NAdam": lambda p: optim.NAdam(p),
+    "Rprop": lambda p: optim.Rprop(p),
+    "a rate as a tensor": lambda p: optim.SGD(p, gs.tensor(0.1)),
+}
+
+
+def model() -> nn.Module:
+    gs.manual_seed(1)
+    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+
+
+def training_step(model: nn.Module, optimizer: Any) -> Callable[..., Any]:
+    def step(x: gs.Tensor, labels: gs.Tensor) -> Any:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), labels)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return step
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_steps_are_those_of_eager(name: str) -> None:
+    ours, theirs = model(), model()
+    step = gs.compile(training_step(ours, OPTIMIZERS[name](ours.parameters())), backend="numpy")
+    eager = training_step(theirs, OPTIMIZERS[name](theirs.parameters()))
+    for _ in range(5):
+        x, labels = gs.randn(5, 4), gs.randint(3, (5,))
+        assert_same(step(x, labels), eager(x, labels), 1e-6)
+        assert_same(list(ours.parameters()), list(theirs.parameters()), 1e-6)
+        assert_same(
+            [p.grad for p in ours.parameters()], [p.grad for p in theirs.parameters()], 1e-6
+        )
+
+
+def test_gradients_accumulate() -> None:
+    ours = model()
+    theirs = copy.deepcopy(ours)
+
+    def step(model: nn.Module) -> Callable[..., Any]:
+        def add(x: gs.Tensor) -> None:
+            model(x).square().sum().backward()
+
+        return add
+
+    run = gs.compile(step(ours), backend="numpy")
+    for _ in range(3):
+        x = gs.randn(5, 4)
+        run(x)
+        step(theirs)(x)
+        assert_same(
+            [p.grad for p in ours.parameters()], [p.grad for p in theirs.parameters()], 1e-6
+        )
+
+
+def test_a_result_whose_graph_was_freed() -> None:
+    ours = model()
+
+    @gs.compile(backend="numpy")
+    def step(x: gs.Tensor) -> Any:
+        loss = ours(x).square().sum()
+        loss.backward()
+        return loss
+
+    loss = step(gs.randn(5, 4))
+    assert loss.requires_grad
+    with pytest.raises(RuntimeError, match="second time"):
+        loss.backward()
+
+
+def test_a_rate_that_changes_is_seen() -> None:
+    weight = gs.ones(2, requires_grad=True)
+    optimizer = optim.SGD([weight], 1.0)
+
+    @gs.compile(backend="numpy")
+    def step() -> None:
+        weight.grad = gs.ones(2)
+        optimizer.step()
+
+    step()
+    optimizer.param_groups[0]["lr"] = 0.5
+    step()
+    assert weight.tolist() == [-0.5, -0.5]
+
+
+def test_an_optimizer_that_asks_for_values_is_refused() -> None:
+    weight = gs.ones(2, requires_grad=True)
+    optimizer = optim.RAdam([weight])
+
+    @gs.compile(backend="numpy")
+    def step() -> None:
+        weight.grad = gs.ones(2)
+        optimizer.step()
+
+    step()  # in which the optimizer makes its state
+    with pytest.raises(gs.compiler.CaptureError, match="condition depends on the values"):
+        step()

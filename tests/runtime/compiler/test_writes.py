@@ -1,0 +1,116 @@
+"""Writes in place, and views, in compiled functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import gradspec as gs
+
+from .comparing import assert_gradients_same, assert_same
+
+
+def through_views(x: gs.Tensor) -> Any:
+    y = x.clone()
+    y[0] += 1
+    z = y.t()
+    z[1].mul_(3)
+    y.view(-1)[2] = 7.0
+    return y
+
+
+def into_zeros(x: gs.Tensor) -> Any:
+    out = gs.zeros(4, *x.shape[1:])
+    out[1] = x[0]
+    out[2] += x[1] * 2
+    first = out[0]
+    first += x[2]
+    return out
+
+
+def at_indices(x: gs.Tensor) -> Any:
+    out = gs.zeros(x.shape)
+    order = x.argsort(0)
+    out[order[:, 0]] = x
+    out.index_add_(0, order[:, 1], x)
+    return out
+
+
+def where_a_mask_is(x: gs.Tensor) -> Any:
+    y = x.clone()
+    y.masked_fill_(x > 0, 2.0)
+    y.masked_fill_(x < -1, 5.0)
+    return y
+
+
+def a_view_before_a_write(x: gs.Tensor) -> Any:
+    y = x * 2
+    row = y[1]
+    before = row * 1
+    y.mul_(10)
+    return row + before
+
+
+FUNCTIONS = [through_views, into_zeros, at_indices, where_a_mask_is, a_view_before_a_write]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_writes(function: Callable[..., Any]) -> None:
+    gs.manual_seed(0)
+    compiled = gs.compile(function, backend="numpy")
+    for _ in range(3):
+        assert_same(compiled(x := gs.randn(3, 4)), function(x))
+    for _ in range(3):
+        assert_gradients_same(compiled, function, [gs.randn(3, 4, requires_grad=True)])
+
+
+def test_an_argument_is_written() -> None:
+    def function(x: gs.Tensor, y: gs.Tensor) -> Any:
+        x.add_(y)
+        y[0] = x[1]
+        return x * y
+
+    compiled = gs.compile(function, backend="numpy")
+    for _ in range(2):
+        ours, theirs = [[gs.arange(3.0), gs.ones(3)] for _ in range(2)]
+        assert_same(compiled(*ours), function(*theirs))
+        assert_same(ours, theirs)
+        assert ours[0]._version == 1
+
+
+def test_arguments_are_exchanged() -> None:
+    def function(x: gs.Tensor, y: gs.Tensor) -> None:
+        old = x.clone()
+        x.copy_(y)
+        y.copy_(old)
+
+    x, y = gs.zeros(2), gs.ones(2)
+    gs.compile(function, backend="numpy")(x, y)
+    assert (x.tolist(), y.tolist()) == ([1.0, 1.0], [0.0, 0.0])
+
+
+def test_a_write_after_the_call_is_noticed() -> None:
+    x = gs.randn(4, requires_grad=True)
+    result = gs.compile(lambda x: x.exp(), backend="numpy")(x)
+    result.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        result.sum().backward()
+
+    given = gs.randn(4)
+    result = gs.compile(lambda x, y: x * y, backend="numpy")(x, given)
+    given.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        result.sum().backward()
+
+
+def test_arguments_that_overlap_are_refused_if_one_is_written() -> None:
+    x = gs.zeros(4)
+
+    def function(x: gs.Tensor, y: gs.Tensor) -> Any:
+        x.add_(1)
+        return y * 2
+
+    with pytest.raises(gs.compiler.CaptureError, match="same memory"):
+        gs.compile(function, backend="numpy")(x, x[:2])
