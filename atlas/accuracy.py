@@ -1,4 +1,4 @@
-"""What was measured of the errors of elementwise ops, beside other libraries."""
+"""What `make accuracy` measured of the errors of elementwise ops, beside other libraries."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ class Row:
     """One quantity of one op in one dtype: the worst relative error of each library."""
 
     of: str
-    dtype: str
-    points: int
     worst: dict[str, float | None]
     """None for an answer without a right digit; a library that is absent was not measured."""
     bound: float
@@ -35,14 +33,11 @@ def measured(path: Path = MEASURED) -> Measured:
     if not path.exists():
         return Measured({}, {})
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    found: dict[tuple[str, str, str], Row] = {}
-    for result in data["results"]:
-        key = (result["op"], result["of"], result["dtype"])
-        row = found.setdefault(
-            key, Row(key[1], key[2], result["points"], {}, data["bounds"][key[2]])
-        )
-        row.worst[result["library"]] = result["worst"]
     rows: dict[str, list[Row]] = {}
-    for (subject, _, _), row in found.items():
-        rows.setdefault(subject.partition("(")[0], []).append(row)
+    for subject, quantities in data["ops"].items():
+        name, bracket, settings = subject.partition("(")
+        for of, worst in quantities.items():
+            bound = data["bounds"][of.rpartition(", ")[2]]
+            label = f"{of}, {settings.rstrip(')')}" if bracket else of
+            rows.setdefault(name, []).append(Row(label, worst, bound))
     return Measured(rows, data["facts"])

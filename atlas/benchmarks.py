@@ -34,7 +34,9 @@ def plot(markdown: str) -> str:
     heads = [cell.strip() for cell in lines[0]][1:]
     rows = [(cells[0].strip().replace("`", ""), [*map(_figure, cells[1:])]) for cells in lines[2:]]
     rows = [(title, figures) for title, figures in rows if sum(f is not None for f in figures) > 2]
-    ratios = [[f / figures[0] if f and figures[0] else None for f in figures] for _, figures in rows]
+    ratios = [
+        [f / figures[0] if f and figures[0] else None for f in figures] for _, figures in rows
+    ]
     logs = [math.log10(r) for row in ratios for r in row if r]
     low, high = math.floor(min(logs)), math.ceil(max(logs))
     height = 40 + _ROW * len(rows)

@@ -15,7 +15,14 @@ import numpy as np
 
 from gradspec_codegen.prove.inputs import domain
 from gradspec_codegen.prove.inputs.draw import examples_of
-from gradspec_codegen.spec.model import REQUIRED, Constant, Example, NotImplementedYet, OpSpec, Param
+from gradspec_codegen.spec.model import (
+    REQUIRED,
+    Constant,
+    Example,
+    NotImplementedYet,
+    OpSpec,
+    Param,
+)
 from gradspec_codegen.spec.vocabulary import FACTORIZATIONS
 
 MOST_NUMBERS = 16
@@ -117,9 +124,7 @@ class _Writer:
         if outputs[0].type.is_list:
             return "sum(part.sum() for part in y).backward()\n"
         if len(outputs) > 1:
-            first = next(
-                n for n, o in enumerate(outputs) if o in self.op.differentiable_outputs
-            )
+            first = next(n for n, o in enumerate(outputs) if o in self.op.differentiable_outputs)
             return f"y[{first}].sum().backward()\n"
         return "y.abs().sum().backward()\n" if result.is_complex() else "y.sum().backward()\n"
 
@@ -187,8 +192,10 @@ class _Writer:
         if op.composite is not None:
             return not op.output_differentiability or any(op.output_differentiability)
         rule = op.rule(param.name)
-        return rule is not None and not isinstance(rule, NotImplementedYet | Constant) and (
-            param.name in op.recorded_params
+        return (
+            rule is not None
+            and not isinstance(rule, NotImplementedYet | Constant)
+            and (param.name in op.recorded_params)
         )
 
     def _values(self, kind: str, shape: list[int], param: Param) -> Any:

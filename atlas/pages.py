@@ -49,14 +49,18 @@ def op_page(
     known: Iterable[str],
 ) -> str:
     """The page of all overloads of one name."""
-    text = environment().get_template("op.md.j2").render(
-        name=name,
-        ops=ops,
-        sources=sources,
-        measured=measured,
-        known=set(known),
-        spellings=spellings(name, ops),
-        is_private=ops[0].op.is_private,
+    text = (
+        environment()
+        .get_template("op.md.j2")
+        .render(
+            name=name,
+            ops=ops,
+            sources=sources,
+            measured=measured,
+            known=set(known),
+            spellings=spellings(name, ops),
+            is_private=ops[0].op.is_private,
+        )
     )
     # Markdown ends a block of HTML at an empty line, and no more than one separates blocks.
     return re.sub(r"\n{3,}", "\n\n", text)
@@ -145,5 +149,3 @@ def _bars(worst: float | None, bound: float) -> dict[str, Any]:
     exponent = math.log10(worst) if worst > 0 else -17.0
     width = max(2, min(100, round(100 * (exponent + 17) / 17)))
     return {"width": width, "text": f"{worst:.0e}" if worst else "exact", "above": worst > bound}
-
-

@@ -1,8 +1,9 @@
-"""Second derivatives of elementwise ops as formulas; of others what they are made of."""
+"""Derivatives of elementwise ops as formulas; the second ones of others as what they are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,6 @@ import sympy
 from gradspec_codegen.ir.walk import calls, free_names
 from gradspec_codegen.lint.subjects import Subject, subjects
 from gradspec_codegen.prove.deadline import TimeUp, time_limit
-from gradspec_codegen.render.to_latex import latex
 from gradspec_codegen.render.to_sympy import NotSymbolic, SympyReader
 from gradspec_codegen.spec.model import Formula, OpSpec, Table
 
@@ -28,6 +28,8 @@ _LETTERS = {"self": "x"}
 class Second:
     """The second derivatives of an op: formulas, or that they vanish, or who computes them."""
 
+    firsts: tuple[tuple[str, str], ...] = ()
+    """`(of what, TeX)` of the first derivatives, where there are formulas of them."""
     formulas: tuple[tuple[str, str], ...] = ()
     """`(of what, TeX)`"""
     is_zero: bool = False
@@ -38,22 +40,21 @@ class Second:
 def second_derivatives(op: OpSpec, table: Table) -> Second:
     """What there is to say of the second derivatives of an op by its tensors."""
     rules = [rule for _, rule in op.vjps if isinstance(rule, Formula)]
-    if rules and all(_is_independent(op, rule) for rule in rules):
-        return Second(is_zero=True)
+    is_zero = bool(rules) and all(_is_independent(op, rule) for rule in rules)
     subject = next(iter(subjects(Table((op,)), table)), None)
+    firsts: tuple[tuple[str, str], ...] = ()
     if subject is not None:
-        try:
-            with time_limit(SECONDS):
-                found = tuple(_formulas(subject, table))
-        except (TimeUp, NotSymbolic, NotImplementedError, TypeError, ValueError, RecursionError):
-            found = ()
-        if found:
-            return Second(found)
+        firsts = _within_time(subject, table, order=1)
+        seconds = () if is_zero else _within_time(subject, table, order=2)
+        if seconds:
+            return Second(firsts, seconds)
+    if is_zero:
+        return Second(firsts, is_zero=True)
     if op.composite is not None:
         rules = [op.composite]
     named = (call.function for rule in rules for call in calls(rule.block))
     known = (name for name in named if table.overloads(name))
-    return Second(made_of=tuple(dict.fromkeys(known)))
+    return Second(firsts, made_of=tuple(dict.fromkeys(known)))
 
 
 def _is_independent(op: OpSpec, rule: Formula) -> bool:
@@ -62,23 +63,40 @@ def _is_independent(op: OpSpec, rule: Formula) -> bool:
     return not free_names(rule.block) & values
 
 
-def _formulas(subject: Subject, table: Table) -> Iterator[tuple[str, str]]:
+def _within_time(subject: Subject, table: Table, order: int) -> tuple[tuple[str, str], ...]:
+    """The derivatives of an order; none where sympy has no short form of them in time."""
+    try:
+        with time_limit(SECONDS):
+            return tuple(_formulas(subject, table, order))
+    except (TimeUp, NotSymbolic, NotImplementedError, TypeError, ValueError, RecursionError):
+        return ()
+
+
+def _formulas(subject: Subject, table: Table, order: int) -> Iterator[tuple[str, str]]:
     symbols = {n: sympy.Symbol(n, real=True) for n in subject.tensors}
     forward = _definition(subject, table, symbols)
-    names = {s: _LETTERS.get(n, n if len(n) == 1 else rf"\mathit{{{n}}}") for n, s in symbols.items()}
-    names |= {
-        s: rf"\mathit{{{s.name}}}" for s in forward.free_symbols - set(symbols.values())
-    }
-    tensors = [symbols[name] for name in subject.tensors]
+    names = {s: rf"\mathit{{{s.name}}}" for s in forward.free_symbols}
+    names |= {s: _letter(n) for n, s in symbols.items()}
     differentiable = {*subject.op.differentiable_params} or {*subject.tensors}
-    tensors = [s for s in tensors if s.name in differentiable]
-    for place, first in enumerate(tensors):
-        for second in tensors[place:]:
-            found = _tidy(sympy.diff(forward, first, second))
-            a, b = names[first], names[second]
-            below = rf"\partial {a}^{{2}}" if a == b else rf"\partial {a} \, \partial {b}"
-            text = rf"\frac{{\partial^{{2}} y}}{{{below}}} = {sympy.latex(found, symbol_names=names)}"
-            yield f"{first.name}, {second.name}", text
+    tensors = [symbols[name] for name in subject.tensors if name in differentiable]
+    for by in itertools.combinations_with_replacement(tensors, order):
+        found = _tidy(sympy.diff(forward, *by))
+        text = sympy.latex(found, symbol_names=names)
+        yield ", ".join(s.name for s in by), f"{_quotient([names[s] for s in by])} = {text}"
+
+
+def _letter(name: str) -> str:
+    return _LETTERS.get(name, name if len(name) == 1 else rf"\mathit{{{name}}}")
+
+
+def _quotient(by: Sequence[str]) -> str:
+    """The sign of a derivative."""
+    if len(by) == 1:
+        return rf"\frac{{\partial y}}{{\partial {by[0]}}}"
+    below = (
+        rf"\partial {by[0]}^{{2}}" if by[0] == by[1] else rf"\partial {by[0]} \, \partial {by[1]}"
+    )
+    return rf"\frac{{\partial^{{2}} y}}{{{below}}}"
 
 
 def _definition(subject: Subject, table: Table, symbols: Mapping[str, Any]) -> Any:
@@ -104,5 +122,3 @@ def _tidy(expression: Any) -> Any:
     if sympy.count_ops(best) > MOST_PARTS:
         raise NotSymbolic("it is long")
     return best
-
-

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from html import escape
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 
-_ROOT_PAGES = {"README.md": "readme.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+_ROOT_PAGES = {
+    "README.md": "readme.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+}
 """Documents at the root of the tree, and their pages."""
 
-_LINK = re.compile(r"(?P<image>!?)\[(?P<label>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^)#\s]*)(?P<part>#[^)\s]*)?\)")
+_LINK = re.compile(
+    r"(?P<image>!?)\[(?P<label>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^)#\s]*)(?P<part>#[^)\s]*)?\)"
+)
 _HTML_IMAGE = re.compile(r'(?<=src=")docs/')
 _FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
@@ -22,7 +29,8 @@ def stage_documents(target: Path) -> list[str]:
     pages = {path: path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md"))}
     pages |= {ROOT / name: page for name, page in _ROOT_PAGES.items()}
     pages |= {
-        path: f"examples/{path.parent.name}.md" for path in sorted(ROOT.glob("examples/*/README.md"))
+        path: f"examples/{path.parent.name}.md"
+        for path in sorted(ROOT.glob("examples/*/README.md"))
     }
     for path, page in pages.items():
         made = target / page
@@ -60,24 +68,38 @@ def led(text: str, path: Path, page: str, pages: dict[Path, str]) -> str:
 
 def stage_table(target: Path) -> list[str]:
     """Make a page of each file of the table, a line to be linked to; return their names."""
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import YamlLexer
-
     (target / "table").mkdir(exist_ok=True)
     specs = ROOT / "specs"
+    files = (
+        specs / "derivatives.yaml",
+        specs / "primitives.yaml",
+        *(specs / "families").glob("*.yaml"),
+    )
     made = []
-    for path in (specs / "derivatives.yaml", specs / "primitives.yaml", *sorted((specs / "families").glob("*.yaml"))):
-        shown = HtmlFormatter(cssclass="highlight entries", lineanchors="line", wrapcode=True)
-        code = highlight(path.read_text(encoding="utf-8"), YamlLexer(), shown)
-        # The empty anchors of lines are for links, not for the keyboard.
-        code = re.sub(r'<a id="(line-\d+)" name="[^"]*" href="[^"]*"></a>', r'<span id="\1"></span>', code)
-        name = path.stem
-        where = path.relative_to(ROOT).as_posix()
-        head = f"---\ntitle: {name}\nsearch:\n  exclude: true\nhide: [toc]\n---\n\n# {where}\n\n"
-        (target / "table" / f"{name}.md").write_text(head + code, encoding="utf-8")
-        made.append(f"table/{name}.md")
+    for path in sorted(files):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        code = "\n".join(_line(number, line) for number, line in enumerate(lines, 1))
+        head = f"---\ntitle: {path.stem}\nsearch:\n  exclude: true\nhide: [toc]\n---\n\n"
+        head += f"# {path.relative_to(ROOT).as_posix()}\n\n"
+        block = (
+            f'<div class="highlight entries"><pre tabindex="0"><code>{code}</code></pre></div>\n'
+        )
+        (target / "table" / f"{path.stem}.md").write_text(head + block, encoding="utf-8")
+        made.append(f"table/{path.stem}.md")
     return made
+
+
+def _line(number: int, text: str) -> str:
+    """One line of a file: its key set off, which is as much colour as an entry needs."""
+    key = re.match(r"(?P<before>\s*(?:- )?)(?P<key>[\w, .]+)(?=:(?: |$))", text)
+    if text.lstrip().startswith("#"):
+        shown = f'<span class="c1">{escape(text, quote=False)}</span>'
+    elif key:
+        rest = escape(text[key.end() :], quote=False)
+        shown = f'{key["before"]}<span class="nt">{key["key"]}</span>{rest}'
+    else:
+        shown = escape(text, quote=False)
+    return f'<span id="line-{number}">{shown}</span>' if text.startswith("- name") else shown
 
 
 def first_existing(names: Iterable[str], pages: Iterable[str]) -> list[str]:

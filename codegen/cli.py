@@ -12,6 +12,7 @@ from .commands.mutate import mutate
 from .commands.new import new
 from .commands.prove import prove
 from .commands.schema import schema
+from .commands.serve import serve
 from .commands.verify import verify
 
 
@@ -24,5 +25,5 @@ def main() -> None:
     """PyTorch's autograd code generator in Python: wrong formulas are not generated."""
 
 
-for _command in (codegen, prove, verify, lint, explain, derive, new, mutate, schema):
+for _command in (codegen, prove, verify, lint, explain, derive, new, mutate, schema, serve):
     main.add_command(_command)
