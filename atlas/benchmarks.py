@@ -14,7 +14,7 @@ _SCALES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "MB": 1.0}
 
 _COLOURS = ("#1971c2", "#e8590c", "#f08c00", "#9c36b5", "#2f9e44", "#c2255c", "#868e96")
 
-_ROW, _LEFT, _WIDTH = 24.0, 330.0, 860.0
+_ROW, _LEFT, _WIDTH = 24.0, 350.0, 880.0
 
 
 def benchmarks_page() -> str:
@@ -51,7 +51,7 @@ def plot(markdown: str) -> str:
     ]
     for number, ((title, _), row) in enumerate(zip(rows, ratios, strict=True)):
         y = 46 + _ROW * number
-        short = title if len(title) < 58 else title[:56] + "…"
+        short = title if len(title) < 54 else title[:52] + "…"
         parts.append(f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{escape(short)}</text>')
         for place, ratio in reversed(list(enumerate(row))):
             if ratio:
@@ -65,7 +65,7 @@ def plot(markdown: str) -> str:
         f'<text x="{24 + 122 * n}" y="{height + 26}">{escape(head)}</text>'
         for n, head in enumerate(heads)
     )
-    said = "Time or memory of each library relative to gradspec's, for each workload of the table below"
+    said = "Time or memory of each library relative to gradspec's, for each row of the table below"
     return (
         f'<figure class="plot"><svg viewBox="0 0 {_WIDTH:.0f} {height + 40:.0f}" role="img" '
         f'aria-label="{said}">{"".join(parts)}{legend}</svg>'

@@ -165,7 +165,8 @@ def _axes(at: Any, left: float, right: float, low: float, high: float) -> Iterat
     for value in (left, right):
         x, y = at(value, y0)
         anchor = "start" if value == left else "end"
-        yield f'<text class="tick" x="{x:.1f}" y="{y + 14:.1f}" text-anchor="{anchor}">{value:.3g}</text>'
+        where = f'x="{x:.1f}" y="{y + 14:.1f}" text-anchor="{anchor}"'
+        yield f'<text class="tick" {where}>{value:.3g}</text>'
     for value in (low, high):
         x, y = at(x0, value)
         yield f'<text class="tick" x="{x + 4:.1f}" y="{y + 4:.1f}">{value:.3g}</text>'
@@ -193,7 +194,8 @@ def _paths(x: Array, values: Array, low: float, high: float, at: Any) -> Iterato
 def _legend(with_kinks: bool) -> str:
     y = HEIGHT + 10
     parts = [
-        f'<path class="value" d="M{MARGIN} {y}h22"/><text x="{MARGIN + 28}" y="{y + 4}">function</text>',
+        f'<path class="value" d="M{MARGIN} {y}h22"/>'
+        f'<text x="{MARGIN + 28}" y="{y + 4}">function</text>',
         f'<path class="slope" d="M{MARGIN + 100} {y}h22"/>'
         f'<text x="{MARGIN + 128}" y="{y + 4}">derivative</text>',
     ]

@@ -1,4 +1,4 @@
-"""Derivatives of elementwise ops as formulas; the second ones of others as what they are made of."""
+"""Derivatives of elementwise ops as formulas; of others what gives the second ones."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def stage_table(target: Path) -> list[str]:
     made = []
     for path in sorted(files):
         lines = path.read_text(encoding="utf-8").splitlines()
-        code = "\n".join(_line(number, line) for number, line in enumerate(lines, 1))
+        code = "".join(_line(number, line) for number, line in enumerate(lines, 1))
         head = f"---\ntitle: {path.stem}\nsearch:\n  exclude: true\nhide: [toc]\n---\n\n"
         head += f"# {path.relative_to(ROOT).as_posix()}\n\n"
         block = (
@@ -99,7 +99,7 @@ def _line(number: int, text: str) -> str:
         shown = f'{key["before"]}<span class="nt">{key["key"]}</span>{rest}'
     else:
         shown = escape(text, quote=False)
-    return f'<span id="line-{number}">{shown}</span>' if text.startswith("- name") else shown
+    return f'<span id="line-{number}">{shown}\n</span>'
 
 
 def first_existing(names: Iterable[str], pages: Iterable[str]) -> list[str]:

@@ -2,8 +2,8 @@
 
     python -m gradspec_codegen.playground.work < entry.yaml
 
-It reads a spec from standard input and writes JSON. Nothing in a spec executes: formulas are parsed,
-and what they may call is listed; includes, which would read other files, are refused.
+It reads a spec from standard input and writes JSON. Nothing in a spec executes: formulas are
+parsed, and what they may call is listed; includes, which would read other files, are refused.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def _names(terms: Iterable[Term]) -> dict[Term, str]:
     uses = Counter(of for term in every for of in term.of)
     names: dict[Term, str] = {}
     for term in every:
-        if term.kind == "op" and uses[term] > 1:
-            if len(written(term, names)[0]) >= _NAMED_FROM:
-                names[term] = f"t{len(names) + 1}"
+        is_shared = term.kind == "op" and uses[term] > 1
+        if is_shared and len(written(term, names)[0]) >= _NAMED_FROM:
+            names[term] = f"t{len(names) + 1}"
     return names

@@ -6,7 +6,6 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -72,7 +71,6 @@ def _nodes(outputs: Sequence[Tensor]) -> list[Node]:
     return list(seen)
 
 
-@cache
 def _formula(kind: type[Node]) -> tuple[str, ...]:
     """What the generated code of a node returns; nothing where there is no such code."""
     try:
@@ -84,5 +82,7 @@ def _formula(kind: type[Node]) -> tuple[str, ...]:
         return ()
     value = returned[-1]
     items = value.elts if isinstance(value, ast.Tuple) else [value] if value else []
-    text = ", ".join(ast.unparse(item) for item in items if item is not None)
+    if all(isinstance(item, ast.Name) for item in items):
+        return ()  # names of locals say nothing
+    text = ", ".join(ast.unparse(item) for item in items)
     return (text if len(text) <= _SHORT else text[: _SHORT - 1] + "…",)
