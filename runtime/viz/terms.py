@@ -26,9 +26,16 @@ _ALIKE: Final = (
 """Ops whose result has the values of the first argument."""
 
 
-@dataclass(frozen=True, slots=True)
+_SWAPPED: Final = {"rsub": "sub", "_rdiv": "div"}
+"""Ops of reflected operators, and what they are with their operands exchanged."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """A value: an input, a number, an array that is no input, or an op of other terms."""
+    """A value: an input, a number, an array that is no input, or an op of other terms.
+
+    Compared by identity: parts are shared, so that comparing all of them would never end.
+    """
 
     text: str
     """Of an input its name, of an op the op's; of a constant its number or shape."""
@@ -67,6 +74,9 @@ class Terms:
     def _term(self, op: str, name: str, of: tuple[Term, ...], result: Tensor) -> Term:
         if op == "_zero" or (of and all(each.kind in ("number", "array") for each in of)):
             return _constant(result)
+        if op in _SWAPPED and len(of) > 1:
+            name = op = _SWAPPED[op]
+            of = (of[1], of[0], *of[2:])
         tensors = [each for each in of if each.kind != "number"]
         if tensors and (op in _ALIKE or (op == "conj" and result.dtype.kind != "c")):
             return tensors[0]

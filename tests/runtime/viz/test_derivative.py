@@ -18,6 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 NAMES: dict[str, Any] = {
     **{name: getattr(np, name) for name in ("sin", "cos", "exp", "log", "sqrt", "tanh")},
+    "reciprocal": lambda x: 1 / x,
     "relu": lambda x: np.maximum(x, 0),
     "threshold_backward": lambda grad, result, threshold: np.where(result <= threshold, 0, grad),
 }
@@ -28,6 +29,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], Callable[[float], float]]] = {
     "used twice": (lambda x: x * x + x, lambda x: 2 * x + 1),
     "nested": (lambda x: gs.exp(-gs.sin(x)), lambda x: -math.cos(x) * math.exp(-math.sin(x))),
     "difference": (lambda x: 3 - 2 * (x - 1), lambda x: -2.0),
+    "reflected": (lambda x: 2 / x - 1, lambda x: -2 / x**2),
     "scaled": (lambda x: gs.sub(x, x * x, alpha=3), lambda x: 1 - 6 * x),
     "logistic": (
         lambda x: gs.relu(x) / (1 + gs.exp(-x)),
