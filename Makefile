@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.bench-installed
+DOCS_STAMP := $(VENV)/.docs-installed
 
-.PHONY: demo test codegen prove check bench bench-check accuracy oracle clean
+.PHONY: demo test codegen prove check bench bench-check accuracy oracle docs docs-check clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
@@ -70,6 +71,19 @@ oracle: $(STAMP)  ## Install PyTorch 2.13.0 and JAX 0.10.2 and run the tests aga
 	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'torch==2.13.0'
 	@$(BIN)/python -c 'import jax' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'jax==0.10.2'
 	@$(BIN)/python -m pytest -n 2 -m 'oracle or jax'
+
+$(DOCS_STAMP): $(STAMP)
+	@echo "Adding what sets the site to $(VENV) (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(DOCS_STAMP)  ## Build the site into build/docs/site
+	@$(BIN)/python -m atlas
+
+docs-check: docs  ## Look at the site with a browser (chromium and chromedriver, if installed)
+	@$(BIN)/python -c 'import selenium' 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]'
+	@$(BIN)/python -m pytest -m browser tests/browser
 
 clean:  ## Remove what the targets made
 	rm -rf $(VENV) build dist *.egg-info demo-output

@@ -13,6 +13,7 @@ from .commands.mutate import mutate
 from .commands.new import new
 from .commands.prove import prove
 from .commands.schema import schema
+from .commands.serve import serve
 from .commands.verify import verify
 
 
@@ -25,5 +26,7 @@ def main() -> None:
     """PyTorch's autograd code generator in Python: wrong formulas are not generated."""
 
 
-for _command in (codegen, prove, verify, lint, audit, explain, derive, new, mutate, schema):
+_COMMANDS = (codegen, prove, verify, lint, audit, explain, derive, new, mutate, schema, serve)
+
+for _command in _COMMANDS:
     main.add_command(_command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import shutil
 from pathlib import Path
 from types import ModuleType
 
@@ -24,8 +25,15 @@ def torch() -> ModuleType:
     return importlib.import_module("torch")
 
 
-FOLDERS = {"oracle": "torch", "jax": "jax"}
+FOLDERS = {"oracle": "torch", "jax": "jax", "browser": "selenium"}
 """Folders of tests whose modules import a framework, and which; elsewhere tests import it."""
+
+SITE = Path(__file__).parents[1] / "build" / "docs" / "site" / "index.html"
+
+
+def can_browse() -> bool:
+    """Return whether `make docs` has built the site, and there is a browser to look at it."""
+    return SITE.exists() and all(map(shutil.which, ("chromium", "chromedriver")))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -34,6 +42,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     framework = FOLDERS.get(collection_path.name)
     absent = framework is not None and importlib.util.find_spec(framework) is None
+    absent |= collection_path.name == "browser" and not can_browse()
     return True if absent else None
 
 

@@ -18,9 +18,10 @@ from gradspec_codegen.target import builtin_spec
 
 from .. import machine
 from .race import Entry, race
-from .report import markdown, put_into, write_json
+from .report import markdown, put_into, write_json, write_measured
 
 RESULTS = Path(__file__).parents[1] / "results"
+MEASURED = Path(__file__).with_name("measured.json")
 DOCUMENT = Path(__file__).parents[2] / "docs" / "accuracy.md"
 
 
@@ -56,6 +57,7 @@ def main(ops: tuple[str, ...], thin: int, jobs: int, write: bool) -> None:
     if not ops:
         RESULTS.mkdir(exist_ok=True)
         write_json(entries, machine.describe(), RESULTS / "accuracy.json")
+        write_measured(entries, machine.describe(), MEASURED)
 
 
 def _raced(subject: Subject, table: Table, thin: int) -> list[Entry] | str:

@@ -93,6 +93,21 @@ def write_json(entries: Sequence[Entry], facts: Mapping[str, str], path: Path) -
     path.write_text(text + "\n", encoding="utf-8")
 
 
+def write_measured(entries: Sequence[Entry], facts: Mapping[str, str], path: Path) -> None:
+    """What the pages of the atlas show, to two digits: by op, quantity, dtype and library."""
+    kept = ("date", "numpy", "torch", "jax", "python")
+    ops: dict[str, Any] = {}
+    for entry in entries:
+        if entry.library in ("gradspec", "PyTorch", "JAX"):
+            swept = entry.swept
+            row = ops.setdefault(swept.subject, {}).setdefault(f"{swept.what}, {swept.dtype}", {})
+            row[entry.library] = float(f"{swept.worst:.1e}") if math.isfinite(swept.worst) else None
+    lines = ",\n".join(f"{json.dumps(op)}: {json.dumps(rows)}" for op, rows in ops.items())
+    head = json.dumps({name: facts[name] for name in kept if name in facts})
+    text = f'{{"facts": {head},\n"bounds": {json.dumps(BOUNDS)},\n"ops": {{\n{lines}\n}}}}\n'
+    path.write_text(text, encoding="utf-8")
+
+
 def put_into(document: Path, text: str) -> None:
     """Replace what was measured before in a document."""
     old = document.read_text(encoding="utf-8")

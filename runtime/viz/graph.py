@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..core.tensor import Tensor
 from .dot import dot_source
+from .live import live_notes
 from .svg import svg_source
 from .trace import Named, Trace, trace
 
@@ -68,12 +69,22 @@ class Graph:
 
 
 def make_dot(
-    y: Tensor | Sequence[Tensor], params: Named | None = None, *, forward: bool = True
+    y: Tensor | Sequence[Tensor],
+    params: Named | None = None,
+    *,
+    forward: bool = True,
+    gradients: bool = False,
 ) -> Graph:
     """Draw the backward graph of one output or several.
 
     `params` names leaves and results: a dictionary, or `model.named_parameters()`. With `forward`
     the tensors are drawn between the nodes, and dashed arrows lead from the inputs of each op to
     its results; without it the picture is half as high.
+
+    With `gradients` each node also shows its formula and the size of the gradient that arrives, as
+    the largest element. For this the pass is run, from ones; no `.grad` changes, and the graph is
+    retained. Raises RuntimeError where a pass would.
     """
-    return Graph(trace([y] if isinstance(y, Tensor) else y, params, forward=forward))
+    outputs = [y] if isinstance(y, Tensor) else list(y)
+    notes = live_notes(outputs) if gradients else {}
+    return Graph(trace(outputs, params, forward=forward, notes=notes))

@@ -34,13 +34,15 @@ _REACH = 0.75  # of the distance of its control points is the reach of a curve
 Point = tuple[float, float]
 
 
-def svg_source(graph: Trace) -> str:
-    """Return the picture as the text of an SVG file."""
+def svg_source(
+    graph: Trace, *, title: str = "backward graph", meanings: Mapping[str, str] = MEANINGS
+) -> str:
+    """Return the picture as the text of an SVG file; `meanings` are the words of its legend."""
     sizes = {vertex.key: _size(vertex) for vertex in graph.vertices}
     backward = [link for link in graph.links if link.kind != "forward"]
     forward = [link for link in graph.links if link.kind == "forward"]
     layout = place(sizes, [(link.source, link.target) for link in backward], _LAYER_SPACING)
-    legend = _legend(graph, layout.height + _LAYER_SPACING)
+    legend = _legend(graph, meanings, layout.height + _LAYER_SPACING)
     boxes = [(layout.centres[key], size) for key, size in sizes.items()]
     outs = [_out(link, layout.centres, sizes, boxes) for link in forward]
     width = max([layout.width, _LEGEND_WIDTH, *(out - _BULGE / 8 for out in outs)]) + 2 * _MARGIN
@@ -49,7 +51,7 @@ def svg_source(graph: Trace) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="{-_MARGIN:.0f} {-_MARGIN:.0f} {width:.0f} {height:.0f}" '
         f'font-family="{FONT}, Arial, sans-serif" font-size="{FONT_SIZE}">',
-        "<title>backward graph</title>",
+        f"<title>{escape(title)}</title>",
         "<defs>",
         *(_arrowhead(kind) for kind in LINKS),
         "</defs>",
@@ -64,7 +66,7 @@ def svg_source(graph: Trace) -> str:
     return "\n".join([*lines, *legend, "</svg>", ""])
 
 
-def _legend(graph: Trace, top: float) -> list[str]:
+def _legend(graph: Trace, meanings: Mapping[str, str], top: float) -> list[str]:
     """Draw a line for each kind of vertex and arrow that occurs, below the graph."""
     drawn = {vertex.kind for vertex in graph.vertices}
     vertices = [kind for kind in VERTICES if kind in drawn]
@@ -84,7 +86,7 @@ def _legend(graph: Trace, top: float) -> list[str]:
             )
         lines.append(
             f'<g class="legend">{sign}<text x="{_SIGN[0] + 8:.1f}" y="{y + 4:.1f}" '
-            f'font-size="11" fill="#495057">{MEANINGS[kind]}</text></g>'
+            f'font-size="11" fill="#495057">{escape(meanings[kind])}</text></g>'
         )
     return lines
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeAlias
 
 from ..core.accumulate_grad import AccumulateGrad
@@ -47,13 +48,18 @@ class Trace:
 
 
 def trace(
-    outputs: Iterable[Tensor], params: Named | None = None, *, forward: bool = False
+    outputs: Iterable[Tensor],
+    params: Named | None = None,
+    *,
+    forward: bool = False,
+    notes: Mapping[Node, Sequence[str]] = MappingProxyType({}),
 ) -> Trace:
     """Walk from `outputs` along `grad_fn` and `next_functions` to the leaves.
 
-    With `forward` the trace has the results of ops, too, and the links of the forward pass.
+    With `forward` the trace has the results of ops, too, and the links of the forward pass. `notes`
+    are lines below the names of nodes.
     """
-    tracer = _Tracer(leaf_names(params), forward)
+    tracer = _Tracer(leaf_names(params), forward, notes)
     for number, output in enumerate(outputs):
         tracer.add_output(output, number)
     tracer.follow()
@@ -76,7 +82,10 @@ def shape_text(tensor: Tensor) -> str:
 class _Tracer:
     """Collector of vertices and links while the graph is walked."""
 
-    def __init__(self, names: dict[Node | None, str], forward: bool) -> None:
+    def __init__(
+        self, names: dict[Node | None, str], forward: bool, notes: Mapping[Node, Sequence[str]]
+    ) -> None:
+        self.notes = notes
         self.vertices: list[Vertex] = []
         self.links: list[Link] = []
         self.names = names
@@ -123,7 +132,8 @@ class _Tracer:
 
     def add_leaf(self, node: AccumulateGrad) -> None:
         leaf, key, name = node.variable, self.keys[node], self.names.get(node, "leaf")
-        self.vertices.append(Vertex(key, "accumulate", ("AccumulateGrad",), f"adds to {name}.grad"))
+        lines = ("AccumulateGrad", *self.notes.get(node, ()))
+        self.vertices.append(Vertex(key, "accumulate", lines, f"adds to {name}.grad"))
         tooltip = f"{name}: {leaf.dtype} {shape_text(leaf)}, requires_grad=True"
         self.vertices.append(Vertex(f"{key}_leaf", "leaf", (name, shape_text(leaf)), tooltip))
         tooltip = f"stored in {name}.grad"
@@ -132,7 +142,8 @@ class _Tracer:
     def add_op(self, node: Node) -> None:
         key = self.keys[node]
         tooltip = f"gradient of {node.op or 'a custom function'}, #{node.sequence_nr}"
-        self.vertices.append(Vertex(key, "op", (node.name(),), tooltip))
+        lines = (node.name(), *self.notes.get(node, ()))
+        self.vertices.append(Vertex(key, "op", lines, tooltip))
         arguments = _tensor_arguments(node)
         if len(arguments) != len(node.next_nodes):  # an argument without gradient, or a list
             arguments = [f"input {i}" for i in range(len(node.next_nodes))]

@@ -1,11 +1,12 @@
 """The code blocks of a Markdown document, run as a reader would run them.
 
-    python -m tests.meta.documents      write what they print now into the documents
+    python -m tests.meta.documents [NAME ...]      write what they print now into the documents
 
 A comment above a block gives it a role:
 
     <!-- file: NAME -->    the block is a file that later commands read
     <!-- part of: NAME --> the block is a definition in a file that a command wrote
+    <!-- needs: NAME -->   the block is run where this framework is installed
 
 The table below the comment `<!-- keys -->` is made of the vocabulary of specs.
 
@@ -21,6 +22,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from gradspec_codegen.spec.keys import key_table
@@ -37,10 +39,14 @@ DOCUMENTS = (
     "docs/compile.md",
     "docs/pytorch_sources.md",
     "docs/training.md",
+    "docs/index.md",
+    "docs/install.md",
+    "docs/playground.md",
+    *sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/tutorials/*.md")),
 )
 
 _BLOCK = re.compile(
-    r"(?P<head>(?:<!-- (?P<role>file|part of): (?P<name>\S+) -->\n)?^```(?P<language>\w+)\n)"
+    r"(?P<head>(?:<!-- (?P<role>file|part of|needs): (?P<name>\S+) -->\n)?^```(?P<language>\w+)\n)"
     r"(?P<body>.*?)^```$"
     r"(?:\n\n```text\n(?P<printed>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
@@ -67,6 +73,8 @@ class _Reader:
             (self.folder / name).write_text(body, encoding="utf-8")
         elif block["role"] == "part of":
             return f"{head}{self.definition(name, body)}```"
+        elif block["role"] == "needs" and find_spec(name) is None:
+            return block[0]
         elif block["language"] == "console":
             return f"{head}{self.session(body)}```"
         elif block["language"] == "python":
@@ -107,7 +115,7 @@ class _Reader:
 
 def main() -> None:
     """Bring every document up to date."""
-    for name in DOCUMENTS:
+    for name in sys.argv[1:] or DOCUMENTS:
         path = ROOT / name
         before = path.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:

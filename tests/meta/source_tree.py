@@ -16,7 +16,7 @@ PACKAGES = {
     "gradspec_codegen": ROOT / "codegen",
     "gradspec_codegen.specs": ROOT / "specs",
 }
-HANDWRITTEN = ("runtime", "codegen", "tests", "examples", "benchmarks")
+HANDWRITTEN = ("runtime", "codegen", "tests", "examples", "benchmarks", "atlas")
 
 
 @dataclass(frozen=True)

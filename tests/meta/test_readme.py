@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from gradspec_codegen.spec.keys import key_table
+from gradspec_codegen.spec.load import load_table
+from gradspec_codegen.target import builtin_spec
 
 from .documents import DOCUMENTS, replayed
 from .source_tree import ROOT
@@ -44,7 +46,14 @@ def test_links_lead_somewhere(name: str) -> None:
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
     local = [link for link in links if not link.startswith(("http:", "https:"))]
     missing = [link for link in local if not (document.parent / link).exists()]
-    assert missing == []
+    assert [link for link in missing if not is_made_by_the_site(document.parent / link)] == []
+
+
+def is_made_by_the_site(page: Path) -> bool:
+    """Return whether a link leads to a page of the atlas that there will be."""
+    folder = page.resolve().relative_to(ROOT).parent.as_posix()
+    ops = {op.signature.name for op in load_table(builtin_spec()).ops}
+    return folder == "docs/atlas" and page.suffix == ".md" and page.stem in {*ops, "index"}
 
 
 def test_make_targets_that_are_named_exist() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from .source_tree import PACKAGES, ROOT
 
 FARM = ROOT / "build" / "types"
-SCRIPTS = ("examples", "benchmarks")
+SCRIPTS = ("examples", "benchmarks", "atlas")
 
 
 def main() -> int:

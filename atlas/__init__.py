@@ -1,0 +1,1 @@
+"""The site: documents, tutorials, and the atlas, a page for each op of the table."""

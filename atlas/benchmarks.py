@@ -1,0 +1,78 @@
+"""The page of the benchmarks: the README's table, and the same as a picture."""
+
+from __future__ import annotations
+
+import math
+import re
+from html import escape
+
+from .sources import ROOT
+
+_BEGIN, _END = "<!-- measured: make bench -->", "<!-- end of what was measured -->"
+
+_SCALES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "MB": 1.0}
+
+_COLOURS = ("#1971c2", "#e8590c", "#f08c00", "#9c36b5", "#2f9e44", "#c2255c", "#868e96")
+
+_ROW, _LEFT, _WIDTH = 24.0, 350.0, 880.0
+
+
+def benchmarks_page() -> str:
+    """Return the page as Markdown."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = readme[readme.index("## Performance") : readme.index("## What is supported")]
+    before, _, rest = section.partition(_BEGIN)
+    measured, _, after = rest.partition(_END)
+    text = before.replace("## Performance", "# Benchmarks").strip()
+    after = after.replace("docs/performance.md", "performance.md").strip()
+    return f"{text}\n\n{plot(measured)}\n\n{measured.strip()}\n\n{after}\n"
+
+
+def plot(markdown: str) -> str:
+    """The table as dots: the time of each library relative to gradspec's, on a logarithmic axis."""
+    lines = [line.strip("|").split("|") for line in markdown.splitlines() if line.startswith("|")]
+    heads = [cell.strip() for cell in lines[0]][1:]
+    rows = [(cells[0].strip().replace("`", ""), [*map(_figure, cells[1:])]) for cells in lines[2:]]
+    rows = [(title, figures) for title, figures in rows if sum(f is not None for f in figures) > 2]
+    ratios = [
+        [f / figures[0] if f and figures[0] else None for f in figures] for _, figures in rows
+    ]
+    logs = [math.log10(r) for row in ratios for r in row if r]
+    low, high = math.floor(min(logs)), math.ceil(max(logs))
+    height = 40 + _ROW * len(rows)
+
+    def x(ratio: float) -> float:
+        return _LEFT + (_WIDTH - _LEFT - 20) * (math.log10(ratio) - low) / (high - low)
+
+    parts = [
+        f'<line class="axis" x1="{x(10.0**n):.0f}" y1="30" x2="{x(10.0**n):.0f}" y2="{height}"/>'
+        f'<text x="{x(10.0**n):.0f}" y="22" text-anchor="middle">{10.0**n:g}×</text>'
+        for n in range(low, high + 1)
+    ]
+    for number, ((title, _), row) in enumerate(zip(rows, ratios, strict=True)):
+        y = 46 + _ROW * number
+        short = title if len(title) < 54 else title[:52] + "…"
+        parts.append(f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{escape(short)}</text>')
+        for place, ratio in reversed(list(enumerate(row))):
+            if ratio:
+                said = f"{heads[place]}: {ratio:.2g} times gradspec's"
+                parts.append(
+                    f'<circle cx="{x(ratio):.1f}" cy="{y}" r="{6 if place == 0 else 4.5}" '
+                    f'fill="{_COLOURS[place]}"><title>{escape(said)}</title></circle>'
+                )
+    legend = "".join(
+        f'<circle cx="{14 + 122 * n}" cy="{height + 22}" r="5" fill="{_COLOURS[n]}"/>'
+        f'<text x="{24 + 122 * n}" y="{height + 26}">{escape(head)}</text>'
+        for n, head in enumerate(heads)
+    )
+    said = "Time or memory of each library relative to gradspec's, for each row of the table below"
+    return (
+        f'<figure class="plot"><svg viewBox="0 0 {_WIDTH:.0f} {height + 40:.0f}" role="img" '
+        f'aria-label="{said}">{"".join(parts)}{legend}</svg>'
+        f"<figcaption>{said}; left is better.</figcaption></figure>"
+    )
+
+
+def _figure(cell: str) -> float | None:
+    found = re.fullmatch(r"([\d.]+) (s|ms|µs|MB)", cell.strip())
+    return float(found[1]) * _SCALES[found[2]] if found else None

@@ -1,0 +1,98 @@
+"""What a page of the atlas says of one op, from the table and the lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gradspec_codegen.authoring.explanation import Explanation, explanation
+from gradspec_codegen.ir.walk import calls
+from gradspec_codegen.pipeline import Plan
+from gradspec_codegen.prove.report.lock import Entry
+from gradspec_codegen.spec.model import Formula, OpSpec
+from gradspec_codegen.target import Target
+
+from .accuracy import Measured, Row
+from .calls import Program, program
+from .curves import picture
+from .second import Second, second_derivatives
+
+
+@dataclass(frozen=True, slots=True)
+class OpFacts:
+    """One op, that is one overload, as its page shows it."""
+
+    op: OpSpec
+    told: Explanation
+    proof: Entry | None
+    status: str
+    complex: str
+    batching: str
+    second: Second
+    picture: str
+    program: Program | None
+    accuracy: tuple[Row, ...]
+    calls: tuple[str, ...]
+    """The ops of the table that its formulas call."""
+    line: int
+    """Where the entry begins in the file of its family."""
+    table_file: str
+
+
+def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpFacts:
+    """Gather all facts of one op."""
+    everything = planned.everything
+    proof = planned.recorded.get(op.name)
+    return OpFacts(
+        op=op,
+        told=explanation(op, planned, target),
+        proof=proof,
+        status=proof.status if proof is not None else "not proved",
+        complex=_complex(op),
+        batching=_batching(op, proof),
+        second=second_derivatives(op, everything),
+        picture=picture(op, everything),
+        program=program(op),
+        accuracy=tuple(errors.rows.get(op.name, ())),
+        calls=tuple(dict.fromkeys(_called(op, planned))),
+        line=op.span.line,
+        table_file=op.span.path.rpartition("/")[2],
+    )
+
+
+def _called(op: OpSpec, planned: Plan) -> Iterator[str]:
+    rules = [op.forward, op.composite, *(r for _, r in op.vjps), *(r for _, r in op.jvps)]
+    for rule in rules:
+        if isinstance(rule, Formula):
+            for call in calls(rule.block):
+                is_op = planned.everything.overloads(call.function)
+                if is_op and call.function != op.signature.name:
+                    yield call.function
+
+
+def _complex(op: OpSpec) -> str:
+    if op.real_only:
+        return "refused"
+    if op.complex:
+        return "differentiable"
+    return "by its parts" if op.composite is not None else "values only"
+
+
+BATCHING = {
+    "align": "broadcast",
+    "lead": "one more dimension",
+    "fold": "joined dimension",
+    "index": "one more index",
+    "same": "same for all",
+    "formula": "by a formula",
+}
+"""What the kinds of batching rules are called in the index."""
+
+
+def _batching(op: OpSpec, proof: Entry | None) -> str:
+    if op.composite is not None:
+        return "by its parts"
+    if proof is None or proof.batching is None or not proof.batching.rules:
+        return "a loop"
+    kind = proof.batching.rules[0].split()[0].rstrip("0123456789")
+    return BATCHING.get(kind, "by a formula")

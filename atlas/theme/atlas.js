@@ -1,0 +1,34 @@
+// Filters the table of the atlas; the fragment of the address may choose, as in #family=trig.
+(() => {
+  const form = document.querySelector("form.filters");
+  if (!form) return;
+  const columns = ["family", "status", "complex", "batching"];
+  const plain = (text) => text.toLowerCase().replace(/[\W_]/g, "");
+  const rows = [...document.querySelectorAll("table.ops tbody tr")].map((row) => {
+    const cells = [...row.cells].map((cell) => cell.textContent);
+    const facts = Object.fromEntries(columns.map((c, i) => [c, cells[i + 1].split(", ")]));
+    return { row, facts, words: [plain(cells[0]), ...(row.dataset.find || "").split(" ")] };
+  });
+  const count = document.getElementById("count");
+  const show = () => {
+    const typed = form.elements.name.value.trim();
+    const wanted = plain(typed.replace(/^(torch|gradspec|gs|np|numpy|jnp|jax|F)\.|nn\.functional\./gi, ""));
+    const chosen = columns.filter((c) => form.elements[c].value);
+    let shown = 0;
+    for (const { row, facts, words } of rows) {
+      const fits =
+        words.some((word) => word.includes(wanted)) &&
+        chosen.every((c) => facts[c].includes(form.elements[c].value)) &&
+        (!form.elements.kinks.checked || "kinks" in row.dataset);
+      row.hidden = !fits;
+      shown += fits;
+    }
+    count.textContent = shown === 1 ? "1 op" : `${shown} ops`;
+  };
+  for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
+    if (form.elements[key]) form.elements[key].value = value;
+  }
+  form.addEventListener("input", show);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  show();
+})();

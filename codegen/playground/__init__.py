@@ -1,0 +1,1 @@
+"""The playground: a page on this machine where an entry is edited, and proved or refuted."""

@@ -1,0 +1,142 @@
+"""The pages of the atlas, from the table and the lock."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from atlas.accuracy import Measured, Row
+from atlas.benchmarks import plot
+from atlas.facts import OpFacts, facts_of
+from atlas.mathml import mathml
+from atlas.pages import index_page, op_page, private_page, spellings
+from atlas.second import second_derivatives
+from gradspec_codegen.pipeline import Plan, plan
+from gradspec_codegen.spec.load import load_table
+from gradspec_codegen.target import Target, builtin_spec
+from tests.meta.source_tree import ROOT
+
+OPS = ("relu", "add.Tensor", "sort", "_threshold_backward", "softplus", "pow.Tensor_Scalar")
+ERRORS = Measured(
+    {"relu": [Row("VJP of self, float32", {"gradspec": 0.0, "JAX": None}, 2e-6)]},
+    {"date": "2026-01-02", "numpy": "2"},
+)
+
+
+@pytest.fixture(scope="module")
+def planned() -> Plan:
+    return plan(Target(builtin_spec(), ROOT / "generated"))
+
+
+@pytest.fixture(scope="module")
+def facts(planned: Plan) -> dict[str, OpFacts]:
+    target = Target(builtin_spec(), ROOT / "generated")
+    return {name: facts_of(planned.table.by_name(name), planned, target, ERRORS) for name in OPS}
+
+
+def page(facts: dict[str, OpFacts], name: str) -> str:
+    each = facts[name]
+    sources = {(name, framework): f"# {framework}" for framework in ("numpy", "torch", "jax")}
+    short = each.op.signature.name
+    return op_page(short, [each], sources, ERRORS.facts, facts)
+
+
+def test_a_page_says_what_happens_at_the_kink(facts: dict[str, OpFacts]) -> None:
+    text = page(facts, "relu")
+    assert "the gradient is <code>0 * grad</code> where <code>self == 0</code>" in text
+    assert "at the kinks: 0 at 0" in text
+    assert 'class="kink"' in text
+    line = facts["relu"].line
+    assert f'href="../table/activations.html#line-{line}"' in text
+    entry = (ROOT / "specs/families/activations.yaml").read_text("utf-8").splitlines()[line - 1]
+    assert entry == "- name: relu(Tensor self) -> Tensor"
+
+
+def test_a_page_says_what_was_proved_and_saved(facts: dict[str, OpFacts]) -> None:
+    text = page(facts, "relu")
+    proof = facts["relu"].proof
+    assert proof is not None
+    assert f"proved: {proof.identities} identities on symbols" in text
+    assert "result, for the gradient of self" in text
+    assert "the node keeps 12 bytes: float32 [3]" in text
+    assert "no digit (above the bound)" in text
+    for framework in ("numpy", "torch", "jax"):
+        assert '<div class="tabbed-block"><div class="highlight"><pre><span></span><code>' in text
+        assert framework in text
+
+
+def test_an_example_is_run(facts: dict[str, OpFacts]) -> None:
+    found = facts["add.Tensor"].program
+    assert found is not None
+    assert "y = gs.add(" in found.code
+    assert "AddBackward0" in found.printed
+    assert facts["_threshold_backward"].program is None
+
+
+def test_most_pages_have_an_example(planned: Plan) -> None:
+    from atlas.calls import program
+    from gradspec.dispatch.registry import import_all
+
+    import_all()
+    public = [op for op in planned.table.ops if not op.is_private][::7]
+    without = [op.name for op in public if program(op) is None]
+    assert len(public) > 60
+    assert without == []
+
+
+def test_second_derivatives_are_formulas(planned: Plan) -> None:
+    table = planned.everything
+    ((of, tex),) = second_derivatives(table.by_name("exp"), table).formulas
+    assert (of, tex.rpartition("= ")[2]) == ("self, self", "e^{x}")
+    assert second_derivatives(table.by_name("neg"), table).is_zero
+    mixed = dict(second_derivatives(table.by_name("mul.Tensor"), table).formulas)
+    assert mixed["self, other"].endswith("= 1")
+    assert mixed["self, self"].endswith("= 0")
+    assert "mm" in second_derivatives(table.by_name("mm"), table).made_of
+
+
+def test_formulas_are_mathml() -> None:
+    text = mathml(r"\frac{1}{x}", "a < b")
+    assert "<mfrac>" in text
+    assert 'aria-label="a &lt; b"' in text
+
+
+def test_pages_are_one_heading_and_no_broken_blocks(facts: dict[str, OpFacts]) -> None:
+    for name in OPS:
+        text = page(facts, name)
+        assert len(re.findall(r"^# ", text, re.MULTILINE)) == 1
+        assert "\n\n\n" not in text
+        assert ("exclude: true" in text) == name.startswith("_")
+
+
+def test_the_index_has_public_ops_alone(facts: dict[str, OpFacts]) -> None:
+    names = {each.op.signature.name: [each] for each in facts.values()}
+    text = index_page(names)
+    assert 'href="relu.html"' in text
+    assert "_threshold_backward" not in text
+    assert "_threshold_backward" in private_page(names)
+    assert "<option>activations</option>" in text
+
+
+def test_ops_have_several_spellings(facts: dict[str, OpFacts]) -> None:
+    words = spellings("softplus", [facts["softplus"]])
+    assert {"torch.softplus", "Softplus", "SoftplusBackward0", "gs.softplus"} <= set(words)
+
+
+def test_the_benchmarks_are_drawn_relative_to_ours() -> None:
+    table = (
+        "| forward | gradspec | PyTorch | JAX |\n|---|---:|---:|---:|\n"
+        "| chain | 10.0 µs | 1.00 ms | 1.0 µs |\n| import | – | – | 1 s |\n"
+    )
+    text = plot(table)
+    assert "PyTorch: 1e+02 times gradspec's" in text
+    assert "JAX: 0.1 times gradspec's" in text
+    assert "import" not in text
+
+
+def test_links_of_the_start_page_lead_to_ops() -> None:
+    known = {op.signature.name for op in load_table(builtin_spec()).ops}
+    for path in (ROOT / "docs").rglob("*.md"):
+        for name in re.findall(r"atlas/(\w+)\.md", path.read_text(encoding="utf-8")):
+            assert name in {*known, "index"}, path

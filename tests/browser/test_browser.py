@@ -1,0 +1,273 @@
+"""The site as a browser shows it: formulas, search, filters, narrow and dark pages."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+pytestmark = pytest.mark.browser
+
+SECONDS = 60
+
+SHOWN = (
+    *(
+        "index.html",
+        "install.html",
+        "playground.html",
+        "benchmarks.html",
+        "spec.html",
+        "proof.html",
+    ),
+    *("tutorials/kinks.html", "atlas/index.html", "atlas/private.html", "table/activations.html"),
+    *(f"atlas/{op}.html" for op in ("relu", "pow", "svd", "logsumexp", "gelu", "mm", "conv2d")),
+    *("reference/func.html", "reference/tensor.html"),
+)
+
+SPELLINGS = {
+    "relu": ("relu", "ReLU", "torch.relu", "ReluBackward0", "gs.relu"),
+    "log_softmax": ("log_softmax", "log softmax", "LogSoftmax", "logsoftmax", "gs.log_softmax"),
+    "tanh": ("tanh", "Tanh", "torch.tanh", "TanhBackward0", "gs.tanh"),
+    "logsumexp": (
+        "logsumexp",
+        "LogsumexpBackward0",
+        "torch.logsumexp",
+        "Logsumexp",
+        "gs.logsumexp",
+    ),
+    "mm": ("mm", "MmBackward0", "torch.mm", "gs.mm", "Mm"),
+    "masked_fill": ("masked_fill", "masked fill", "MaskedFill", "maskedfill", "gs.masked_fill"),
+    "index_add": ("index_add", "index add", "IndexAdd", "indexadd", "torch.index_add"),
+    "cumsum": ("cumsum", "CumsumBackward0", "torch.cumsum", "Cumsum", "gs.cumsum"),
+    "layer_norm": ("layer_norm", "layer norm", "LayerNorm", "layernorm", "gs.layer_norm"),
+    "erf": ("erf", "Erf", "special.erf", "ErfBackward0", "torch.erf"),
+    "atan2": ("atan2", "Atan2Backward0", "arctan2", "torch.atan2", "gs.atan2"),
+    "leaky_relu": ("leaky_relu", "leaky relu", "LeakyRelu", "leakyrelu", "torch.leaky_relu"),
+    "softplus": ("softplus", "Softplus", "nn.softplus", "SoftplusBackward0", "gs.softplus"),
+    "lgamma": ("lgamma", "gammaln", "LgammaBackward0", "torch.lgamma", "gs.lgamma"),
+    "hypot": ("hypot", "Hypot", "torch.hypot", "HypotBackward0", "gs.hypot"),
+    "linalg_cholesky_ex": (
+        *("linalg_cholesky_ex", "linalg cholesky ex", "LinalgCholeskyEx", "linalgcholeskyex"),
+        "torch.linalg_cholesky_ex",
+    ),
+    "sigmoid": ("sigmoid", "expit", "Sigmoid", "SigmoidBackward0", "torch.sigmoid"),
+    "gather": ("gather", "Gather", "torch.gather", "GatherBackward0", "gs.gather"),
+    "amax": ("amax", "Amax", "torch.amax", "AmaxBackward0", "gs.amax"),
+    "xlogy": ("xlogy", "special.xlogy", "Xlogy", "torch.xlogy", "gs.xlogy"),
+}
+
+
+@pytest.fixture(params=["light", "dark"])
+def scheme(request: pytest.FixtureRequest, browser: webdriver.Chrome) -> Iterator[str]:
+    """The colours that the reader prefers."""
+    wish = [{"name": "prefers-color-scheme", "value": request.param}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": wish})
+    yield request.param
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+@pytest.fixture
+def narrow(browser: webdriver.Chrome) -> Iterator[None]:
+    """A telephone's screen."""
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize("page", SHOWN)
+def test_the_console_is_quiet(page: str, site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + page)
+    wait(browser, "return document.readyState == 'complete'")
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize("page", [page for page in SHOWN if page.startswith("atlas/")])
+def test_formulas_are_set(page: str, site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + page)
+    flat, mistakes, count = browser.execute_script(
+        "const all = [...document.querySelectorAll('math')];"
+        "return [all.filter(m => m.getBoundingClientRect().height < 8).length,"
+        " document.querySelectorAll('merror').length, all.length]"
+    )
+    assert (flat, mistakes) == (0, 0)
+    assert count or page in ("atlas/index.html", "atlas/private.html")
+    assert "\\operatorname" not in browser.find_element(By.TAG_NAME, "article").text
+
+
+def test_the_font_of_the_formulas_is_ours(site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + "atlas/tanh.html")
+    wait(browser, "return document.fonts.check('16px \"STIX Two Math\"', 'x')")
+    loaded = browser.execute_script(
+        "return [...document.fonts].filter(f => f.status == 'loaded').map(f => f.family)"
+    )
+    assert any("STIX Two Math" in family for family in loaded)
+
+
+def test_search_finds_ops_by_every_spelling(site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + "index.html")
+    field = browser.find_element(By.CSS_SELECTOR, "input.md-search__input")
+    field.click()
+    missed = []
+    for op, spellings in SPELLINGS.items():
+        for spelling in spellings:
+            wanted = f"/atlas/{op}.html"
+            if not found_by(browser, spelling, wanted):
+                missed.append((op, spelling))
+    assert missed == []
+
+
+def found_by(browser: webdriver.Chrome, typed: str, wanted: str) -> bool:
+    """Type into the search, and wait until a page is among the first results."""
+    script = (
+        "const field = document.querySelector('input.md-search__input');"
+        "field.value = arguments[0];"
+        "field.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}));"
+        "field.dispatchEvent(new Event('input', {bubbles: true}));"
+    )
+    browser.execute_script(script, typed)
+    first = (
+        "return [...document.querySelectorAll('.md-search-result__item > a')].slice(0, 10)"
+        ".some(a => a.pathname.endsWith(arguments[0]))"
+    )
+    try:
+        WebDriverWait(browser, 8, 0.1).until(lambda b: b.execute_script(first, wanted))
+    except Exception:
+        return False
+    return True
+
+
+def test_filters_leave_what_fits(site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + "atlas/index.html")
+    everything = shown(browser)
+    assert len(everything) > 400
+    assert "relu" in typed(browser, "torch.ReLU")
+    assert typed(browser, "LogSoftmax") == ["log_softmax"]
+    assert typed(browser, "") == everything
+    choose(browser, "family", "trig")
+    trig = shown(browser)
+    assert {"sin", "tanh"} - set(trig) <= {"tanh"}
+    assert "relu" not in trig
+    choose(browser, "complex", "refused")
+    assert set(shown(browser)) < set(trig)
+    choose(browser, "family", "")
+    choose(browser, "complex", "")
+    browser.execute_script("document.querySelector('[name=kinks]').click()")
+    with_kinks = shown(browser)
+    assert "relu" in with_kinks
+    assert "sin" not in with_kinks
+    assert browser.find_element(By.ID, "count").text == f"{len(with_kinks)} ops"
+
+
+def test_a_link_may_choose_a_filter(site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + "install.html")
+    browser.get(site + "atlas/index.html#family=fourier")
+    assert 0 < len(shown(browser)) < 10
+
+
+def shown(browser: webdriver.Chrome) -> list[str]:
+    """The ops in the table that are visible."""
+    return browser.execute_script(
+        "return [...document.querySelectorAll('table.ops tbody tr')].filter(r => !r.hidden)"
+        ".map(r => r.cells[0].textContent)"
+    )
+
+
+def typed(browser: webdriver.Chrome, text: str) -> list[str]:
+    field = browser.find_element(By.ID, "find")
+    browser.execute_script(
+        "arguments[0].value = arguments[1];"
+        "arguments[0].dispatchEvent(new Event('input', {bubbles: true}))",
+        field,
+        text,
+    )
+    return shown(browser)
+
+
+def choose(browser: webdriver.Chrome, name: str, value: str) -> None:
+    browser.execute_script(
+        "const s = document.querySelector(`select[name=${arguments[0]}]`); s.value = arguments[1];"
+        "s.dispatchEvent(new Event('input', {bubbles: true}))",
+        name,
+        value,
+    )
+
+
+def test_the_tabs_show_the_code_of_each_framework(site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + "atlas/relu.html")
+    for framework, word in (("torch", "torch.maximum"), ("jax", "jnp.maximum"), ("numpy", "Node")):
+        label = browser.find_element(By.CSS_SELECTOR, f"label[for=tab_relu_{framework}]")
+        browser.execute_script("arguments[0].click()", label)
+        visible = browser.execute_script(
+            "return [...document.querySelectorAll('.tabbed-block')]"
+            ".filter(b => b.offsetParent).map(b => b.textContent).join()"
+        )
+        assert word in visible
+
+
+@pytest.mark.usefixtures("narrow")
+@pytest.mark.parametrize("page", SHOWN)
+def test_a_narrow_page_is_not_wider_than_the_screen(
+    page: str, site: str, browser: webdriver.Chrome
+) -> None:
+    browser.get(site + page)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 391
+
+
+CONTRAST = """
+const lum = (c) => { const [r, g, b] = c.map((v) => { v /= 255;
+  return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+const rgba = (text) => { const m = text.match(/[\\d.]+/g).map(Number);
+  return m.length > 3 ? m : [...m, 1]; };
+const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3]));
+const behind = (node) => { const layers = [];
+  for (let n = node; n; n = n.parentElement) layers.push(rgba(getComputedStyle(n).backgroundColor));
+  return layers.reverse().reduce((c, l) => over(l, c), [255, 255, 255]); };
+const found = [];
+const tags = "h1 h2 p li td th dt dd a label figcaption code".split(" ");
+for (const node of document.querySelectorAll(tags.map((t) => `article ${t}`).join())) {
+  const own = [...node.childNodes].some((n) => n.nodeType == 3 && n.textContent.trim());
+  if (!own || !node.offsetParent || node.closest(".spellings, .headerlink, nav")) continue;
+  if (node.classList.contains("headerlink")) continue;
+  const below = behind(node), text = over(rgba(getComputedStyle(node).color), below);
+  const [a, b] = [lum(text), lum(below)].sort((x, y) => y - x);
+  const ratio = (a + 0.05) / (b + 0.05);
+  const words = node.textContent.trim().slice(0, 30);
+  if (ratio < 4.5) found.push(`${node.tagName} ${words} ${ratio.toFixed(2)}`);
+}
+return found.slice(0, 5);
+"""
+
+
+@pytest.mark.parametrize("page", ["index.html", "atlas/relu.html", "atlas/index.html", "spec.html"])
+def test_text_has_contrast(page: str, scheme: str, site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + "install.html")
+    browser.execute_script("localStorage.clear()")
+    browser.get(site + page)
+    ours = "slate" if scheme == "dark" else "default"
+    wait(browser, f"return document.body.dataset.mdColorScheme == '{ours}'")
+    assert browser.execute_script(CONTRAST) == []
+
+
+def wait(browser: webdriver.Chrome, script: str) -> None:
+    WebDriverWait(browser, SECONDS, 0.1).until(lambda b: b.execute_script(script))
+
+
+def test_every_field_has_a_label(site: str, browser: webdriver.Chrome) -> None:
+    browser.get(site + "atlas/index.html")
+    mute = browser.execute_script(
+        "return [...document.querySelectorAll('article input, article select')]"
+        ".filter(f => !f.labels.length && !f.ariaLabel).map(f => f.name)"
+    )
+    assert mute == []
+
+
+def test_the_spellings_are_of_twenty_ops() -> None:
+    assert len(SPELLINGS) == 20
+    assert all(len(set(words)) == 5 for words in SPELLINGS.values())
+    assert len(set(itertools.chain(*SPELLINGS.values()))) == 100

@@ -1,0 +1,117 @@
+"""The files of the site: links, sizes, headings, alternatives, and that nothing comes from afar."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+
+from .conftest import SITE
+
+pytestmark = pytest.mark.browser
+
+LARGEST = 300_000
+
+
+class Page(HTMLParser):
+    """What a test asks of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.headings: list[int] = []
+        self.mute: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if given.get("id"):
+            self.ids.add(given["id"] or "")
+        if tag == "a" and given.get("href") is not None:
+            self.links.append(given["href"] or "")
+        if tag in ("script", "img", "source") and given.get("src"):
+            self.loaded.append(given["src"] or "")
+        if tag == "link" and given.get("rel") in ("stylesheet", "preload", "preconnect"):
+            self.loaded.append(given.get("href") or "")
+        if tag == "img" and not given.get("alt"):
+            self.mute.append(str(given.get("src")))
+        if re.fullmatch(r"h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+
+
+@cache
+def page(path: Path) -> Page:
+    """A page, read once."""
+    found = Page()
+    found.feed(path.read_text(encoding="utf-8"))
+    return found
+
+
+PAGES = sorted(SITE.rglob("*.html"))
+
+
+def test_there_is_a_page_for_every_op() -> None:
+    from gradspec_codegen.spec.load import load_table
+    from gradspec_codegen.target import builtin_spec
+
+    names = {op.signature.name for op in load_table(builtin_spec()).ops}
+    assert names <= {path.stem for path in (SITE / "atlas").glob("*.html")}
+
+
+def test_every_link_leads_to_a_page_and_a_place_on_it() -> None:
+    broken = []
+    for path in PAGES:
+        for link in page(path).links:
+            goal, part = urldefrag(link)
+            if re.match(r"[a-z]+:", goal) or part.startswith("family="):
+                continue
+            target = (path.parent / unquote(goal)).resolve() if goal else path
+            target = target / "index.html" if target.is_dir() else target
+            is_there = target.exists() and (not part or unquote(part) in page(target).ids)
+            if not is_there and path.name != "404.html":
+                broken.append(f"{path.relative_to(SITE)}: {link}")
+    assert broken == []
+
+
+def test_no_page_loads_anything_from_elsewhere() -> None:
+    far = {u for path in PAGES for u in page(path).loaded if re.match(r"(https?:)?//", u)}
+    assert far == set()
+    for style in SITE.rglob("*.css"):
+        assert not re.search(r"url\(['\"]?https?:", style.read_text(encoding="utf-8")), style
+
+
+def test_pages_are_small() -> None:
+    sizes = {str(p.relative_to(SITE)): p.stat().st_size for p in PAGES}
+    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
+
+
+def test_headings_begin_with_one_and_leave_no_level_out() -> None:
+    wrong = []
+    for path in PAGES:
+        levels = page(path).headings
+        jumps = [b for a, b in itertools.pairwise(levels) if b > a + 1]
+        if path.name != "404.html" and (levels.count(1) != 1 or levels[0] != 1 or jumps):
+            wrong.append(f"{path.relative_to(SITE)}: {levels[:8]}")
+    assert wrong == []
+
+
+def test_pictures_have_words() -> None:
+    assert [word for path in PAGES for word in page(path).mute] == []
+    for path in (SITE / "atlas").glob("*.html"):
+        for svg in re.findall(r"<svg [^>]*role=\"img\"[^>]*>", path.read_text(encoding="utf-8")):
+            assert 'aria-label="' in svg, path
+
+
+def test_the_three_questions_are_answered_in_three_clicks() -> None:
+    start = page(SITE / "index.html").links
+    assert "atlas/relu.html#domain-and-kinks" in start
+    assert "tutorials/refutation.html" in start
+    assert "tutorials/two_outputs.html" in start
+    relu = (SITE / "atlas" / "relu.html").read_text(encoding="utf-8")
+    assert "the gradient is <code>0 * grad</code> where <code>self == 0</code>" in relu
