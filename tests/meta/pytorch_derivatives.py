@@ -46,9 +46,7 @@ def _has_formula(entry: Mapping[str, Any]) -> bool:
         key: rule for key, rule in entry.items() if key not in _NO_RULES
     }
     texts = [str(rule) for key, rule in rules.items() if not key.startswith("result")]
-    return any(
-        not text.startswith(("non_differentiable", "not_implemented(")) for text in texts
-    )
+    return any(not text.startswith(("non_differentiable", "not_implemented(")) for text in texts)
 
 
 if __name__ == "__main__":
