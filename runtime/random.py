@@ -130,22 +130,36 @@ def randperm(n: int, *, dtype: Any = None, requires_grad: bool = False) -> Tenso
 
 @for_each_example
 @creates(*PLACE, "out", "generator")
-def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Any = None) -> Tensor:
-    """Normal numbers of the given means and standard deviations, tensors or numbers."""
+def normal(
+    mean: Tensor | float,
+    std: Tensor | float = 1.0,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Normal numbers of the given means and standard deviations, tensors or numbers.
+
+    `size`, `dtype` and `requires_grad` are for numbers alone: TypeError beside a tensor.
+    """
     center = mean.array if isinstance(mean, Tensor) else mean
     spread = std.array if isinstance(std, Tensor) else std
     if np.any(np.less(spread, 0)):
         raise RuntimeError(f"normal expects std >= 0.0, but found std {np.min(spread)}")
     tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
+    if tensors and not (size is None and dtype is None and not requires_grad):
+        raise TypeError(
+            "normal() takes size, dtype and requires_grad only where mean and std are numbers"
+        )
     if tensors:
         shape = np.broadcast_shapes(*(value.array.shape for value in tensors))
         dtype = tensors[0].array.dtype
     elif size is None:
         raise TypeError("normal() needs a size where mean and std are numbers")
     else:
-        shape, dtype = size_of("normal", (size,), {}), float_dtype(None)
+        shape, dtype = size_of("normal", (size,), {}), float_dtype(dtype)
     drawn = _standard_normal(shape, dtype) * spread + center
-    return wrap(_cast(drawn, dtype))
+    return leaf(_cast(drawn, dtype), requires_grad)
 
 
 @for_each_element

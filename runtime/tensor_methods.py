@@ -10,6 +10,7 @@ from .core.tensor import Tensor
 from .functions.complex_parts import ComplexParts
 from .functions.composites import CompositeMethods
 from .functions.conversion import ConversionMethods
+from .functions.dtype_views import DtypeViewMethods
 from .functions.elements import ElementMethods
 from .functions.finite_differences import DifferenceMethods
 from .functions.foreign_memory import ForeignMemoryMethods
@@ -86,3 +87,4 @@ def install_all() -> None:
             install(Tensor, vars(methods))
     install(Tensor, PROPERTIES)
     install(Tensor, lazy_methods(f"{__package__}.generated", METHODS))
+    install(Tensor, vars(DtypeViewMethods))  # in the place of an op's

@@ -59,6 +59,7 @@ class Tensor(TensorMethods):
     """
 
     __slots__ = (
+        "__dict__",  # for attributes of users' own
         "__weakref__",
         "_dual_parts",
         "_grad",

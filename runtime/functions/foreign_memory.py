@@ -50,11 +50,12 @@ def frombuffer(
 
 @creates("device")
 def asarray(
-    obj: Any, *, dtype: Any = None, copy: bool | None = None, requires_grad: bool = False
+    obj: Any, *, dtype: Any = None, copy: bool | None = None, requires_grad: bool | None = None
 ) -> Tensor:
     """`obj` as a tensor: on the same memory if it is a tensor, an array or a buffer.
 
-    `copy=True` makes a copy, `copy=False` raises ValueError where one is needed.
+    `copy=True` makes a copy, `copy=False` raises ValueError where one is needed. A tensor keeps its
+    history unless `requires_grad` is given.
     """
     wanted = None if dtype is None else np.dtype(dtype)
     shared: Tensor | None = None
@@ -69,12 +70,14 @@ def asarray(
     if shared is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        return leaf(as_tensor(obj, dtype=dtype).array, requires_grad)
+        return leaf(as_tensor(obj, dtype=dtype).array, bool(requires_grad))
     made = shared if wanted is None else shared.to(wanted)
     if copy is False and made is not shared:
         raise ValueError(f"can't alias tensor with dtype '{shared.dtype}' into dtype '{wanted}'.")
     if copy and made is shared:
         made = shared.clone()
+    if requires_grad is None:
+        return made
     if not requires_grad:
         return made.detach() if made.requires_grad else made
     if not made.is_leaf:

@@ -134,6 +134,16 @@ class ValueMethods:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
+    def __contains__(self, element: Any) -> bool:
+        if not (
+            hasattr(element, "array") or isinstance(element, int | float | complex | np.number)
+        ):
+            raise RuntimeError(
+                "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+                f"{type(element)}."
+            )
+        return bool(cast("Any", self == element).any())
+
     def __hash__(self) -> int:
         return id(self)
 

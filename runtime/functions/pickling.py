@@ -16,8 +16,8 @@ Span: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int, tuple[int, ...]]
 """The shape, dtype, offset and strides of an array in the memory of another."""
 
 
-def leaf_parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
-    """Take a leaf apart; RuntimeError for a result, which would need its graph."""
+def leaf_parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...], Any]:
+    """Take a leaf apart, its own attributes last; RuntimeError for a result, which needs its graph."""
     if not tensor.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
@@ -26,7 +26,8 @@ def leaf_parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...]]:
     is_parameter = getattr(tensor, "_is_parameter", False)
     grad = None if is_parameter else tensor.grad  # as in PyTorch
     memory, span = _memory_of(tensor.array)
-    return rebuild, (memory, grad, tensor.requires_grad, is_parameter, span)
+    parts = (memory, grad, tensor.requires_grad, is_parameter, span)
+    return rebuild, parts, vars(tensor) or None
 
 
 def rebuild(

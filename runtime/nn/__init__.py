@@ -69,6 +69,7 @@ from .lazy_modules import (
     LazyInstanceNorm3d,
     LazyLinear,
 )
+from .loss_options import LinearCrossEntropyOptions
 from .losses import (
     BCELoss,
     CosineEmbeddingLoss,
@@ -264,6 +265,7 @@ __all__ = [
     "LeakyReLU",
     "Linear",
     "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",

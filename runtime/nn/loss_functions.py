@@ -10,6 +10,7 @@ from ..core.tensor import Tensor
 from ..core.user_warnings import warn
 from ..dispatch.registry import ops
 from ..generated import nn_names
+from .loss_options import LinearCrossEntropyOptions
 
 _Loss = TypeVar("_Loss", bound=Callable[..., Any])
 
@@ -95,15 +96,18 @@ def linear_cross_entropy(
     reduction: str = "mean",
     ignore_index: int | None = None,
     label_smoothing: float = 0.0,
-    options: None = None,
+    options: LinearCrossEntropyOptions | None = None,
 ) -> Tensor:
     """Compute `cross_entropy` of the logits that a linear layer makes of `input`.
 
     `input` is (N, in_features) or (in_features,), `linear_weight` (classes, ..., in_features).
-    NotImplementedError for `options`, which choose how PyTorch saves memory.
+    `options` choose how PyTorch saves memory, and change nothing; TypeError for others.
     """
-    if options is not None:
-        raise NotImplementedError("linear_cross_entropy: `options` are not supported")
+    if options is not None and not isinstance(options, LinearCrossEntropyOptions):
+        raise TypeError(
+            "linear_cross_entropy(): options must be LinearCrossEntropyOptions or None, not "
+            f"{type(options).__name__}"
+        )
     classes, *others, features = linear_weight.shape
     rows = linear_weight.reshape(-1, features)
     bias = None if linear_bias is None else linear_bias.reshape(-1)

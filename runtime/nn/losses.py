@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from . import functional as F
+from .loss_options import LinearCrossEntropyOptions
 from .module import Module
 from .modules import Linear, Loss
 
@@ -233,7 +234,7 @@ class LinearCrossEntropyLoss(Loss):
         weight: Tensor | None = None,
         ignore_index: int | None = None,
         label_smoothing: float = 0.0,
-        options: None = None,
+        options: LinearCrossEntropyOptions | None = None,
     ) -> None:
         if weight is not None and tuple(weight.shape) != (num_classes,):
             raise RuntimeError(

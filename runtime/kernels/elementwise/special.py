@@ -39,13 +39,11 @@ powers of `z`; nine terms have all digits up to `z = 1`."""
 
 def polygamma(n: int, self: Array) -> Any:
     """The derivative of order `n` of `digamma`, by the Hurwitz zeta function."""
-    from scipy import special
-
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     if n == 0:
-        return special.digamma(self)
-    return (-1) ** (n + 1) * factorial(n) * special.zeta(n + 1, self)
+        return scipy_special.digamma(self)
+    return (-1) ** (n + 1) * factorial(n) * scipy_special.zeta(n + 1, self)
 
 
 def erfcx_slope(self: Array, height: Number) -> Any:

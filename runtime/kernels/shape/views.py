@@ -27,6 +27,8 @@ def copied(self: Array | Sequence[Array]) -> Any:
 
 def view(self: Array, size: Sequence[int], copy: bool) -> Array:
     """The same memory in another shape; RuntimeError if that needs a copy, unless one may be."""
+    if min(size, default=0) < -1:
+        raise _invalid_shape(size)
     out = self.reshape(size)
     if not copy and not self.flags.c_contiguous and not np.may_share_memory(out, self):
         raise RuntimeError(
@@ -34,6 +36,55 @@ def view(self: Array, size: Sequence[int], copy: bool) -> Array:
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
         )
     return out
+
+
+def _invalid_shape(size: Sequence[int]) -> RuntimeError:
+    place = next(place for place, length in enumerate(size) if length < -1)
+    return RuntimeError(
+        f"invalid shape dimension {size[place]} at index {place} of shape {[*size]}"
+    )
+
+
+def view_as_dtype(self: Array, dtype: Any) -> Array:
+    """The same memory as numbers of another dtype; RuntimeError where these do not fit into it."""
+    wanted = np.dtype(dtype)
+    if is_symbolic(self.dtype) or self.dtype == wanted:
+        return self[...]
+    old, new = self.itemsize, wanted.itemsize
+    if old == new:
+        return self.view(wanted)
+    what = f"to view {self.dtype} as {wanted} (different element sizes)"
+    if not self.ndim:
+        raise RuntimeError(f"self.dim() cannot be 0 {what}")
+    step = self.strides[-1] // old
+    if step != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {step}")
+    if new > old:
+        _check_widths(self, new // old, what)
+    if not self.size:
+        return np.empty((*self.shape[:-1], self.shape[-1] * old // new), wanted)
+    return self.view(wanted)
+
+
+def _check_widths(self: Array, ratio: int, what: str) -> None:
+    """Refuse memory of which the wider numbers do not begin where the narrower ones do."""
+    if self.shape[-1] % ratio:
+        length = self.shape[-1]
+        raise RuntimeError(f"self.size(-1) must be divisible by {ratio} {what}, but got {length}")
+    base = self if self.base is None else self.base
+    if self.size and isinstance(base, np.ndarray):
+        lowest = np.lib.array_utils.byte_bounds(base)[0]
+        offset = (self.__array_interface__["data"][0] - lowest) // self.itemsize
+        if offset % ratio:
+            raise RuntimeError(
+                f"self.storage_offset() must be divisible by {ratio} {what}, but got {offset}"
+            )
+    for dim, stride in enumerate(self.strides[:-1]):
+        step = stride // self.itemsize
+        if step % ratio:
+            raise RuntimeError(
+                f"self.stride({dim}) must be divisible by {ratio} {what}, but got {step}"
+            )
 
 
 def expand(self: Array, size: Sequence[int]) -> Array:
@@ -122,6 +173,9 @@ def squeeze(self: Array, dim: int | Sequence[int] | None) -> Array:
     if dim is None:
         return self.squeeze()
     dims = [normalize_dim(each, self.ndim) for each in ([dim] if isinstance(dim, int) else dim)]
+    if len({*dims}) < len(dims):
+        twice = next(each for each in dims if dims.count(each) > 1)
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
     return self.squeeze(tuple(each for each in dims if self.ndim and self.shape[each] == 1))
 
 

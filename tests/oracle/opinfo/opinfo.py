@@ -6,7 +6,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,16 +25,28 @@ UNSUPPORTED = (TypeError, ValueError, RuntimeError, NotImplementedError, IndexEr
 """The errors that say clearly that an argument is not supported."""
 
 
-@cache
 def infos(name: str) -> tuple[Any, ...]:
     """The entries of the database with a name: variants of one op."""
+    return tuple(info for info in database() if info.name == name)
+
+
+def differentiable() -> tuple[Any, ...]:
+    """The entries that have gradients in double precision."""
+    return tuple(
+        info for info in database() if info.supports_autograd and torch.float64 in info.dtypes
+    )
+
+
+@cache
+def database() -> tuple[Any, ...]:
+    """All entries."""
     # The database is part of PyTorch's test suite, which wants this package only to be there.
     stub = types.ModuleType("expecttest")
     stub.TestCase = object  # type: ignore[attr-defined]
     sys.modules.setdefault("expecttest", stub)
     from torch.testing._internal.common_methods_invocations import op_db
 
-    return tuple(info for info in op_db if info.name == name)
+    return tuple(op_db)
 
 
 def label(info: Any) -> str:
@@ -52,6 +64,14 @@ _ADAPTED: Mapping[str, Callable[..., Any]] = {
     ),
     "einsum": lambda tensors, equation: gs.einsum(equation, tensors),
     "linalg.lstsq.grad_oriented": lambda a, b, driver: gs.linalg.lstsq(a, b, driver=driver)[:2],
+    "linalg.pinv.singular": lambda a, b: gs.linalg.pinv(a @ b.mT),
+    "svd_lowrank": lambda a, b, **options: gs.svd_lowrank(a @ b.mT, **options),
+    "pca_lowrank": lambda a, b, **options: gs.pca_lowrank(a @ b.mT, **options),
+    "polygamma": lambda tensor, n: gs.polygamma(n, tensor),
+    "special.polygamma": lambda tensor, n: gs.special.polygamma(n, tensor),
+    "normal.in_place": lambda tensor, *numbers: tensor.clone().normal_(*numbers),
+    "zero_": lambda tensor: tensor.clone().zero_(),
+    "_segment_reduce": gs.segment_reduce,
 }
 """Ops that the database calls with arguments in another order than users do.
 
@@ -76,6 +96,17 @@ def public_function(name: str) -> Callable[..., Any]:
     if place is None:
         raise LookupError(f"there is no {name}")
     return place  # type: ignore[no-any-return]
+
+
+_TWINS: Mapping[str, Callable[[Any], Any]] = {
+    "PairwiseDistance": lambda theirs: gs.nn.PairwiseDistance(
+        theirs.norm, theirs.eps, theirs.keepdim
+    ),
+    "LinearCrossEntropyOptions": lambda theirs: gs.nn.LinearCrossEntropyOptions(
+        theirs.allow_retain_graph, theirs.batch_chunk_size, theirs.chunking_method
+    ),
+}
+"""What stands for the modules and options among the arguments."""
 
 
 @dataclass(frozen=True)
@@ -145,8 +176,10 @@ def _converted(library: _Library, value: Any, leaves: list[Any], layout: Layout)
         if value.requires_grad:
             leaves.append(tensor)
         return tensor
-    if isinstance(value, torch.dtype | torch.memory_format) and library is OURS:
+    if isinstance(value, torch.dtype | torch.memory_format | torch.layout) and library is OURS:
         return getattr(gs, str(value).removeprefix("torch."))
+    if isinstance(value, torch.nn.Module | torch.nn.LinearCrossEntropyOptions) and library is OURS:
+        return _TWINS[type(value).__name__](value)
     if isinstance(value, list | tuple):
         parts = [_converted(library, item, leaves, layout) for item in value]
         if hasattr(value, "_fields"):
@@ -215,6 +248,13 @@ _MOST_SAMPLES = 120
 
 def is_drawn(info: Any, sample: Any) -> bool:
     """Return whether the result is random."""
+    if info.name in DATA["always_drawn"]:
+        return True
+    if info.name in DATA["drawn_unless_given"]:
+        return DATA["drawn_unless_given"][info.name] not in sample.kwargs
+    if info.name in DATA["drawn_if"]:
+        given = sample.kwargs.get(DATA["drawn_if"][info.name])
+        return given is not None and given is not False
     if info.name not in DATA["drawn"] or not sample.kwargs.get("training", True):
         return False
     ((argument, default),) = DATA["drawn"][info.name].items()
@@ -226,11 +266,16 @@ def difference(info: Any, sample: Any, layout: Layout = PLAIN) -> str | None:
 
     Raises one of `UNSUPPORTED` if this library refuses it.
     """
-    theirs = list(_as_far_as_they_go(answers(THEIRS, info.op, sample, layout)))
     function = _ADAPTED.get(label(info)) or public_function(info.name)
+    original = _CALLED_ON_CLONES.get(info.name, info.op)
+    if info.name in _INTO_FORM:
+        function = partial(_INTO_FORM[info.name], function)
+        original = partial(_INTO_FORM[info.name], original)
+    theirs = list(_as_far_as_they_go(answers(THEIRS, original, sample, layout)))
     ours = list(islice(answers(OURS, function, sample, layout), len(theirs)))
     parts = zip(("value", "gradient", "second gradient"), ours, theirs, strict=False)
-    for what, mine, other in parts:
+    count = DATA["other_gradients"].get(label(info), {}).get("compared")
+    for what, mine, other in islice(parts, count):
         if len(mine) != len(other):
             return f"{len(mine)} of {what}, PyTorch {len(other)}"
         ignores_nan = what == "second gradient" and label(info) in DATA["second_derivative_is_nan"]
@@ -239,6 +284,29 @@ def difference(info: Any, sample: Any, layout: Layout = PLAIN) -> str | None:
             if found:
                 return f"{what}: {found}"
     return None
+
+
+def _triangle(tensor: Any, upper: bool) -> Any:
+    return tensor.triu() if upper else tensor.tril()
+
+
+_INTO_FORM: Mapping[str, Callable[..., Any]] = {
+    "cholesky_inverse": lambda op, x, upper=False: op(_triangle(x, upper), upper=upper),
+    "cholesky_solve": lambda op, b, x, upper=False: op(b, _triangle(x, upper), upper=upper),
+    "nn.functional.ctc_loss": lambda op, x, *others, **options: op(
+        x.log_softmax(2), *others, **options
+    ),
+}
+"""What PyTorch's own gradient tests do first: arguments get the form that the op takes for granted.
+
+PyTorch's gradients hold for triangles and for logarithms of probabilities alone; see "Differences" in
+README.md.
+"""
+
+_CALLED_ON_CLONES: Mapping[str, Callable[..., Any]] = {
+    "zero_": lambda tensor: tensor.clone().zero_()
+}
+"""Ops that write to a leaf, which neither library allows."""
 
 
 def results(info: Any, sample: Any, layout: Layout) -> tuple[list[Any], list[Any]]:

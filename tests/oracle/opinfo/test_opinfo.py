@@ -45,3 +45,18 @@ def test_samples(op: str) -> None:
 
 def test_share_of_ops_without_refusals() -> None:
     assert len(DATA["refused"]) <= 0.05 * len(DATA["tier_1"])
+
+
+def test_every_differentiable_entry_is_compared_or_named() -> None:
+    from . import opinfo
+
+    compared = {name for names in NAMES.values() for name in names}
+    wanted = opinfo.differentiable()
+    names = {info.name for info in wanted}
+    assert names - compared == DATA["left_out"].keys() & names
+    assert DATA["left_out"].keys() <= names
+    refused = {name for refusals in DATA["refused"].values() for name in refusals}
+    passing = [
+        info for info in wanted if info.name in compared and opinfo.label(info) not in refused
+    ]
+    assert len(passing) >= 520

@@ -21,3 +21,10 @@ def test_the_list_of_names_is_fresh() -> None:
     )
     message = "write it again: python -m tests.meta.pytorch_names"
     assert FILE.read_text(encoding="utf-8") == done.stdout, message
+
+
+def test_the_names_of_the_table_of_derivatives_are_fresh() -> None:
+    from tests.meta.pytorch_derivatives import FILE, listing
+
+    message = "write it again: python -m tests.meta.pytorch_derivatives"
+    assert FILE.read_text(encoding="utf-8") == listing(), message
