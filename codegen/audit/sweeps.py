@@ -81,7 +81,7 @@ def _points(subject: Subject, exact: Exact, thin: int) -> list[tuple[float, ...]
         special += [(0.0, 1.0), (1.0, 0.0), (0.0, 2.0), (2.0, 0.0), (2.0, 2.0), (-1.0, -1.0)]
         special += [(800.0, -800.0), (-800.0, 800.0), (40.0, 0.5), (0.5, 40.0)]
     elif len(subject.tensors) == 1:
-        special += [(x,) for x in (40.0, -40.0, 800.0, -800.0, 1024.0, -16.5, -100.5)]
+        special += [(x,) for x in (40.0, -40.0, 800.0, -800.0, 1024.0, -16.5, -22.5, -100.5)]
         special += [(x,) for x in (1e-300, 1e-16, 1e-8)]
     special = [point for point in special if exact((), point) is not None]
     return list(dict.fromkeys([*inside[:_GENERIC], *half, *special, *found]))
