@@ -18,6 +18,7 @@ from . import blas, toolchain
 from .layout import extent, root_of
 from .memory import Memory
 from .operations import PythonCall
+from .roots import rooted
 from .source import Source, written
 from .toolchain import NoCompilerError
 
@@ -31,6 +32,7 @@ class BuiltProgram:
     """A program that is ready: `run` takes the inputs and returns the outputs."""
 
     def __init__(self, program: Program) -> None:
+        program = rooted(program)
         source = written(program)
         self.source = source.text
         """The C."""
@@ -59,7 +61,7 @@ def build(program: Program) -> Callable[..., tuple[Any, ...]]:
 
 def source_of(program: Program) -> str:
     """Return the C of a program; it needs no compiler."""
-    return written(program).text
+    return written(rooted(program)).text
 
 
 @cache

@@ -105,6 +105,19 @@ def test_a_returned_constant_is_a_copy() -> None:
     assert not np.shares_memory(found, array)
 
 
+def test_a_view_whose_base_is_gone_owns_its_memory() -> None:
+    gone = Value("gone", (3,), np.dtype(np.float64), (8,))
+    constant = Value("c", (2,), gone.dtype, (8,), gone, 8)
+    last = Value("l", (1,), gone.dtype, (8,), gone, 16)
+    out = Value("o", (1,), gone.dtype, (8,))
+    steps = (
+        Step("array.getitem", (constant, slice(1, None)), {}, (last,)),
+        Step("np.multiply", (last, 2.0), {}, (out,)),
+    )
+    program = Program((), ((constant, np.array([3.0, 4.0])),), steps, (constant, out))
+    assert [array.tolist() for array in build(program)()] == [[3, 4], [8]]
+
+
 def test_steps_without_c_call_their_function() -> None:
     def function(a: Any) -> Any:
         b = a * 2
