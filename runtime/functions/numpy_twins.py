@@ -52,7 +52,7 @@ UFUNCS: Final = {
 
 FUNCTIONS: Final = {
     **_same(
-        "all any argmax argmin argsort broadcast_to count_nonzero cross cumprod diag diagonal "
+        "all any argmax argmin argsort broadcast_to count_nonzero cumprod diag diagonal "
         "diff flip fliplr flipud inner isclose mean nan_to_num nansum nanmean outer prod roll "
         "rot90 sinc sum swapaxes tile tril triu vdot angle imag real i0 where stack"
     ),
@@ -186,6 +186,10 @@ def _trace(a: Any, offset: int = 0) -> Any:
     return ops.sum(ops.diagonal(a, offset, 0, 1), -1)
 
 
+def _cross(a: Any, b: Any, dim: int = -1) -> Any:
+    return ops.linalg_cross(a, b, dim=dim)
+
+
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
     low = min if a_min is None else a_min
     high = max if a_max is None else a_max
@@ -255,6 +259,7 @@ ADAPTED: Final[dict[str, Callable[..., Any]]] = {
     "array_equal": _array_equal,
     "array_split": _array_split,
     "clip": _clip,
+    "cross": _cross,
     "cumsum": _cumsum,
     "dot": _dot,
     "einsum": _einsum,

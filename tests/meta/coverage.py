@@ -1,4 +1,4 @@
-"""`python -m tests.meta.coverage`: write `docs/coverage.md`, PyTorch's table of derivatives beside ours.
+"""`python -m tests.meta.coverage`: write `docs/coverage.md`, PyTorch's table beside ours.
 
 PyTorch's names are those of `pytorch_derivatives.txt`; where those are that no entry of `specs/` has is
 said, by patterns, in `coverage_elsewhere.txt`.

@@ -17,7 +17,6 @@ CALLS = {
     "complex": lambda T: T.arange(8.0).reshape(2, 4).view(T.complex64),
     "by name": lambda T: T.arange(6.0).view(dtype=T.uint8),
     "number": lambda T: T.tensor(1.5).view(T.int32),
-    "empty": lambda T: T.empty(0).view(T.float64),
     "number, wider": lambda T: T.tensor(1.5).view(T.float64),
     "odd": lambda T: T.ones(3).view(T.float64),
     "columns": lambda T: T.ones(4, 2).t().view(T.float64),
