@@ -9,6 +9,7 @@ depends on data.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 from ..core.tensor import Tensor
@@ -57,7 +58,7 @@ def scan(
     state = init
     results: list[Any] = []
     for number in reversed(range(rounds)) if reverse else range(rounds):
-        row = None if xs is None else map_leaves(lambda leaf, at=number: leaf[at], xs)
+        row = None if xs is None else map_leaves(itemgetter(number), xs)
         before = state
         state, result = f(state, row)
         _check_state("scan", before, state)
