@@ -14,6 +14,7 @@ from ..core.storage import Alias, own_alias
 from ..core.tensor import Tensor
 from ..func.trees import leaves_of
 from .executable import Executable
+from .program import Value
 
 Recompute = Callable[[], Any]
 """Calls the function itself, on the same arguments."""
@@ -70,7 +71,8 @@ class CompiledFunctionBackward(Node):
             grads = self._recomputed(arrived, create_graph=False)
             return tuple(None if g is None else g.array for g in grads)
         saved = self.saved_values
-        cotangents = [_laid_out(arrived[nr], trace, roots[at]) for at, nr in enumerate(present)]
+        forms = found.program.inputs[len(found.saved) :]
+        cotangents = [_laid_out(arrived[nr], form) for nr, form in zip(present, forms, strict=True)]
         answers = found.run(*[saved[nr] for nr in found.saved], *cotangents)
         out: list[Any] = [None] * len(self.next_nodes)
         for place, answer in zip(found.places, answers, strict=True):
@@ -133,14 +135,14 @@ def _tensor(array: Any) -> Tensor:
     return wrap(array)
 
 
-def _laid_out(cotangent: Any, trace: Any, root: int) -> Any:
-    """Return a cotangent in the layout that the program was captured with."""
-    like = trace.program.outputs[root]
+def _laid_out(cotangent: Any, like: Value) -> Any:
+    """Return a cotangent in the layout that the program was captured with, which is dense."""
     if cotangent.strides == like.strides and cotangent.dtype == like.dtype:
         return cotangent
     order = sorted(range(cotangent.ndim), key=lambda dim: -like.strides[dim])
     turned = np.ascontiguousarray(cotangent.transpose(order), like.dtype)
-    return turned.reshape([cotangent.shape[dim] for dim in order]).transpose(np.argsort(order))
+    turned = turned.reshape([cotangent.shape[dim] for dim in order])
+    return turned.transpose(np.argsort(order)) if order else turned
 
 
 def _distinct(returned: Any, inputs: Sequence[Tensor]) -> list[Tensor]:

@@ -1,13 +1,15 @@
 """`scan`, `fori_loop`, `while_loop`, `cond`: loops and branches as functions of tensors.
 
-`scan` and `fori_loop` have JAX's arguments, the others PyTorch's. All have gradients of every order, since their bodies are recorded as all
-else. A program that is captured has every round of `scan` and `fori_loop` in it, and both sides of
-`cond`; it has no `while_loop` whose condition depends on data.
+`scan` and `fori_loop` have JAX's arguments, the others PyTorch's. All have gradients of every
+order, since their bodies are recorded as all else. A program that is captured has every round of
+`scan` and `fori_loop` in it, and both sides of `cond`; it has no `while_loop` whose condition
+depends on data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 from ..core.tensor import Tensor
@@ -56,7 +58,7 @@ def scan(
     state = init
     results: list[Any] = []
     for number in reversed(range(rounds)) if reverse else range(rounds):
-        row = None if xs is None else map_leaves(lambda leaf, at=number: leaf[at], xs)
+        row = None if xs is None else map_leaves(itemgetter(number), xs)
         before = state
         state, result = f(state, row)
         _check_state("scan", before, state)
@@ -82,7 +84,7 @@ def fori_loop(lower: int, upper: int, body_fun: Callable[[int, Any], Any], init_
 def while_loop(
     cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any
 ) -> tuple[Any, ...]:
-    """Return the first of the states `state = body_fn(*state)` for which `cond_fn(*state)` is false.
+    """Repeat `state = body_fn(*state)` while `cond_fn(*state)` is true, and return the last state.
 
     A state is a tuple; `cond_fn` returns a bool, or a tensor of one element. ValueError if a state
     has another structure, shape or dtype than the one before.

@@ -41,18 +41,15 @@ def split(
     """Return the forward program, the backward program, and the values between them.
 
     The outputs of the first are those of `program`, then these values, which the second gets
-    first, before the cotangents. Of the values between, one that is an input which the program
-    writes to is a copy of what was there.
+    first, before the cotangents. They own their memory: views of them are made again. Of an input
+    that the program writes to there is a copy of what was there.
     """
     forward = needed_steps(
         program.steps, (*program.outputs, *(value for _, value in program.writes))
     )
     done = set(forward)
-    backward = [
-        step
-        for step in needed_steps([s for s in program.steps if s not in done], grads)
-        if step.function not in IMPURE
-    ]
+    left = [step for step in program.steps if step not in done or _is_view(step)]
+    backward = [step for step in needed_steps(left, grads) if step.function not in IMPURE]
     made = {value for step in backward for value in step.outputs}
     constants = {value for value, _ in program.constants}
     own = made | constants | set(cotangents)
@@ -90,6 +87,11 @@ def with_own_outputs(program: Program) -> Program:
         taken.add(root_of(value))
         outputs.append(value)
     return replace(program, steps=tuple(steps), outputs=tuple(outputs))
+
+
+def _is_view(step: Step) -> bool:
+    """Return whether all that a step makes lies on the memory of what it reads."""
+    return bool(step.outputs) and all(value.base is not None for value in step.outputs)
 
 
 def root_of(value: Value) -> Value:

@@ -419,8 +419,8 @@ def _has_mask(index: Any) -> bool:
 
 def _lengths(given: tuple[Any, ...]) -> Any:
     """The lengths, or axes, that are given one by one or in a sequence."""
-    if len(given) == 1 and not hasattr(given[0], "__index__"):
-        return None if given[0] is None else tuple(given[0])
+    if len(given) == 1 and not isinstance(given[0], int | np.integer):
+        return None if given[0] is None else tuple(map(int, given[0]))
     return given
 
 

@@ -31,5 +31,6 @@ def lay_out(copied: Tensor, order: tuple[int, ...]) -> None:
         lay_out(copied._dual_parts.primal, order)
         lay_out(copied._dual_parts.tangent, order)
     else:
-        turned = np.array(copied.array.transpose(order), order="C", copy=None, subok=True)
+        turned = copied.array.transpose(order)
+        turned = turned if turned.flags.c_contiguous else turned.copy(order="C")
         copied.array = turned.transpose(np.argsort(order))
