@@ -50,7 +50,7 @@ def bmm(self: Array, mat2: Array) -> Array:
     if self.shape[2] == 1:
         return np.multiply(self, mat2, order="C")
     # One matrix for all, as the weights of a layer are by example: one product.
-    if mat2.strides[0] == 0 and len(self) > 1 and self.flags.c_contiguous:
+    if mat2.strides[0] == 0 and len(self) > 1 and self.size and self.flags.c_contiguous:
         rows = self.reshape(-1, self.shape[2]).dot(mat2[0])
         return rows.reshape(*self.shape[:2], mat2.shape[2])
     return _matmul(self, mat2)
