@@ -1,7 +1,7 @@
 """SciPy's special functions, imported when the first of them is used.
 
-Most programs need none of them, and SciPy takes longer to import than NumPy. Numbers of half precision
-are computed in single precision and rounded, where SciPy would answer with wider ones.
+Most programs need none of them, and SciPy takes longer to import than NumPy. Numbers of half
+precision are computed in single precision and rounded, where SciPy would answer with wider ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`tensor.view(dtype)`: the same memory as numbers of another dtype, which no gradient flows through."""
+"""`tensor.view(dtype)`: the same memory as other numbers, through which no gradient flows."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class DtypeViewMethods:
     def view(self: Any, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
         """A view of another shape (one size may be -1), or the memory as numbers of another dtype.
 
-        The last dimension grows or shrinks with the width of the numbers. RuntimeError where that or
-        the new shape needs a copy.
+        The last dimension grows or shrinks with the width of the numbers. RuntimeError where that
+        or the new shape needs a copy.
         """
         if dtype is None and len(size) == 1 and isinstance(size[0], np.dtype):
             (dtype,) = size

@@ -17,7 +17,7 @@ Span: TypeAlias = tuple[tuple[int, ...], np.dtype[Any], int, tuple[int, ...]]
 
 
 def leaf_parts(tensor: Tensor) -> tuple[Callable[..., Tensor], tuple[Any, ...], Any]:
-    """Take a leaf apart, its own attributes last; RuntimeError for a result, which needs its graph."""
+    """Take a leaf apart, its own attributes last; RuntimeError for a result, which has a graph."""
     if not tensor.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "

@@ -1,7 +1,7 @@
 """`python -m tests.meta.coverage`: write `docs/coverage.md`, PyTorch's table beside ours.
 
-PyTorch's names are those of `pytorch_derivatives.txt`; where those are that no entry of `specs/` has is
-said, by patterns, in `coverage_elsewhere.txt`.
+PyTorch's names are those of `pytorch_derivatives.txt`; where those are that no entry of `specs/`
+has is said, by patterns, in `coverage_elsewhere.txt`.
 """
 
 from __future__ import annotations
@@ -122,10 +122,10 @@ def _lines() -> Iterator[str]:
     yield "# PyTorch's table of derivatives"
     yield ""
     yield from _paragraph(
-        "Each name of the `derivatives.yaml` of PyTorch 2.13, and where it is here. A star marks names "
-        "for which that table has no gradient. Written by `python -m tests.meta.coverage` from "
-        "`tests/meta/pytorch_derivatives.txt`, `tests/meta/coverage_elsewhere.txt` and the table in "
-        "`specs/`."
+        "Each name of the `derivatives.yaml` of PyTorch 2.13, and where it is here. A star marks "
+        "names for which that table has no gradient. Written by `python -m tests.meta.coverage` "
+        "from `tests/meta/pytorch_derivatives.txt`, `tests/meta/coverage_elsewhere.txt` and the "
+        "table in `specs/`."
     )
     yield ""
     yield "| | names | with a gradient in PyTorch |"
@@ -145,8 +145,8 @@ def _lines() -> Iterator[str]:
     yield from _table(elsewhere)
     yield from _heading("Gradients of ops")
     yield from _paragraph(
-        "PyTorch lists the gradients of some ops as ops, to differentiate them again. Here gradients are "
-        "formulas of ops that have gradients."
+        "PyTorch lists the gradients of some ops as ops, to differentiate them again. Here "
+        "gradients are formulas of ops that have gradients."
     )
     yield ""
     yield from _paragraph(", ".join(_shown(name) for name, _ in derived) + ".")

@@ -1,4 +1,4 @@
-"""`docs/coverage.md` says of each name of PyTorch's table of derivatives where it is, or why not."""
+"""`docs/coverage.md` says where each name of PyTorch's derivatives is, or why not."""
 
 from __future__ import annotations
 

@@ -299,8 +299,8 @@ _INTO_FORM: Mapping[str, Callable[..., Any]] = {
 }
 """What PyTorch's own gradient tests do first: arguments get the form that the op takes for granted.
 
-PyTorch's gradients hold for triangles and for logarithms of probabilities alone; see "Differences" in
-README.md.
+PyTorch's gradients hold for triangles and for logarithms of probabilities alone; see "Differences"
+in README.md.
 """
 
 _CALLED_ON_CLONES: Mapping[str, Callable[..., Any]] = {

@@ -1,6 +1,7 @@
-"""float16 is computed in single precision and rounded: PyTorch's values and gradients, for all functions.
+"""float16 is computed in single precision and rounded: PyTorch's values and gradients.
 
-The functions are those of PyTorch's namespaces that take one tensor, or that and another, or a number.
+The functions are those of PyTorch's namespaces that take one tensor, or that and another, or
+a number.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore")]
 VALUES = [0.1, 0.3, 0.7, 0.45]
 
 RANDOM = """
-dropout alpha_dropout feature_dropout feature_alpha_dropout native_dropout dropout1d dropout2d dropout3d
-rand_like randn_like randint_like empty_like bernoulli poisson normal rrelu multinomial gumbel_softmax
-resize_as_
+dropout alpha_dropout feature_dropout feature_alpha_dropout native_dropout dropout1d dropout2d
+dropout3d rand_like randn_like randint_like empty_like bernoulli poisson normal rrelu multinomial
+gumbel_softmax resize_as_
 """
 
 # At the top level PyTorch does not reduce these unless it is told to.
