@@ -55,7 +55,7 @@ def plot(markdown: str) -> str:
         parts.append(f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{escape(short)}</text>')
         for place, ratio in reversed(list(enumerate(row))):
             if ratio:
-                said = f"{heads[place]}: {ratio:.2g} times gradspec's"
+                said = f"{heads[place]}: {ratio:.3g} times that of gradspec"
                 parts.append(
                     f'<circle cx="{x(ratio):.1f}" cy="{y}" r="{6 if place == 0 else 4.5}" '
                     f'fill="{_COLOURS[place]}"><title>{escape(said)}</title></circle>'

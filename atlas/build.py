@@ -6,12 +6,11 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from gradspec_codegen.pipeline import Plan, plan
-from gradspec_codegen.spec.model import OpSpec
 from gradspec_codegen.target import Target, builtin_spec
 
 from .accuracy import measured
@@ -60,9 +59,6 @@ def stage_atlas(target: Path, progress: Progress) -> None:
 
 def write_atlas(planned: Plan, target: Target, folder: Path, progress: Progress) -> None:
     """Write the pages of every op of a plan, and their index."""
-    from gradspec.dispatch.registry import import_all
-
-    import_all()
     errors = measured()
     progress("Code is emitted for every framework")
     sources = code_of(planned.table.ops, planned)
@@ -77,12 +73,6 @@ def write_atlas(planned: Plan, target: Target, folder: Path, progress: Progress)
         (folder / page_name(name)).write_text(text, encoding="utf-8")
     (folder / "index.md").write_text(index_page(names), encoding="utf-8")
     (folder / "private.md").write_text(private_page(names), encoding="utf-8")
-
-
-def some_facts(planned: Plan, target: Target, ops: Iterable[OpSpec]) -> list[OpFacts]:
-    """The facts of some ops."""
-    errors = measured()
-    return [facts_of(op, planned, target, errors) for op in ops]
 
 
 def stage_theme(target: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gradspec.dispatch.registry import import_all
 from gradspec_codegen.authoring.explanation import Explanation, explanation
 from gradspec_codegen.ir.walk import calls
 from gradspec_codegen.pipeline import Plan
@@ -41,6 +42,7 @@ class OpFacts:
 
 def facts_of(op: OpSpec, planned: Plan, target: Target, errors: Measured) -> OpFacts:
     """Gather all facts of one op."""
+    import_all()
     everything = planned.everything
     proof = planned.recorded.get(op.name)
     return OpFacts(
