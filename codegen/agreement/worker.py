@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..prove.deadline import TimeUp, time_limit
-from ..prove.symbolic.decisions import ProofError
 from ..prove.workers import import_once
 from ..spec.model import OpSpec
 
@@ -61,6 +60,7 @@ def agree_in_worker(
 
 
 def _compared(spec: OpSpec, emitted: Emitted) -> Agreement:
+    from ..prove.symbolic.decisions import ProofError  # sympy
     from . import on_jax, on_torch
     from .questions import questions
 
