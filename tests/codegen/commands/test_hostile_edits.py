@@ -70,7 +70,7 @@ SPEC = """\
   int_to_float: true
   complex: true
   inplace: true
-  operators: __lshift__
+  operators: __imatmul__
 """
 
 LINES = SPEC.splitlines(keepends=True)
