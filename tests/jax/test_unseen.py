@@ -107,11 +107,12 @@ def test_single_precision(name: str) -> None:
     single = {"float64": np.float32, "complex128": np.complex64}
     inputs = tuple(leaf.astype(single[leaf.dtype.name]) for leaf in called.leaves)
     tangents = tuple(t.astype(x.dtype) for t, x in zip(called.tangents, inputs, strict=True))
-    call = called.of(function_of(OPS[name], "jax"), jnp.asarray)
     wide = called.of(function_of(OPS[name], "jax"), jnp.asarray)(*called.leaves)
     wanted = [single[out.dtype.name] for out in wide]
     for double in (True, False):
         with jax.enable_x64(double):
+            # Here: indices are whole numbers of the widest kind that this mode has.
+            call = called.of(function_of(OPS[name], "jax"), jnp.asarray)
             out, moved = jax.jvp(call, inputs, tangents)
             assert [each.dtype for each in out] == wanted
             assert [each.dtype for each in moved] == wanted
