@@ -60,7 +60,7 @@ SPELLINGS = {
         *("linalg_cholesky_ex", "linalg cholesky ex", "LinalgCholeskyEx", "linalgcholeskyex"),
         "torch.linalg_cholesky_ex",
     ),
-    "sigmoid": ("sigmoid", "expit", "Sigmoid", "SigmoidBackward0", "torch.sigmoid"),
+    "sigmoid": ("sigmoid", "gs.sigmoid", "Sigmoid", "SigmoidBackward0", "torch.sigmoid"),
     "gather": ("gather", "Gather", "torch.gather", "GatherBackward0", "gs.gather"),
     "amax": ("amax", "Amax", "torch.amax", "AmaxBackward0", "gs.amax"),
     "xlogy": ("xlogy", "special.xlogy", "Xlogy", "torch.xlogy", "gs.xlogy"),
@@ -135,6 +135,9 @@ def found_by(browser: webdriver.Chrome, typed: str, wanted: str) -> bool:
         "field.dispatchEvent(new KeyboardEvent('keyup', {bubbles: true}));"
         "field.dispatchEvent(new Event('input', {bubbles: true}));"
     )
+    # The results of the last word are shown until those of the next are known.
+    browser.execute_script(script, "")
+    wait(browser, "return !document.querySelector('.md-search-result__item')")
     browser.execute_script(script, typed)
     first = (
         "return [...document.querySelectorAll('.md-search-result__item > a')].slice(0, 10)"

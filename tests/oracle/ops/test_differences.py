@@ -283,11 +283,3 @@ def test_names_in_profiles(torch: Any, gs: Any) -> None:
 
     assert {"aten::mul", "aten::sum"} <= names(torch)
     assert {"mul", "sum", "MulBackward0", "SumBackward0"} <= names(gs)
-
-
-def test_attributes_of_ones_own(torch: Any, gs: Any) -> None:
-    def noted(library: Any) -> Any:
-        return outcome(lambda: setattr(library.ones(1), "note", 1))
-
-    assert noted(torch) is None
-    assert noted(gs) is AttributeError
