@@ -121,6 +121,8 @@ def recorded_function(
     prepare, spelling = _prepare(op, context)
     layout = list(_layout(op))
     _note_kernels([*prepare, *layout], context)
+    compute = (*_compute(op, context, spelling, plan), *layout)
+    recorded = record(op, plan) if node is not None and plan is not None else None
     return FunctionView(
         name=function_name(op, context.resolver),
         public=op.signature.name.lstrip("_"),
@@ -133,12 +135,12 @@ def recorded_function(
         guard=_guard(op),
         lifts=tuple(_liftable(op)),
         forwarded=forwarded(op.signature),
-        prepare=(*_plain_numbers(op, context), *prepare),
-        compute=(*_compute(op, context, spelling, plan), *layout),
+        prepare=(*_plain_numbers(op, context), *_read_later(prepare, f"{compute}{recorded}")),
+        compute=compute,
         described=", ".join(spelled(p.name) for p in op.signature.tensor_params),
         wrap=(*_wrap(op), "flags = current_mode.flags"),
         result=_result(op),
-        record=record(op, plan) if node is not None and plan is not None else None,
+        record=recorded,
         node=node,
         composite=(),
     )
@@ -236,6 +238,16 @@ def _prepare(op: OpSpec, context: ModuleContext) -> tuple[list[str], dict[str, s
     given = {p.name: spelled(p.name) for p in op.signature.params}
     lines += refuse_unmet(op, NumpyRenderer, context, spelling, given)
     return [*lines, *_promotion(op), *_refusal(op)], spelling
+
+
+def _read_later(lines: list[str], text: str) -> Iterator[str]:
+    """Leave out arrays that nothing reads: an argument may be there for its gradient alone."""
+    for place, line in enumerate(lines):
+        name, _, _ = line.partition(" = ")
+        others = "\n".join([*lines[:place], *lines[place + 1 :], text])
+        is_array = name.isidentifier() and name.endswith("_array")
+        if not is_array or re.search(rf"\b{re.escape(name)}\b", others):
+            yield line
 
 
 def _refusal(op: OpSpec) -> Iterator[str]:

@@ -6,6 +6,7 @@ What JAX differentiates by itself is the function below the `custom_jvp`: no rul
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,11 @@ def test_is_autodiff_of_the_forward(name: str, number: int) -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
+def _total(call: Any, *xs: Any) -> Any:
+    """The sum of the sizes of all elements of all results."""
+    return sum(abs(each).sum() for each in call(*xs))
+
+
 @pytest.mark.parametrize("name", OPS)
 def test_single_precision(name: str) -> None:
     """Results, gradients and tangents keep the precision of the arguments, also without x64."""
@@ -116,7 +122,6 @@ def test_single_precision(name: str) -> None:
             out, moved = jax.jvp(call, inputs, tangents)
             assert [each.dtype for each in out] == wanted
             assert [each.dtype for each in moved] == wanted
-            found = jax.grad(
-                lambda *xs: sum(abs(each).sum() for each in call(*xs)), tuple(range(len(inputs)))
-            )(*inputs)
+            places = tuple(range(len(inputs)))
+            found = jax.grad(partial(_total, call), places)(*inputs)
             assert [g.dtype for g in found] == [x.dtype for x in inputs]
