@@ -139,7 +139,7 @@ def test_methods_are_those_that_type_checkers_are_told() -> None:
         if callable(value) and name not in ("__hash__", "__class__")
     }
     assert set(generated.METHODS) == told
-    for name in told - {"__eq__", "__ne__"}:
+    for name in told - {"__eq__", "__ne__", "view"}:  # `view` takes dtypes, too, and says so
         ours, theirs = getattr(gs.Tensor, name), getattr(TensorMethods, name)
         assert ours.__name__ == theirs.__name__
         assert ours.__doc__ == theirs.__doc__
