@@ -55,7 +55,8 @@ def with_further(
                 raise TypeError(f"{_name(op)}() got multiple values for argument '{usual}'")
             values[usual] = named[name]
     for param in op.params:
-        if param.required and values[param.name] is None:
+        may_be_none = param.type.endswith("?")
+        if param.required and not may_be_none and values[param.name] is None:
             raise TypeError(
                 f'{_name(op)}() missing 1 required positional arguments: "{param.name}"'
             )
