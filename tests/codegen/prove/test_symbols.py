@@ -62,8 +62,8 @@ ARGUMENTS = {
     "beta": [1.75, 0.5],
     "betaln": [1.75, 0.5],
     "gammaincinv": [1.75, 0.5],
-    **dict.fromkeys(("k0", "k0e", "k1", "k1e", "y0", "y1"), [1.25]),
-    **dict.fromkeys(("jv", "kv", "kve", "yv"), [0.5, 1.25]),
+    **{name: [1.25] for name in ("k0", "k0e", "k1", "k1e", "y0", "y1")},
+    **{name: [0.5, 1.25] for name in ("jv", "kv", "kve", "yv")},
 }
 DEFAULTS = [[-1.2, 0.75], [2.5, -0.4], [0.5, 0.5]]
 
