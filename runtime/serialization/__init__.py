@@ -13,7 +13,7 @@ from typing import IO, Any, TypeAlias
 
 from ..core.devices import check_device
 from ..core.missing import explaining as _explaining
-from .archive import INDEX, read_archive, write_archive
+from .archive import INDEX, open_archive, read_archive, write_archive
 from .atomic import replaced
 from .errors import FormatError
 from .safetensors_files import load_safetensors, save_safetensors
@@ -73,7 +73,7 @@ def load(f: File, map_location: Any = None, *, weights_only: bool = True, mmap: 
     if _is_safetensors(f):
         return load_safetensors(os.fspath(f))  # type: ignore[arg-type]
     try:
-        with zipfile.ZipFile(f) as archive:
+        with open_archive(f) as archive:
             names = archive.namelist()
             if INDEX in names:
                 return read_archive(archive)

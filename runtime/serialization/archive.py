@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import struct
 import zipfile
 from collections import Counter, OrderedDict
 from collections.abc import Callable
@@ -30,6 +31,12 @@ INDEX: Final = "gradspec.json"
 VERSION: Final = 1
 KINDS: Final = "biufc"
 """The kinds of dtypes of arrays in files."""
+
+_DAMAGES: Final = (
+    *(zipfile.BadZipFile, struct.error, EOFError, KeyError, ValueError),
+    *(NotImplementedError, RuntimeError),  # versions and encryption that a changed byte asks for
+)
+"""What `zipfile` raises where the bytes of an archive are not what it expects."""
 
 
 def write_archive(obj: Any, file: IO[bytes]) -> None:
@@ -59,13 +66,23 @@ def read_archive(archive: zipfile.ZipFile) -> Any:
         raise FormatError(f"the file is damaged: {type(error).__name__}: {error}") from None
 
 
+def open_archive(file: Any) -> zipfile.ZipFile:
+    """Open a zip file for reading; BadZipFile, with the cause, for one that is damaged."""
+    try:
+        return zipfile.ZipFile(file)
+    except _DAMAGES as error:
+        raise zipfile.BadZipFile(str(error)) from None
+
+
 def stored(archive: zipfile.ZipFile, name: str) -> bytes:
     """Read a member of a zip file that is not compressed; its checksum is verified."""
     try:
         if archive.getinfo(name).compress_type != zipfile.ZIP_STORED:
             raise FormatError(f"{name} is compressed, which no checkpoint is")
         return archive.read(name)
-    except (KeyError, EOFError, zipfile.BadZipFile) as error:
+    except FormatError:
+        raise
+    except (*_DAMAGES, OSError) as error:  # OSError: a place before the beginning of the file
         raise FormatError(f"the file is damaged: {error}") from None
 
 
