@@ -211,7 +211,7 @@ def _count(amount: float, total: int) -> int:
 def _without(kept: Array, ranks: Array, count: int) -> Array:
     """Return the mask without the `count` elements of the smallest ranks among those it keeps."""
     order = np.argsort(np.where(kept != 0, ranks, np.inf), axis=None, kind="stable")
-    mask = kept.copy().reshape(-1)
+    mask = kept.flatten()
     mask[order[:count]] = 0
     return mask.reshape(kept.shape)
 
