@@ -102,7 +102,7 @@ def gelu(self: Array, share: Array, approximate: str) -> Any:
 def softmax(self: Array, dim: int) -> Any:
     """Exponentials along a dimension, scaled to sum to one."""
     floating("softmax", self)
-    return _along(_softmax, dim, self) if self.size else self.copy()
+    return _along(_softmax, dim, self) if self.size else self - sums(self, dim, True)
 
 
 def softmax_backward(grad: Array, share: Array, dim: int) -> Any:
@@ -113,7 +113,7 @@ def softmax_backward(grad: Array, share: Array, dim: int) -> Any:
 def log_softmax(self: Array, dim: int) -> Any:
     """The logarithm of the softmax, without taking it."""
     floating("log_softmax", self)
-    return _along(_log_softmax, dim, self) if self.size else self.copy()
+    return _along(_log_softmax, dim, self) if self.size else self - sums(self, dim, True)
 
 
 def log_softmax_backward(grad: Array, result: Array, dim: int) -> Any:
