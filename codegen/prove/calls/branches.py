@@ -171,9 +171,8 @@ class Branches:
         return left % right
 
     def _seen_part(self, number: int, part: Any) -> Any:
-        """Note whether a part of a list has items; of a tensor nothing is noted."""
-        if isinstance(part, tuple | list):
-            self._seen(number, len(part) > 0)
+        """Note whether a part of a list has items; one of a tensor owes no call."""
+        self._seen(number, not isinstance(part, tuple | list) or len(part) > 0)
         return part
 
     def _seen(self, number: int, answer: Any) -> Any:

@@ -331,12 +331,11 @@ class Judge(CallWithDerivatives):
 
         The gradients are the same, roughly, and each is of the dtype of its argument.
         """
-        floats = [
-            leaf for leaf in float_leaves(self.spec, self.values) if self.at(leaf).dtype.kind == "f"
-        ]
+        every = float_leaves(self.spec, self.values)  # complex ones stay as they are
+        floats = [leaf for leaf in every if self.at(leaf).dtype.kind == "f"]
         for chosen in [floats, *([leaf] for leaf in floats if len(floats) > 1)]:
             values = self._moved({leaf: to_single(self.at(leaf)) for leaf in chosen})
-            is_meant = chosen == floats or {name for name, _ in floats} <= set(self.spec.promotes)
+            is_meant = chosen == every or {name for name, _ in floats} <= set(self.spec.promotes)
             self._in_other_dtypes(values, self.gradients, "in single precision", is_meant)
         for leaf in floats if len(floats) > 1 else []:
             whole = np.round(self.at(leaf)) + 0.0  # never -0.0

@@ -136,7 +136,9 @@ class SymArray(np.ndarray[Any, Any]):
             options["out"] = tuple(_plain(value) for value in out)
         twin = ufunc if name in _NATIVE else _twin_ufunc(name, ufunc.nin, ufunc.nout)
         if twin is None:
-            raise ProofError(f"`{name}` has no exact twin: add one to `prove/twins.py`")
+            raise ProofError(
+                f"`{name}` has no exact twin: add one to `prove/symbolic/numpy_models.py`"
+            )
         if name in twins.TRUTHS:
             options.pop("out", None)
             answer = getattr(twin, method)(*operands, **options)
