@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..diagnostics import Span, SpecError
+from ..ir.indexing import indexed
 from ..ir.nodes import (
     Assign,
     Attribute,
@@ -204,9 +205,14 @@ class Flattener:
             value = self._flat(value, known)
         if isinstance(value, Sequence) and isinstance(index, Const):
             return value.items[int(index.value or 0)]
-        if self._depends(value):
+        if not self._depends(value):
+            return Subscript(value, self._flat(index, known))
+        if self._resolver.kind(value, self._kinds) != "tensor":
             raise NoDerivative(f"`{formula_text(value)}` is indexed")
-        return Subscript(value, self._flat(index, known))
+        try:
+            return self._flat(indexed(value, [index]), known)
+        except ValueError as error:
+            raise NoDerivative(str(error)) from None
 
     def attribute(self, node: Attribute) -> Expr:
         """`y.shape` of a value as large as the argument `x` as `x.shape`."""

@@ -10,6 +10,7 @@ import ast
 import warnings
 
 from .guard import FormulaError, check_size
+from .indexing import Index, indexed
 from .magnitude import is_infinite
 from .nodes import (
     Assign,
@@ -223,6 +224,10 @@ class _Reader:
                 return self._call(node, span)
             case ast.Attribute():
                 return self._attribute(node, span)
+            case ast.Subscript(value=value, slice=ast.Tuple(elts=indices)):
+                return self._indexed(node, self.expr(value), indices)
+            case ast.Subscript(value=value, slice=ast.Constant(value=None) as index):
+                return self._indexed(node, self.expr(value), [index])
             case ast.Subscript(value=value, slice=index):
                 return Subscript(self.expr(value), self._index(index), span=span)
             case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -284,11 +289,22 @@ class _Reader:
             case ast.Slice(lower=lower, upper=upper, step=step):
                 parts = [None if part is None else self.expr(part) for part in (lower, upper, step)]
                 return Slice(*parts, span=self._places.span(node))
-            case ast.Tuple():
-                raise self._refuse(node, "an index of several dimensions", "use `select`, `narrow`")
             case ast.Constant(value=value) if not isinstance(value, int):
                 raise self._refuse(node, "an index that is not an integer", "")
         return self.expr(node)
+
+    def _indexed(self, node: ast.expr, value: Expr, indices: list[ast.expr]) -> Expr:
+        """`value[1:, None, -1]` of a tensor, as calls of ops."""
+        parts: list[Index] = []
+        for index in indices:
+            if isinstance(index, ast.Constant) and index.value in (None, ...):
+                parts.append(... if index.value is ... else self.expr(index))
+            else:
+                parts.append(self._index(index))
+        try:
+            return indexed(value, parts)
+        except ValueError as error:
+            raise self._error(node, "GS031", f"{error}") from None
 
     def _item(self, node: ast.expr) -> Expr:
         if isinstance(node, ast.Starred):

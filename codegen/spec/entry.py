@@ -28,6 +28,7 @@ from .model import (
     Signature,
     TangentRule,
 )
+from .plain_numbers import with_plain_numbers
 from .shared_locals import completed
 from .signature import SignatureError, parse_signature
 from .source import Listing, Located, Mapping, Scalar
@@ -183,13 +184,13 @@ def _signature(name: Scalar, report: Report) -> Signature | None:
         return None
 
 
-def read_formula(key: str, node: Located, report: Report) -> Formula | None:
-    """Parse the formula a key holds; None after reporting."""
+def read_formula(key: str, node: Located, report: Report, signature: Signature) -> Formula | None:
+    """Parse the formula a key holds, of an entry of this signature; None after reporting."""
     scalar = read_text(key, node, report)
     if scalar is None:
         return None
     try:
-        block = parse(scalar.value)
+        block = with_plain_numbers(parse(scalar.value), signature)
     except FormulaError as error:
         report.error(error.code, scalar.locate(error.span), error.message, error.help)
         return None
@@ -215,7 +216,7 @@ class _EntryReader:
 
     def formula(self, key: str) -> Formula | None:
         node = self._mapping.get(key)
-        return None if node is None else read_formula(key, node, self._report)
+        return None if node is None else read_formula(key, node, self._report, self._signature)
 
     def words(self, key: str) -> tuple[str, ...]:
         node = self._mapping.get(key)
@@ -269,7 +270,7 @@ class _EntryReader:
             word, reason = reasoned
             rule = Constant if word == "constant" else NotImplementedYet
             return rule(reason, node.span)
-        return read_formula(key, node, self._report)
+        return read_formula(key, node, self._report, self._signature)
 
     def _jvp(self, key: str, node: Located) -> TangentRule | None:
         match node.value.strip() if isinstance(node, Scalar) else None:
@@ -282,7 +283,7 @@ class _EntryReader:
         reasoned = self._reasoned(node)
         if reasoned is not None and reasoned[0] == "not_implemented":
             return NotImplementedYet(reasoned[1], node.span)
-        return read_formula(key, node, self._report)
+        return read_formula(key, node, self._report, self._signature)
 
     def _reasoned(self, node: Located) -> tuple[str, str] | None:
         """`"not_implemented: reason"`, `{not_implemented: reason}` or PyTorch's call form, also of
@@ -322,7 +323,7 @@ class _EntryReader:
         optional = {param.name for param in self._signature.params if param.type.is_optional}
         known, found = Known(), []
         for condition, reason in self._conditions(self._mapping.get("requires")):
-            formula = read_formula("requires", condition, self._report)
+            formula = read_formula("requires", condition, self._report, self._signature)
             if formula is None:
                 continue
             if formula.block.expression is None:
@@ -380,7 +381,7 @@ class _EntryReader:
         mapping = None if node is None else read_mapping(name, node, self._report)
         found = []
         for key, value in () if mapping is None else mapping.items:
-            condition = read_formula(name, key, self._report)
+            condition = read_formula(name, key, self._report, self._signature)
             reason = read_text(name, value, self._report)
             if condition is not None and reason is not None:
                 found.append((condition, " ".join(reason.value.split())))

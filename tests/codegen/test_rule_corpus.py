@@ -22,6 +22,7 @@ WRONG = (
     *("attention", "det_with_saved_inverse", "maximum_full", "cumprod_divided"),
     *("almost_squares", "almost_powers", "pick_in_order", "kept_but_ends", "smooth_l1"),
     *("choice_within_choice", "product_of_ramps", "sums_in_a_corner"),
+    *("tripled_up_to_nine", "tripled_in_few_dimensions", "scaled_by_size"),
 )
 """Rules of every cause, each wrong at calls that its examples do not make."""
 
@@ -31,6 +32,7 @@ RIGHT = (
     *("charbonnier", "power_of_any", "right_segment_products", "right_norm_of_complex"),
     *("ramp_by_numbers", "leaky_by_numbers", "sum_of_sizes"),
     *("one_line_huber_of", "one_line_hardshrink", "one_line_lstsq", "one_line_conv"),
+    *("one_line_rotated_halves", "one_line_ends", "one_line_triangle_wave", "one_line_window"),
     *("one_line_attend", "one_line_gated", "one_line_cnorm", "one_line_gaussian_of_factor"),
 )
 """Rules that an author would write, each of another kind."""

@@ -35,6 +35,9 @@ MOST_ELEMENTS = 12
 FEW_ELEMENTS = 8
 """Calls with more are made smaller."""
 
+MANY_ELEMENTS = 20
+"""Examples with more are too many symbols for products of quotients, as attention has them."""
+
 MOST_TRIED = 4000
 """So many calls are tried before the author is asked for one."""
 
@@ -68,13 +71,17 @@ class NoExamples(Exception):
 def with_examples(spec: OpSpec) -> OpSpec:
     """The entry, with calls that its op accepts where it gives none.
 
-    Entries of elementwise ops have usual examples. Raises NoExamples if no call was found.
+    Examples of many elements become smaller ones. Entries of elementwise ops have usual examples.
+    Raises NoExamples if no call was found.
     """
     elementwise = any(isinstance(rule, AutoElementwise) for _, rule in spec.jvps)
-    if spec.examples or ((elementwise or spec.promotes) and not spec.requires):
+    if not spec.examples and (elementwise or spec.promotes) and not spec.requires:
         return spec
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
+        if spec.examples:
+            smaller = tuple(_with_fewer_elements(spec, example) for example in spec.examples)
+            return dataclasses.replace(spec, examples=smaller)
         found = (
             _accepted(spec, _DRAWS, with_gradients=True)
             or _accepted(spec, 1, with_gradients=True)
@@ -102,6 +109,26 @@ def _accepted(spec: OpSpec, fewest: int, *, with_gradients: bool) -> tuple[Examp
             if len(found) == MOST_EXAMPLES:
                 break
     return tuple(found.values())
+
+
+def _with_fewer_elements(spec: OpSpec, example: Example) -> Example:
+    """An example of many elements with smaller extents, unequal where they are, if that is a call.
+
+    Larger extents are judged with numbers.
+    """
+    shapes = {n: given for n, given in example.args if is_shape(spec, n, given)}
+    sizes = sorted({size for shape in shapes.values() for size in shape if size > 1})
+    found = example
+    for least in (2, 1):
+        if count_elements(dict(found.args)) > MANY_ELEMENTS:
+            new = {size: min(size, least + place) for place, size in enumerate(sizes)}
+            args = dict(example.args) | {
+                name: [new.get(size, size) for size in shape] for name, shape in shapes.items()
+            }
+            tried = Example(tuple(args.items()), example.span)
+            if _count_accepted(spec, tried, with_gradients=True):
+                found = tried
+    return found
 
 
 def _shrunk(spec: OpSpec, example: Example, fewest: int, *, with_gradients: bool) -> Example:

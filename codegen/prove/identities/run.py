@@ -75,6 +75,7 @@ class Run:
     of_one_cotangent: dict[tuple[str, bool], dict[Leaf, Array | None]] = field(default_factory=dict)
     """The gradients where only one output was used, on arrays and under `create_graph`."""
     decisions: tuple[Decision, ...] = ()
+    is_on_border: bool = False
 
     def array(self, leaf: Leaf) -> Array:
         """The expressions of an argument."""
@@ -114,6 +115,7 @@ def execute(
                 for leaf in run.leaves:
                     run.of_one_tangent[leaf] = _forward_mode(spec, run, [leaf])
     run.decisions = tuple(trace.decisions.values())
+    run.is_on_border = trace.is_on_border
     return run
 
 

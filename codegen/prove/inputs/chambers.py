@@ -35,6 +35,7 @@ MAX_TIES = 6
 """So many walls between chambers are looked at in an example."""
 
 _TRIES = 60
+_DRAWS = 8
 
 
 _Outcome: TypeAlias = tuple[int, ...]
@@ -68,7 +69,7 @@ class Chambers:
 
     def runs(self) -> Iterator[Run]:
         """A run for each chamber that was found; at least one."""
-        run = self._execute(self._inputs.draw(self._rng))
+        run = self._first()
         self._note(run)
         yield run
         paired = 0
@@ -79,9 +80,31 @@ class Chambers:
                 paired += 1
             if point is None:
                 return
-            run = self._execute(point)
+            run = self._inside(point)
             self._note(run)
             yield run
+
+    def _first(self) -> Run:
+        """A run inside of a chamber: numbers such as whole ones are borders of some ops."""
+        run = self._execute(self._inputs.draw(self._rng))
+        for _ in range(_DRAWS - 1):
+            if not run.is_on_border:
+                break
+            run = self._execute(self._inputs.draw(self._rng))
+        return run
+
+    def _inside(self, point: Point) -> Run:
+        """A run at a point, or beside it where it turns out to lie on a border of something new."""
+        run = self._execute(point)
+        for part in range(2, _DRAWS):
+            if not run.is_on_border:
+                break
+            step = sympy.Rational(1, part**4)
+            moved = point.moved({s: value + step for s, value in point.values.items()})
+            same = all(moved.sign(site) == point.sign(site) for site in self._seen)
+            if same and self._inputs.allows(moved):
+                run = self._execute(moved)
+        return run
 
     def ties(self) -> Iterator[tuple[str, Run]]:
         """Runs at points where the two sides of a comparison are equal, with the comparison.

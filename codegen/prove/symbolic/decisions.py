@@ -44,6 +44,8 @@ class Trace:
     def __init__(self, point: Point) -> None:
         self.point = point
         self.decisions: dict[sympy.Expr, Decision] = {}
+        self.is_on_border = False
+        """Whether two sides of a comparison were equal: neither side is decided there."""
 
     def sign(self, difference: sympy.Expr, *, branches: bool = True) -> int:
         """The sign of an expression at the witness; 0 only if it is zero to all digits."""
@@ -59,6 +61,7 @@ class Trace:
         if known is None or (branches and not known.branches):
             sign = self._decide(key)
             if sign == 0:
+                self.is_on_border = True
                 return 0
             known = self.decisions[key] = Decision(key, sign > 0, branches)
         sign = 1 if known.positive else -1
