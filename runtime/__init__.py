@@ -247,8 +247,8 @@ if _TYPE_CHECKING:
     from .functions.windows import hann_window as hann_window
     from .functions.windows import kaiser_window as kaiser_window
     from .generated import *  # noqa: F403
-    from .nn.activation_functions import rrelu as rrelu
-    from .nn.activation_functions import rrelu_ as rrelu_
+    from .nn.activations.functions import rrelu as rrelu
+    from .nn.activations.functions import rrelu_ as rrelu_
     from .nn.bilinear import _trilinear as _trilinear
     from .nn.bilinear import bilinear as bilinear
     from .nn.composed import native_batch_norm as native_batch_norm
@@ -261,23 +261,23 @@ if _TYPE_CHECKING:
         fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine,
     )
     from .nn.functional import max_pool1d_with_indices as max_pool1d_with_indices
+    from .nn.losses.native import (
+        binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
+    )
+    from .nn.losses.native import cosine_embedding_loss as cosine_embedding_loss
+    from .nn.losses.native import ctc_loss as ctc_loss
+    from .nn.losses.native import hinge_embedding_loss as hinge_embedding_loss
+    from .nn.losses.native import kl_div as kl_div
+    from .nn.losses.native import margin_ranking_loss as margin_ranking_loss
+    from .nn.losses.native import poisson_nll_loss as poisson_nll_loss
+    from .nn.losses.native import triplet_margin_loss as triplet_margin_loss
     from .nn.native_functions import _weight_norm as _weight_norm
     from .nn.native_functions import _weight_norm_interface as _weight_norm_interface
     from .nn.native_functions import conv_tbc as conv_tbc
     from .nn.native_functions import embedding_renorm_ as embedding_renorm_
     from .nn.native_functions import native_channel_shuffle as native_channel_shuffle
     from .nn.native_functions import native_group_norm as native_group_norm
-    from .nn.native_losses import (
-        binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
-    )
-    from .nn.native_losses import cosine_embedding_loss as cosine_embedding_loss
-    from .nn.native_losses import ctc_loss as ctc_loss
-    from .nn.native_losses import hinge_embedding_loss as hinge_embedding_loss
-    from .nn.native_losses import kl_div as kl_div
-    from .nn.native_losses import margin_ranking_loss as margin_ranking_loss
-    from .nn.native_losses import poisson_nll_loss as poisson_nll_loss
-    from .nn.native_losses import triplet_margin_loss as triplet_margin_loss
-    from .nn.normalization_functions import rms_norm as rms_norm
+    from .nn.normalization.functions import rms_norm as rms_norm
     from .nn.recurrent.functions import gru as gru
     from .nn.recurrent.functions import lstm as lstm
     from .nn.recurrent.functions import rnn_relu as rnn_relu
@@ -402,16 +402,16 @@ _LAZY = {
     "native_batch_norm": (".nn.composed", "native_batch_norm"),
     "native_dropout": (".nn.composed", "native_dropout"),
     "native_layer_norm": (".nn.composed", "native_layer_norm"),
-    "rms_norm": (".nn.normalization_functions", "rms_norm"),
+    "rms_norm": (".nn.normalization.functions", "rms_norm"),
     **{
-        name: (".nn.native_losses", name)
+        name: (".nn.losses.native", name)
         for name in (
             *("binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss"),
             *("hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss"),
             "triplet_margin_loss",
         )
     },
-    **{name: (".nn.activation_functions", name) for name in ("rrelu", "rrelu_")},
+    **{name: (".nn.activations.functions", name) for name in ("rrelu", "rrelu_")},
     "segment_reduce": (".functions.segments", "segment_reduce"),
     "set_printoptions": (".functions.printing", "set_printoptions"),
     "__version__": (".version", "__version__"),

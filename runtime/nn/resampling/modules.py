@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core.tensor import Tensor
-from . import functional as F
-from .module import Module
+from ...core.tensor import Tensor
+from .. import functional as F
+from ..module import Module
 
 Sizes = int | Sequence[int]
 Factors = float | Sequence[float]

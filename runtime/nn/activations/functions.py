@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..batching.randomness import for_each_element
-from ..core.random_generator import generator
-from ..core.strides import in_order_of
-from ..core.tensor import Tensor, wrap
-from ..core.types import Number
-from ..generated import activations
-from ..inplace.ops import in_place
-from .composed import leaky_relu
+from ...batching.randomness import for_each_element
+from ...core.random_generator import generator
+from ...core.strides import in_order_of
+from ...core.tensor import Tensor, wrap
+from ...core.types import Number
+from ...generated import activations
+from ...inplace.ops import in_place
+from ..composed import leaky_relu
 
 celu_ = in_place(activations.celu, "celu_")
 elu_ = in_place(activations.elu, "elu_")

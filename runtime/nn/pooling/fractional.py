@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
-from ..dispatch.registry import ops
-from ..random import rand
-from .module import Module
+from ...core.tensor import Tensor, wrap
+from ...dispatch.registry import ops
+from ...random import rand
+from ..module import Module
 
 Ratio = float | Sequence[float]
 

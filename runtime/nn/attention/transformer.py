@@ -8,15 +8,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
-from ..functions.creation import float_dtype
-from . import functional as F
-from . import init
-from .containers import ModuleList
-from .layers import Dropout, LayerNorm
-from .module import Module
-from .modules import Linear
-from .multihead.modules import MultiheadAttention
+from ...core.tensor import Tensor, wrap
+from ...functions.creation import float_dtype
+from .. import functional as F
+from .. import init
+from ..containers import ModuleList
+from ..layers import Dropout, LayerNorm
+from ..module import Module
+from ..modules import Linear
+from .modules import MultiheadAttention
 
 Activation: TypeAlias = str | Callable[[Tensor], Tensor]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.tensor import Tensor
-from ..core.user_warnings import warn
-from . import functional as F
-from . import init
-from .layers import BatchNorm
-from .module import Module
-from .parameter import empty_parameter
+from ...core.tensor import Tensor
+from ...core.user_warnings import warn
+from .. import functional as F
+from .. import init
+from ..layers import BatchNorm
+from ..module import Module
+from ..parameter import empty_parameter
 
 
 class GroupNorm(Module):

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
-from ..dispatch.registry import ops
+from ...core.tensor import Tensor, wrap
+from ...dispatch.registry import ops
 
 _IMPOSSIBLE = -1e30
 """Stands for the logarithm of zero: its exponential is zero, and no difference of two is nan."""

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Final
 
-from ..core.tensor import Tensor
-from ..core.user_warnings import warn
-from ..generated import nn_names, pooling, resampling
+from ...core.tensor import Tensor
+from ...core.user_warnings import warn
+from ...generated import nn_names, pooling, resampling
 
 Sizes = int | Sequence[int]
 Factors = float | Sequence[float]

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.tensor import Tensor
-from ..generated import padding, pooling
-from ..inplace.ops import write
-from ..kernels.elementwise.checks import floating
-from ..kernels.nn.normalization import check_normalized_shape
-from .composed import batch_norm
+from ...core.tensor import Tensor
+from ...generated import padding, pooling
+from ...inplace.ops import write
+from ...kernels.elementwise.checks import floating
+from ...kernels.nn.normalization import check_normalized_shape
+from ..composed import batch_norm
 
 
 def rms_norm(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..core.tensor import Tensor
-from . import functional as F
-from .layers import Dropout
+from ...core.tensor import Tensor
+from .. import functional as F
+from ..layers import Dropout
 
 
 class Dropout1d(Dropout):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.tensor import Tensor
-from ..core.user_warnings import warn
-from . import functional as F
-from . import init
-from .module import Module
-from .parameter import empty_parameter
+from ...core.tensor import Tensor
+from ...core.user_warnings import warn
+from .. import functional as F
+from .. import init
+from ..module import Module
+from ..parameter import empty_parameter
 
 
 class _MayOverwrite(Module):

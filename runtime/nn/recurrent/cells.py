@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
-from ..generated import layers
-from . import init
-from .module import Module
-from .parameter import empty_parameter
+from ...core.tensor import Tensor, wrap
+from ...generated import layers
+from .. import init
+from ..module import Module
+from ..parameter import empty_parameter
 
 
 class _Cell(Module):

@@ -9,8 +9,8 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...core.user_warnings import warn_once
 from ...dispatch.registry import ops
-from ..attention import scaled_dot_product_attention
 from ..composed import dropout
+from .dot_product import scaled_dot_product_attention
 
 
 def multi_head_attention_forward(

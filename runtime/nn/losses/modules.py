@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..core.tensor import Tensor
-from . import functional as F
-from .loss_options import LinearCrossEntropyOptions
-from .module import Module
-from .modules import Linear, Loss
+from ...core.tensor import Tensor
+from .. import functional as F
+from ..module import Module
+from ..modules import Linear, Loss
+from .options import LinearCrossEntropyOptions
 
 
 class L1Loss(Loss):

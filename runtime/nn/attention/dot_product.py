@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
-from ..generated.activations import _softmax
-from ..generated.arithmetic import where
-from ..generated.linalg import matmul
-from .composed import dropout
+from ...core.tensor import Tensor, wrap
+from ...generated.activations import _softmax
+from ...generated.arithmetic import where
+from ...generated.linalg import matmul
+from ..composed import dropout
 
 
 def scaled_dot_product_attention(

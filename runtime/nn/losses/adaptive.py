@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.tensor import Tensor, wrap
-from ..dispatch.registry import ops
-from .containers import ModuleList, Sequential
-from .module import Module
-from .modules import Linear
+from ...core.tensor import Tensor, wrap
+from ...dispatch.registry import ops
+from ..containers import ModuleList, Sequential
+from ..module import Module
+from ..modules import Linear
 
 
 class ASMoutput(NamedTuple):

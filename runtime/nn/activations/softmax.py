@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ..batching.randomness import for_each_example
-from ..core.random_generator import generator
-from ..core.tensor import Tensor, wrap
-from ..core.user_warnings import warn
-from ..dispatch.registry import ops
-from ..functions.creation import zeros_like
+from ...batching.randomness import for_each_example
+from ...core.random_generator import generator
+from ...core.tensor import Tensor, wrap
+from ...core.user_warnings import warn
+from ...dispatch.registry import ops
+from ...functions.creation import zeros_like
 
 
 def softmax(

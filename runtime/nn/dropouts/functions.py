@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..batching.randomness import for_each_example
-from ..core.random_generator import generator
-from ..core.tensor import Tensor, wrap
-from ..core.user_warnings import warn
-from ..inplace.ops import in_place
+from ...batching.randomness import for_each_example
+from ...core.random_generator import generator
+from ...core.tensor import Tensor, wrap
+from ...core.user_warnings import warn
+from ...inplace.ops import in_place
 
 _LOWEST: Final = 1.7580993408473766
 """Negative of the limit of `selu` at -inf: scale times alpha of Klambauer (2017)."""

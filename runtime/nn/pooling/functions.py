@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.tensor import Tensor
-from ..generated import layout, pooling
-from .composed import max_pool1d, max_pool2d, max_pool3d
+from ...core.tensor import Tensor
+from ...generated import layout, pooling
+from ..composed import max_pool1d, max_pool2d, max_pool3d
 
 Sizes = int | Sequence[int]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.tensor import Tensor
-from . import functional as F
-from .module import Module
+from ...core.tensor import Tensor
+from .. import functional as F
+from ..module import Module
 
 Sizes = int | Sequence[int]
 OptionalSizes = int | None | Sequence[int | None]

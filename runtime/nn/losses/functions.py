@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from ..core.tensor import Tensor
-from ..core.user_warnings import warn
-from ..dispatch.registry import ops
-from ..generated import nn_names
-from .loss_options import LinearCrossEntropyOptions
+from ...core.tensor import Tensor
+from ...core.user_warnings import warn
+from ...dispatch.registry import ops
+from ...generated import nn_names
+from .options import LinearCrossEntropyOptions
 
 _Loss = TypeVar("_Loss", bound=Callable[..., Any])
 
