@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..core.tensor import Tensor
+from ..core.user_warnings import warn
 from . import functional as F
 from . import init
 from . import module as module
@@ -89,15 +90,33 @@ class Flatten(Module):
 
 
 class Loss(Module):
-    """Base of losses: `reduction` says whether elements are averaged, summed or left."""
+    """Base of losses: `reduction` says whether elements are averaged, summed or left.
+
+    `size_average` and `reduce` are the older way to say it, and warn (UserWarning).
+    """
 
     reductions: tuple[str, ...] = ("mean", "sum", "none")
 
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(
+        self, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    ) -> None:
         super().__init__()
+        if size_average is not None or reduce is not None:
+            reduction = _legacy_reduction(size_average, reduce)
         if reduction not in self.reductions:
             raise ValueError(f"{reduction} is not a valid value for reduction")
         self.reduction = reduction
+
+
+def _legacy_reduction(size_average: Any, reduce: Any) -> str:
+    """Return the reduction that the older arguments say."""
+    averages, reduces = size_average is None or size_average, reduce is None or reduce
+    reduction = ("mean" if averages else "sum") if reduces else "none"
+    warn(
+        "size_average and reduce are the older way to say how a loss is reduced; say "
+        f"reduction={reduction!r} instead."
+    )
+    return reduction
 
 
 class MSELoss(Loss):
@@ -114,10 +133,12 @@ class BCEWithLogitsLoss(Loss):
     def __init__(
         self,
         weight: Tensor | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
         reduction: str = "mean",
         pos_weight: Tensor | None = None,
     ) -> None:
-        super().__init__(reduction)
+        super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
 
@@ -132,9 +153,14 @@ class NLLLoss(Loss):
     """Negative log likelihood of classes, given log-probabilities."""
 
     def __init__(
-        self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        ignore_index: int = -100,
+        reduce: Any = None,
+        reduction: str = "mean",
     ) -> None:
-        super().__init__(reduction)
+        super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
 
@@ -155,11 +181,13 @@ class CrossEntropyLoss(Loss):
     def __init__(
         self,
         weight: Tensor | None = None,
+        size_average: Any = None,
         ignore_index: int = -100,
+        reduce: Any = None,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
-        super().__init__(reduction)
+        super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing

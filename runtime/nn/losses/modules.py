@@ -24,8 +24,14 @@ class L1Loss(Loss):
 class SmoothL1Loss(Loss):
     """Smooth absolute error: squared below `beta`."""
 
-    def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
-        super().__init__(reduction)
+    def __init__(
+        self,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -37,7 +43,7 @@ class HuberLoss(Loss):
     """Huber loss: half the squared error, linear from `delta` on."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -50,8 +56,14 @@ class KLDivLoss(Loss):
 
     reductions = (*Loss.reductions, "batchmean")
 
-    def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
-        super().__init__(reduction)
+    def __init__(
+        self,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+        log_target: bool = False,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -62,8 +74,14 @@ class KLDivLoss(Loss):
 class BCELoss(Loss):
     """Cross entropy of two classes, given the probability of one of them."""
 
-    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
-        super().__init__(reduction)
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -82,8 +100,14 @@ class SoftMarginLoss(Loss):
 class _MarginLoss(Loss):
     """Base of losses with a margin."""
 
-    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
-        super().__init__(reduction)
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
 
@@ -100,8 +124,14 @@ class MarginRankingLoss(_MarginLoss):
 class HingeEmbeddingLoss(_MarginLoss):
     """Hinge loss of distances: small where `target` is 1, above a margin where it is -1."""
 
-    def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
-        super().__init__(margin, reduction)
+    def __init__(
+        self,
+        margin: float = 1.0,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(margin, size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
@@ -127,9 +157,11 @@ class TripletMarginLoss(Loss):
         p: float = 2.0,
         eps: float = 1e-6,
         swap: bool = False,
+        size_average: Any = None,
+        reduce: Any = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__(reduction)
+        super().__init__(size_average, reduce, reduction)
         if margin <= 0:
             raise ValueError(
                 f"TripletMarginLoss: expected margin to be greater than 0, got {margin}"
@@ -164,7 +196,7 @@ class TripletMarginWithDistanceLoss(Loss):
         swap: bool = False,
         reduction: str = "mean",
     ) -> None:
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         if margin <= 0:
             raise ValueError(
                 "TripletMarginWithDistanceLoss: expected margin to be greater than 0, got "
@@ -195,7 +227,7 @@ class CTCLoss(Loss):
     def __init__(
         self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
     ) -> None:
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         self.blank = blank
         self.zero_infinity = zero_infinity
 
@@ -244,7 +276,7 @@ class LinearCrossEntropyLoss(Loss):
             raise RuntimeError(
                 f"expected label_smoothing to be in range [0, 1], got {label_smoothing}"
             )
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         self.register_buffer("weight", weight)
         self.num_classes = num_classes
         self.out_features = out_features
@@ -292,7 +324,7 @@ class GaussianNLLLoss(Loss):
     """Negative log likelihood of normal distributions."""
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
-        super().__init__(reduction)
+        super().__init__(reduction=reduction)
         self.full = full
         self.eps = eps
 
@@ -310,10 +342,12 @@ class PoissonNLLLoss(Loss):
         self,
         log_input: bool = True,
         full: bool = False,
+        size_average: Any = None,
         eps: float = 1e-8,
+        reduce: Any = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__(reduction)
+        super().__init__(size_average, reduce, reduction)
         self.log_input = log_input
         self.full = full
         self.eps = eps
@@ -333,8 +367,14 @@ class PoissonNLLLoss(Loss):
 class MultiLabelSoftMarginLoss(Loss):
     """Cross entropies of two classes, one for each label, given logits."""
 
-    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
-        super().__init__(reduction)
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
@@ -350,9 +390,11 @@ class MultiMarginLoss(Loss):
         p: int = 1,
         margin: float = 1.0,
         weight: Tensor | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
         reduction: str = "mean",
     ) -> None:
-        super().__init__(reduction)
+        super().__init__(size_average, reduce, reduction)
         if p not in (1, 2):
             raise ValueError("only p == 1 and p == 2 supported")
         if weight is not None and weight.ndim != 1:
