@@ -153,6 +153,7 @@ from .random import randperm as randperm
 from .tensor_methods import install_all as _install_methods
 
 if _TYPE_CHECKING:
+    from . import amp as amp
     from . import compiler as compiler
     from . import cuda as cuda
     from . import distributions as distributions
@@ -166,6 +167,9 @@ if _TYPE_CHECKING:
     from . import special as special
     from . import utils as utils
     from . import viz as viz
+    from .amp import GradScaler as GradScaler
+    from .amp import autocast as autocast
+    from .amp import is_autocast_available as is_autocast_available
     from .compiler import compile as compile
     from .compiler import cond as cond
     from .compiler import fori_loop as fori_loop
@@ -323,6 +327,7 @@ newaxis = None
 
 # Names of further modules, which are imported when one of them is first asked for.
 _FURTHER = {
+    ".amp": "GradScaler autocast is_autocast_available",
     ".core.devices": "device get_default_device set_default_device",
     ".core.random_generator": (
         "Generator default_generator get_rng_state initial_seed seed set_rng_state"
@@ -374,6 +379,7 @@ _LAZY = {
     **{
         name: (f".{name}", "")
         for name in (
+            "amp",
             "compiler",
             "cuda",
             "distributions",

@@ -60,6 +60,7 @@ RUNTIME_LAYERS = (
     "random linalg fft masked special",
     "autograd",
     "nn",
+    "amp",
     "cuda distributions func optim serialization switches utils viz",
     "compiler",
     "overrides extension",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import NoReturn
 
-from .core.missing import explaining as _explaining
+from ..core.lazy import lazy_attributes as _lazy_attributes
+
+if _TYPE_CHECKING:
+    from . import amp as amp
 
 
 def is_available() -> bool:
@@ -63,4 +67,4 @@ def get_device_name(device: object = None) -> str:
     _refused("get_device_name")
 
 
-__getattr__ = _explaining(__name__)
+__getattr__, __dir__ = _lazy_attributes(globals(), {"amp": (".amp", "")})
