@@ -23,20 +23,19 @@ from .counts import (
 from .discrete import Bernoulli, Categorical, Poisson
 from .distribution import Distribution
 from .gammas import Beta, Chi2, Dirichlet, Gamma, StudentT
-from .kl import kl_divergence, register_kl
-from .low_rank import LowRankMultivariateNormal
-from .mixed import (
-    HalfCauchy,
+from .halves import HalfCauchy, HalfNormal
+from .images import (
     InverseGamma,
     Kumaraswamy,
     LogisticNormal,
-    MixtureSameFamily,
     Pareto,
-    RelaxedBernoulli,
-    RelaxedOneHotCategorical,
     Weibull,
 )
-from .transformed import HalfNormal, Independent, LogNormal, TransformedDistribution
+from .kl import kl_divergence, register_kl
+from .low_rank import LowRankMultivariateNormal
+from .mixture import MixtureSameFamily
+from .relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
+from .transformed import Independent, LogNormal, TransformedDistribution
 from .transforms import (
     AbsTransform,
     AffineTransform,

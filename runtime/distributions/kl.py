@@ -14,8 +14,8 @@ from .counts import Binomial, Geometric, OneHotCategorical
 from .discrete import Bernoulli, Categorical, Poisson
 from .distribution import Distribution
 from .gammas import Beta, Dirichlet, Gamma
+from .halves import HalfNormal
 from .transformed import (
-    HalfNormal,
     Independent,
     LogNormal,
     TransformedDistribution,
