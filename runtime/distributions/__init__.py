@@ -12,6 +12,7 @@ from .continuous import (
     Normal,
     Uniform,
 )
+from .continuous_bernoulli import ContinuousBernoulli
 from .counts import (
     Binomial,
     Geometric,
@@ -22,7 +23,7 @@ from .counts import (
 )
 from .discrete import Bernoulli, Categorical, Poisson
 from .distribution import Distribution
-from .gammas import Beta, Chi2, Dirichlet, Gamma, StudentT
+from .gammas import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT
 from .halves import HalfCauchy, HalfNormal
 from .images import (
     InverseGamma,
@@ -33,6 +34,7 @@ from .images import (
 )
 from .kl import kl_divergence, register_kl
 from .low_rank import LowRankMultivariateNormal
+from .matrices import LKJCholesky, Wishart
 from .mixture import MixtureSameFamily
 from .relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
 from .transformed import Independent, LogNormal, TransformedDistribution
@@ -40,6 +42,7 @@ from .transforms import (
     AbsTransform,
     AffineTransform,
     ComposeTransform,
+    CorrCholeskyTransform,
     ExpTransform,
     IndependentTransform,
     LowerCholeskyTransform,
@@ -66,10 +69,13 @@ __all__ = [
     "Cauchy",
     "Chi2",
     "ComposeTransform",
+    "ContinuousBernoulli",
+    "CorrCholeskyTransform",
     "Dirichlet",
     "Distribution",
     "ExpTransform",
     "Exponential",
+    "FisherSnedecor",
     "Gamma",
     "Geometric",
     "Gumbel",
@@ -79,6 +85,7 @@ __all__ = [
     "IndependentTransform",
     "InverseGamma",
     "Kumaraswamy",
+    "LKJCholesky",
     "Laplace",
     "LogNormal",
     "LogisticNormal",
@@ -109,6 +116,7 @@ __all__ = [
     "Uniform",
     "VonMises",
     "Weibull",
+    "Wishart",
     "biject_to",
     "constraint_registry",
     "constraints",

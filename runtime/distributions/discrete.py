@@ -14,7 +14,8 @@ from . import constraints
 from .distribution import Distribution, Values, batch_of, broadcast_all
 
 
-def _clamped(probs: Any) -> Any:
+def clamped(probs: Any) -> Any:
+    """Keep probabilities off 0 and 1."""
     eps = float(np.finfo(probs.dtype).eps)
     return probs.clamp(min=eps, max=1 - eps)
 
@@ -43,7 +44,7 @@ class Trials(Distribution):
     def __getattr__(self, name: str) -> Any:
         """Compute the one of the parameters that was not given."""
         if name == "logits" and "probs" in vars(self):
-            probs = _clamped(self.probs)
+            probs = clamped(self.probs)
             return probs.log() - (-probs).log1p()
         if name == "probs" and "logits" in vars(self):
             return self.logits.sigmoid()
@@ -147,7 +148,7 @@ class Categorical(Distribution):
     def __getattr__(self, name: str) -> Any:
         """Compute the one of the parameters that was not given."""
         if name == "logits":
-            return _clamped(self.probs).log()
+            return clamped(self.probs).log()
         if name == "probs" and "logits" in vars(self):
             return self.logits.softmax(-1)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
