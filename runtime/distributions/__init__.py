@@ -2,6 +2,7 @@
 
 from ..core.missing import explaining as _explaining
 from . import constraint_registry, constraints, kl, transforms
+from . import kl_across as _kl_across  # noqa: F401  it registers pairs
 from .constraint_registry import biject_to, transform_to
 from .continuous import (
     Cauchy,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..dispatch.registry import ops
 from ..random import rand
 from . import constraints
-from .discrete import Trials, clamped
+from .discrete import Trials, clamped, log1p_exp
 from .distribution import Values, batch_of, constant_like
 
 
@@ -85,7 +85,7 @@ class ContinuousBernoulli(Trials):
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""
         self._validate_sample(value)
-        likelihood = value * self.logits - ops.softplus(self.logits)
+        likelihood = value * self.logits - log1p_exp(self.logits)
         return likelihood + self._log_constant()
 
     def cdf(self, value: Values) -> Any:

@@ -11,7 +11,7 @@ from ..core.random_generator import generator
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
 from . import constraints
-from .discrete import OfCategories, Trials
+from .discrete import OfCategories, Trials, log1p_exp
 from .distribution import Values, broadcast_all
 
 
@@ -62,8 +62,7 @@ class Geometric(Trials):
     def entropy(self) -> Any:
         """Compute the entropy."""
         logits, probs = self.logits, self.probs
-        softplus = logits.clamp(min=0) + (-logits.abs()).exp().log1p()
-        return (softplus - logits * probs) / probs
+        return (log1p_exp(logits) - logits * probs) / probs
 
 
 class Binomial(Trials):
@@ -118,10 +117,7 @@ class Binomial(Trials):
         self._validate_sample(value)
         count, logits = self.total_count, self.logits
         ways = ops.lgamma(count + 1) - ops.lgamma(value + 1) - ops.lgamma(count - value + 1)
-        # At 0 the derivative is one half, the mean of those on both sides.
-        positive = (logits.clamp(min=0) + logits - logits.clamp(max=0)) / 2
-        normalizer = count * positive + count * (-logits.abs()).exp().log1p()
-        return value * logits + ways - normalizer
+        return value * logits + ways - count * log1p_exp(logits)
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """List the numbers of successes, where the number of trials is the same in the batch."""
@@ -188,7 +184,7 @@ class NegativeBinomial(Trials):
         """Compute the logarithm of the probability."""
         self._validate_sample(value)
         count, logits = self.total_count, self.logits
-        unnormalised = count * -ops.softplus(logits) + value * -ops.softplus(-logits)
+        unnormalised = -count * log1p_exp(logits) - value * log1p_exp(-logits)
         ways = -ops.lgamma(count + value) + ops.lgamma(1 + value) + ops.lgamma(count)
         ways = ways.masked_fill(count + value == 0, 0.0)
         return unnormalised - ways

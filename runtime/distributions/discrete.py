@@ -20,6 +20,11 @@ def clamped(probs: Any) -> Any:
     return probs.clamp(min=eps, max=1 - eps)
 
 
+def log1p_exp(x: Any) -> Any:
+    """Compute `log(1 + exp(x))`, exactly also where `softplus` is cut off."""
+    return -ops.log_sigmoid(-x)
+
+
 def _check_one(probs: Any, logits: Any) -> None:
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
@@ -102,13 +107,11 @@ class Bernoulli(Trials):
         """Compute the logarithm of the probability."""
         self._validate_sample(value)
         logits = self.logits
-        return value * logits - logits.clamp(min=0) - (-logits.abs()).exp().log1p()
+        return value * logits - log1p_exp(logits)
 
     def entropy(self) -> Any:
         """Compute the entropy."""
-        logits = self.logits
-        softplus = logits.clamp(min=0) + (-logits.abs()).exp().log1p()
-        return softplus - logits * self.probs
+        return log1p_exp(self.logits) - self.logits * self.probs
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """List 0 and 1."""
