@@ -74,11 +74,14 @@ from .lazy_modules import (
     LazyInstanceNorm3d,
     LazyLinear,
 )
+from .linear import Flatten, Identity, Linear
 from .losses.adaptive import AdaptiveLogSoftmaxWithLoss
 from .losses.modules import (
     BCELoss,
+    BCEWithLogitsLoss,
     CosineEmbeddingLoss,
     CosineSimilarity,
+    CrossEntropyLoss,
     CTCLoss,
     GaussianNLLLoss,
     HingeEmbeddingLoss,
@@ -87,9 +90,12 @@ from .losses.modules import (
     L1Loss,
     LinearCrossEntropyLoss,
     MarginRankingLoss,
+    MSELoss,
     MultiLabelMarginLoss,
     MultiLabelSoftMarginLoss,
     MultiMarginLoss,
+    NLLLoss,
+    NLLLoss2d,
     PairwiseDistance,
     PoissonNLLLoss,
     SmoothL1Loss,
@@ -99,16 +105,6 @@ from .losses.modules import (
 )
 from .losses.options import LinearCrossEntropyOptions
 from .module import Module
-from .modules import (
-    BCEWithLogitsLoss,
-    CrossEntropyLoss,
-    Flatten,
-    Identity,
-    Linear,
-    MSELoss,
-    NLLLoss,
-    NLLLoss2d,
-)
 from .normalization.modules import (
     GroupNorm,
     InstanceNorm1d,
@@ -343,5 +339,5 @@ __all__ = [
     "utils",
 ]
 
-_LAZY = {"utils": (".utils", "")}
+_LAZY = {"modules": (".modules", ""), "utils": (".utils", "")}
 __getattr__, __dir__ = _lazy_attributes(globals(), _LAZY)

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from .. import init
+from ..linear import Linear
 from ..module import Module
-from ..modules import Linear
 from ..parameter import empty_parameter
 from .functions import additive_mask, multi_head_attention_forward
 

@@ -14,8 +14,8 @@ from .. import functional as F
 from .. import init
 from ..containers import ModuleList
 from ..layers import Dropout, LayerNorm
+from ..linear import Linear
 from ..module import Module
-from ..modules import Linear
 from .modules import MultiheadAttention
 
 Activation: TypeAlias = str | Callable[[Tensor], Tensor]

@@ -11,8 +11,8 @@ import numpy as np
 from ...core.tensor import Tensor, wrap
 from ...dispatch.registry import ops
 from ..containers import ModuleList, Sequential
+from ..linear import Linear
 from ..module import Module
-from ..modules import Linear
 
 
 class ASMoutput(NamedTuple):

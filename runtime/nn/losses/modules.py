@@ -7,10 +7,126 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
+from ...core.user_warnings import warn
 from .. import functional as F
+from ..linear import Linear
 from ..module import Module
-from ..modules import Linear, Loss
 from .options import LinearCrossEntropyOptions
+
+
+class Loss(Module):
+    """Base of losses: `reduction` says whether elements are averaged, summed or left.
+
+    `size_average` and `reduce` are the older way to say it, and warn (UserWarning).
+    """
+
+    reductions: tuple[str, ...] = ("mean", "sum", "none")
+
+    def __init__(
+        self, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    ) -> None:
+        super().__init__()
+        if size_average is not None or reduce is not None:
+            reduction = _legacy_reduction(size_average, reduce)
+        if reduction not in self.reductions:
+            raise ValueError(f"{reduction} is not a valid value for reduction")
+        self.reduction = reduction
+
+
+def _legacy_reduction(size_average: Any, reduce: Any) -> str:
+    """Return the reduction that the older arguments say."""
+    averages, reduces = size_average is None or size_average, reduce is None or reduce
+    reduction = ("mean" if averages else "sum") if reduces else "none"
+    warn(
+        "size_average and reduce are the older way to say how a loss is reduced; say "
+        f"reduction={reduction!r} instead."
+    )
+    return reduction
+
+
+class MSELoss(Loss):
+    """Squared error."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(Loss):
+    """Cross entropy of two classes, given the logits of one of them."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        reduce: Any = None,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
+        )
+
+
+class NLLLoss(Loss):
+    """Negative log likelihood of classes, given log-probabilities."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        ignore_index: int = -100,
+        reduce: Any = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
+        return F.nll_loss(
+            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
+        )
+
+
+class NLLLoss2d(NLLLoss):
+    """`NLLLoss` under the name that it once had for images."""
+
+
+class CrossEntropyLoss(Loss):
+    """Cross entropy of classes or class probabilities, given logits."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        ignore_index: int = -100,
+        reduce: Any = None,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
+        return F.cross_entropy(
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
 
 
 class L1Loss(Loss):

@@ -112,6 +112,31 @@ def by_position(library: Any) -> Any:
         ]
 
 
+def base_classes(library: Any) -> Any:
+    from importlib import import_module
+
+    modules = import_module(f"{library.__name__}.nn.modules")
+    normal = import_module(f"{library.__name__}.nn.modules.batchnorm")
+    losses = import_module(f"{library.__name__}.nn.modules.loss")
+
+    class Scaled(losses._Loss):  # type: ignore[name-defined, misc]
+        def forward(self, x: Any) -> Any:
+            return x.mean() if self.reduction == "mean" else x.sum()
+
+    kinds = (library.nn.BatchNorm1d(2), library.nn.BatchNorm3d(2), library.nn.LayerNorm(2))
+    return [
+        modules.Linear is library.nn.Linear,
+        modules.module.Module is library.nn.Module,
+        [isinstance(kind, normal._BatchNorm) for kind in kinds],
+        Scaled(reduction="sum")(library.arange(4)),
+        repr(
+            library.optim.SGD(
+                [{"params": [library.ones(1)]}, {"params": [library.ones(2)], "lr": 2.0}], lr=1.0
+            )
+        ),
+    ]
+
+
 OLD = [
     *({"size_average": value} for value in (True, False)),
     *({"reduce": value} for value in (True, False)),
@@ -127,6 +152,7 @@ CASES: dict[str, Behaviour] = {
     "hooks after errors": called_after_errors,
     "stateless": stateless,
     "losses by position": by_position,
+    "base classes": base_classes,
     **{
         f"{name} {options}": lambda g, name=name, options=options: reduced(
             g, name, (2, 3), (2, 3), **options
