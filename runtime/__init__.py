@@ -153,7 +153,9 @@ from .random import randperm as randperm
 from .tensor_methods import install_all as _install_methods
 
 if _TYPE_CHECKING:
+    from . import accelerator as accelerator
     from . import amp as amp
+    from . import backends as backends
     from . import compiler as compiler
     from . import cuda as cuda
     from . import distributions as distributions
@@ -379,7 +381,9 @@ _LAZY = {
     **{
         name: (f".{name}", "")
         for name in (
+            "accelerator",
             "amp",
+            "backends",
             "compiler",
             "cuda",
             "distributions",

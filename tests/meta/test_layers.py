@@ -61,7 +61,7 @@ RUNTIME_LAYERS = (
     "autograd",
     "nn",
     "amp",
-    "cuda distributions func optim serialization switches utils viz",
+    "accelerator backends cuda distributions func optim serialization switches utils viz",
     "compiler",
     "overrides extension",
     "tensor_methods",
