@@ -308,7 +308,7 @@ def is_dependent(constraint: Any) -> bool:
     return isinstance(constraint, _Dependent)
 
 
-class dependent_property(property, _Dependent):  # type: ignore[misc]
+class dependent_property(property, _Dependent):
     """Property that is a constraint, and depends on the distribution's parameters."""
 
     def __init__(self, fn: Any = None, *, is_discrete: bool = False, event_dim: int = 0) -> None:

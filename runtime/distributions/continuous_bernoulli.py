@@ -25,6 +25,8 @@ class ContinuousBernoulli(Trials):
     }
     support: Any = constraints.unit_interval
     has_rsample = True
+    probs: Any
+    logits: Any
 
     def __init__(
         self,

@@ -20,7 +20,8 @@ class _Half(Distribution):
     symmetric: ClassVar[type[Distribution]]
 
     def __init__(self, scale: Values, validate_args: bool | None = None) -> None:
-        self.base_dist: Any = self.symmetric(0, scale, validate_args=False)  # type: ignore[call-arg, arg-type]
+        symmetric: Any = self.symmetric
+        self.base_dist = symmetric(0, scale, validate_args=False)
         self.scale = self.base_dist.scale
         super().__init__(self.base_dist.batch_shape, validate_args=validate_args)
 

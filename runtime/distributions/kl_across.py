@@ -40,10 +40,13 @@ def _uniform_log_rest(p: Any) -> Any:
     return (_x_log_x(1 - p.low) - _x_log_x(1 - p.high)) / (p.high - p.low) - 1
 
 
+def _beta_log(p: Any) -> Any:
+    total: Any = ops.digamma(p.concentration1 + p.concentration0)
+    return ops.digamma(p.concentration1) - total
+
+
 MEAN_LOG: Final[dict[type, Moment]] = {
-    Beta: lambda p: (
-        ops.digamma(p.concentration1) - ops.digamma(p.concentration1 + p.concentration0)
-    ),
+    Beta: _beta_log,
     Gamma: lambda p: ops.digamma(p.concentration) - p.rate.log(),
     Pareto: lambda p: p.scale.log() + p.alpha.reciprocal(),
     Uniform: _uniform_log,

@@ -221,7 +221,9 @@ def _hook_last_node(module: Module, own: ModuleHooks, result: Any) -> None:
     while not isinstance(result, Tensor):
         result = next(iter(result.values() if isinstance(result, dict) else result))
     node = result.grad_fn
-    for hook in own.backward.values() if node is not None else ():
+    if node is None:
+        return
+    for hook in own.backward.values():
         node.register_hook(partial(hook, module))
 
 
