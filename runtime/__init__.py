@@ -153,6 +153,9 @@ from .random import randperm as randperm
 from .tensor_methods import install_all as _install_methods
 
 if _TYPE_CHECKING:
+    from . import accelerator as accelerator
+    from . import amp as amp
+    from . import backends as backends
     from . import compiler as compiler
     from . import cuda as cuda
     from . import distributions as distributions
@@ -166,6 +169,9 @@ if _TYPE_CHECKING:
     from . import special as special
     from . import utils as utils
     from . import viz as viz
+    from .amp import GradScaler as GradScaler
+    from .amp import autocast as autocast
+    from .amp import is_autocast_available as is_autocast_available
     from .compiler import compile as compile
     from .compiler import cond as cond
     from .compiler import fori_loop as fori_loop
@@ -247,8 +253,8 @@ if _TYPE_CHECKING:
     from .functions.windows import hann_window as hann_window
     from .functions.windows import kaiser_window as kaiser_window
     from .generated import *  # noqa: F403
-    from .nn.activation_functions import rrelu as rrelu
-    from .nn.activation_functions import rrelu_ as rrelu_
+    from .nn.activations.functions import rrelu as rrelu
+    from .nn.activations.functions import rrelu_ as rrelu_
     from .nn.bilinear import _trilinear as _trilinear
     from .nn.bilinear import bilinear as bilinear
     from .nn.composed import native_batch_norm as native_batch_norm
@@ -261,23 +267,23 @@ if _TYPE_CHECKING:
         fake_quantize_per_tensor_affine as fake_quantize_per_tensor_affine,
     )
     from .nn.functional import max_pool1d_with_indices as max_pool1d_with_indices
+    from .nn.losses.native import (
+        binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
+    )
+    from .nn.losses.native import cosine_embedding_loss as cosine_embedding_loss
+    from .nn.losses.native import ctc_loss as ctc_loss
+    from .nn.losses.native import hinge_embedding_loss as hinge_embedding_loss
+    from .nn.losses.native import kl_div as kl_div
+    from .nn.losses.native import margin_ranking_loss as margin_ranking_loss
+    from .nn.losses.native import poisson_nll_loss as poisson_nll_loss
+    from .nn.losses.native import triplet_margin_loss as triplet_margin_loss
     from .nn.native_functions import _weight_norm as _weight_norm
     from .nn.native_functions import _weight_norm_interface as _weight_norm_interface
     from .nn.native_functions import conv_tbc as conv_tbc
     from .nn.native_functions import embedding_renorm_ as embedding_renorm_
     from .nn.native_functions import native_channel_shuffle as native_channel_shuffle
     from .nn.native_functions import native_group_norm as native_group_norm
-    from .nn.native_losses import (
-        binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
-    )
-    from .nn.native_losses import cosine_embedding_loss as cosine_embedding_loss
-    from .nn.native_losses import ctc_loss as ctc_loss
-    from .nn.native_losses import hinge_embedding_loss as hinge_embedding_loss
-    from .nn.native_losses import kl_div as kl_div
-    from .nn.native_losses import margin_ranking_loss as margin_ranking_loss
-    from .nn.native_losses import poisson_nll_loss as poisson_nll_loss
-    from .nn.native_losses import triplet_margin_loss as triplet_margin_loss
-    from .nn.normalization_functions import rms_norm as rms_norm
+    from .nn.normalization.functions import rms_norm as rms_norm
     from .nn.recurrent.functions import gru as gru
     from .nn.recurrent.functions import lstm as lstm
     from .nn.recurrent.functions import rnn_relu as rnn_relu
@@ -323,6 +329,7 @@ newaxis = None
 
 # Names of further modules, which are imported when one of them is first asked for.
 _FURTHER = {
+    ".amp": "GradScaler autocast is_autocast_available",
     ".core.devices": "device get_default_device set_default_device",
     ".core.random_generator": (
         "Generator default_generator get_rng_state initial_seed seed set_rng_state"
@@ -374,6 +381,9 @@ _LAZY = {
     **{
         name: (f".{name}", "")
         for name in (
+            "accelerator",
+            "amp",
+            "backends",
             "compiler",
             "cuda",
             "distributions",
@@ -402,16 +412,16 @@ _LAZY = {
     "native_batch_norm": (".nn.composed", "native_batch_norm"),
     "native_dropout": (".nn.composed", "native_dropout"),
     "native_layer_norm": (".nn.composed", "native_layer_norm"),
-    "rms_norm": (".nn.normalization_functions", "rms_norm"),
+    "rms_norm": (".nn.normalization.functions", "rms_norm"),
     **{
-        name: (".nn.native_losses", name)
+        name: (".nn.losses.native", name)
         for name in (
             *("binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss"),
             *("hinge_embedding_loss", "kl_div", "margin_ranking_loss", "poisson_nll_loss"),
             "triplet_margin_loss",
         )
     },
-    **{name: (".nn.activation_functions", name) for name in ("rrelu", "rrelu_")},
+    **{name: (".nn.activations.functions", name) for name in ("rrelu", "rrelu_")},
     "segment_reduce": (".functions.segments", "segment_reduce"),
     "set_printoptions": (".functions.printing", "set_printoptions"),
     "__version__": (".version", "__version__"),

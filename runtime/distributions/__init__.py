@@ -2,6 +2,7 @@
 
 from ..core.missing import explaining as _explaining
 from . import constraint_registry, constraints, kl, transforms
+from . import kl_across as _kl_across  # noqa: F401  it registers pairs
 from .constraint_registry import biject_to, transform_to
 from .continuous import (
     Cauchy,
@@ -12,6 +13,7 @@ from .continuous import (
     Normal,
     Uniform,
 )
+from .continuous_bernoulli import ContinuousBernoulli
 from .counts import (
     Binomial,
     Geometric,
@@ -22,25 +24,26 @@ from .counts import (
 )
 from .discrete import Bernoulli, Categorical, Poisson
 from .distribution import Distribution
-from .gammas import Beta, Chi2, Dirichlet, Gamma, StudentT
-from .kl import kl_divergence, register_kl
-from .low_rank import LowRankMultivariateNormal
-from .mixed import (
-    HalfCauchy,
+from .gammas import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT
+from .halves import HalfCauchy, HalfNormal
+from .images import (
     InverseGamma,
     Kumaraswamy,
     LogisticNormal,
-    MixtureSameFamily,
     Pareto,
-    RelaxedBernoulli,
-    RelaxedOneHotCategorical,
     Weibull,
 )
-from .transformed import HalfNormal, Independent, LogNormal, TransformedDistribution
+from .kl import kl_divergence, register_kl
+from .low_rank import LowRankMultivariateNormal
+from .matrices import LKJCholesky, Wishart
+from .mixture import MixtureSameFamily
+from .relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
+from .transformed import Independent, LogNormal, TransformedDistribution
 from .transforms import (
     AbsTransform,
     AffineTransform,
     ComposeTransform,
+    CorrCholeskyTransform,
     ExpTransform,
     IndependentTransform,
     LowerCholeskyTransform,
@@ -67,10 +70,13 @@ __all__ = [
     "Cauchy",
     "Chi2",
     "ComposeTransform",
+    "ContinuousBernoulli",
+    "CorrCholeskyTransform",
     "Dirichlet",
     "Distribution",
     "ExpTransform",
     "Exponential",
+    "FisherSnedecor",
     "Gamma",
     "Geometric",
     "Gumbel",
@@ -80,6 +86,7 @@ __all__ = [
     "IndependentTransform",
     "InverseGamma",
     "Kumaraswamy",
+    "LKJCholesky",
     "Laplace",
     "LogNormal",
     "LogisticNormal",
@@ -110,6 +117,7 @@ __all__ = [
     "Uniform",
     "VonMises",
     "Weibull",
+    "Wishart",
     "biject_to",
     "constraint_registry",
     "constraints",

@@ -16,6 +16,7 @@ from .scalar_transforms import (
     identity_transform,
 )
 from .vector_transforms import (
+    CorrCholeskyTransform,
     IndependentTransform,
     LowerCholeskyTransform,
     PositiveDefiniteTransform,
@@ -91,6 +92,7 @@ for _registry in (biject_to, transform_to):
     _registry.register(constraints.less_than, _below)
     for _interval in (constraints.interval, constraints.half_open_interval):
         _registry.register(_interval, _between)
+    _registry.register(constraints.corr_cholesky, lambda constraint: CorrCholeskyTransform())
     _registry.register(constraints.lower_cholesky, lambda constraint: LowerCholeskyTransform())
     _registry.register(
         constraints.positive_definite, lambda constraint: PositiveDefiniteTransform()

@@ -12,13 +12,16 @@ from ..core.tensor import wrap
 __all__ = [
     "Constraint",
     "boolean",
+    "corr_cholesky",
     "dependent",
+    "dependent_property",
     "greater_than",
     "greater_than_eq",
     "half_open_interval",
     "independent",
     "integer_interval",
     "interval",
+    "is_dependent",
     "less_than",
     "lower_cholesky",
     "lower_triangular",
@@ -29,9 +32,12 @@ __all__ = [
     "positive",
     "positive_definite",
     "positive_integer",
+    "positive_semidefinite",
     "real",
     "real_vector",
     "simplex",
+    "square",
+    "symmetric",
     "unit_interval",
 ]
 
@@ -168,18 +174,59 @@ class _LowerCholesky(Constraint):
         return is_lower & (value.diagonal(0, -2, -1) > 0).all(-1)
 
 
-class _PositiveDefinite(Constraint):
-    """Symmetric matrices with positive eigenvalues."""
+class _CorrCholesky(Constraint):
+    """Cholesky factors of correlation matrices: rows of length 1, to ten times the precision."""
 
     event_dim = 2
 
     def check(self, value: Any) -> Any:
         """Return whether each matrix is one."""
+        tolerance = float(np.finfo(value.dtype).eps) * value.shape[-1] * 10
+        lengths = value.detach().norm(dim=-1)
+        return lower_cholesky.check(value) & ((lengths - 1).abs() <= tolerance).all(-1)
+
+
+class _Square(Constraint):
+    """Square matrices."""
+
+    event_dim = 2
+
+    def check(self, value: Any) -> Any:
+        """Return whether each matrix is one."""
+        return wrap(np.full(value.shape[:-2], value.shape[-2] == value.shape[-1]))
+
+
+class _Symmetric(_Square):
+    """Matrices that are their own transposes, to a millionth."""
+
+    def check(self, value: Any) -> Any:
+        """Return whether each matrix is one."""
+        squares = super().check(value)
+        if not squares.numpy().all():
+            return squares
         matrix = value.detach().numpy()
-        is_symmetric = np.isclose(matrix, matrix.swapaxes(-2, -1), atol=1e-6).all((-2, -1))
-        lower = np.tril(matrix)
-        full = lower + np.tril(matrix, -1).swapaxes(-2, -1)
-        return wrap(np.asarray(is_symmetric & (np.linalg.eigvalsh(full) > 0).all(-1)))
+        return wrap(np.isclose(matrix, matrix.swapaxes(-2, -1), atol=1e-6).all((-2, -1)))
+
+
+class _PositiveSemidefinite(_Symmetric):
+    """Symmetric matrices without negative eigenvalues."""
+
+    def check(self, value: Any) -> Any:
+        """Return whether each matrix is one."""
+        met = super().check(value).numpy()
+        if met.all():
+            met = self._signs(np.linalg.eigvalsh(value.detach().numpy())).all(-1)
+        return wrap(np.asarray(met))
+
+    def _signs(self, eigenvalues: Any) -> Any:
+        return eigenvalues >= 0
+
+
+class _PositiveDefinite(_PositiveSemidefinite):
+    """Symmetric matrices with positive eigenvalues."""
+
+    def _signs(self, eigenvalues: Any) -> Any:
+        return eigenvalues > 0
 
 
 class independent(Constraint):
@@ -250,3 +297,25 @@ positive_integer = _IntegerGreaterThan(1)
 lower_triangular = _LowerTriangular()
 lower_cholesky = _LowerCholesky()
 positive_definite = _PositiveDefinite()
+corr_cholesky = _CorrCholesky()
+square = _Square()
+symmetric = _Symmetric()
+positive_semidefinite = _PositiveSemidefinite()
+
+
+def is_dependent(constraint: Any) -> bool:
+    """Return whether a constraint depends on other values."""
+    return isinstance(constraint, _Dependent)
+
+
+class dependent_property(property, _Dependent):
+    """Property that is a constraint, and depends on the distribution's parameters."""
+
+    def __init__(self, fn: Any = None, *, is_discrete: bool = False, event_dim: int = 0) -> None:
+        super().__init__(fn)
+        self.is_discrete = is_discrete
+        self.event_dim = event_dim
+
+    def __call__(self, fn: Any) -> dependent_property:
+        """Return the property of a function; used as a decorator with arguments."""
+        return dependent_property(fn, is_discrete=self.is_discrete, event_dim=self.event_dim)

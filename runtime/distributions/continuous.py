@@ -14,6 +14,7 @@ from ..dispatch.registry import ops
 from ..random import rand, randn
 from . import constraints
 from .distribution import Distribution, Values, batch_of, broadcast_all, constant_like
+from .factors import factor_of, from_factor, given_matrix
 
 
 class _LocationScale(Distribution):
@@ -333,37 +334,15 @@ class MultivariateNormal(Distribution):
         scale_tril: Any = None,
         validate_args: bool | None = None,
     ) -> None:
-        given = {
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }
-        named = [(name, matrix) for name, matrix in given.items() if matrix is not None]
         if loc.ndim < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        if len(named) != 1:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
-                "specified."
-            )
-        name, matrix = named[0]
-        if matrix.ndim < 2:
-            raise ValueError(f"{name} must be at least two-dimensional, with optional batch dims")
+        name, matrix = given_matrix(covariance_matrix, precision_matrix, scale_tril)
         batch = np.broadcast_shapes(tuple(matrix.shape[:-2]), tuple(loc.shape[:-1]))
         matrix = matrix.expand((*batch, *matrix.shape[-2:]))
         setattr(self, name, matrix)
         self.loc = loc.expand((*batch, loc.shape[-1]))
         super().__init__(batch, self.loc.shape[-1:], validate_args)
-        if name == "scale_tril":
-            self._factor = matrix
-        elif name == "covariance_matrix":
-            self._factor = ops.linalg_cholesky(matrix)
-        else:
-            # The factor of the inverse, from that of the matrix with its rows and columns reversed.
-            reversed_factor = ops.linalg_cholesky(matrix.flip((-2, -1)))
-            upper = reversed_factor.flip((-2, -1)).mT
-            identity = wrap(np.eye(matrix.shape[-1], dtype=matrix.dtype))
-            self._factor = ops.linalg_solve_triangular(upper, identity, upper=False)
+        self._factor = factor_of(name, matrix)
 
     def expand(self, batch_shape: Sequence[int]) -> Any:
         """Return the distribution for a larger batch."""
@@ -372,13 +351,9 @@ class MultivariateNormal(Distribution):
 
     def __getattr__(self, name: str) -> Any:
         """Compute the matrices that were not given."""
-        if name == "scale_tril":
-            return self._factor
-        if name == "covariance_matrix":
-            return self._factor @ self._factor.mT
-        if name == "precision_matrix":
-            return ops.linalg_inv(self._factor @ self._factor.mT)
-        raise AttributeError(f"'MultivariateNormal' object has no attribute '{name}'")
+        if "_factor" in vars(self):
+            return from_factor(type(self).__name__, self._factor, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def mean(self) -> Any:

@@ -11,48 +11,11 @@ from ..core.random_generator import generator
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
 from . import constraints
-from .discrete import Categorical
-from .distribution import Distribution, Values, batch_of, broadcast_all
+from .discrete import OfCategories, Trials, log1p_exp
+from .distribution import Values, broadcast_all
 
 
-class _Trials(Distribution):
-    """Base of distributions of trials with the probability `probs`, or the log odds `logits`."""
-
-    others: ClassVar[tuple[str, ...]] = ()
-    """The other parameters."""
-
-    def _set(self, probs: Values, logits: Values, **others: Values) -> tuple[Any, ...]:
-        """Set the parameters, broadcast against each other; return the batch shape."""
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        name, given = ("logits", logits) if probs is None else ("probs", probs)
-        value, *rest = broadcast_all(given, *others.values())
-        vars(self)[name] = value
-        for key, other in zip(others, rest, strict=True):
-            setattr(self, key, other.to(value.dtype))
-        return tuple(batch_of(value, given, *others.values()))
-
-    def __getattr__(self, name: str) -> Any:
-        """Compute the one of the parameters that was not given."""
-        if name == "logits" and "probs" in vars(self):
-            eps = float(np.finfo(self.probs.dtype).eps)
-            probs = self.probs.clamp(min=eps, max=1 - eps)
-            return probs.log() - (-probs).log1p()
-        if name == "probs" and "logits" in vars(self):
-            return self.logits.sigmoid()
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    def expand(self, batch_shape: Sequence[int]) -> Any:
-        """Return the distribution for a larger batch."""
-        names = [name for name in ("probs", "logits", *self.others) if name in vars(self)]
-        return self._expanded(batch_shape, names)
-
-    def _numbers(self, sample_shape: Sequence[int]) -> tuple[Any, tuple[int, ...]]:
-        """Return the probabilities as an array, and the shape of what is drawn."""
-        return self.probs.detach().numpy(), self._extended_shape(sample_shape)
-
-
-class Geometric(_Trials):
+class Geometric(Trials):
     """The number of failures before the first success."""
 
     arg_constraints: ClassVar[Any] = {
@@ -99,11 +62,10 @@ class Geometric(_Trials):
     def entropy(self) -> Any:
         """Compute the entropy."""
         logits, probs = self.logits, self.probs
-        softplus = logits.clamp(min=0) + (-logits.abs()).exp().log1p()
-        return (softplus - logits * probs) / probs
+        return (log1p_exp(logits) - logits * probs) / probs
 
 
-class Binomial(_Trials):
+class Binomial(Trials):
     """The number of successes in `total_count` trials."""
 
     arg_constraints: ClassVar[Any] = {
@@ -155,10 +117,7 @@ class Binomial(_Trials):
         self._validate_sample(value)
         count, logits = self.total_count, self.logits
         ways = ops.lgamma(count + 1) - ops.lgamma(value + 1) - ops.lgamma(count - value + 1)
-        # At 0 the derivative is one half, the mean of those on both sides.
-        positive = (logits.clamp(min=0) + logits - logits.clamp(max=0)) / 2
-        normalizer = count * positive + count * (-logits.abs()).exp().log1p()
-        return value * logits + ways - normalizer
+        return value * logits + ways - count * log1p_exp(logits)
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """List the numbers of successes, where the number of trials is the same in the batch."""
@@ -178,7 +137,7 @@ class Binomial(_Trials):
         return -(found.exp() * found).sum(0)
 
 
-class NegativeBinomial(_Trials):
+class NegativeBinomial(Trials):
     """The number of successes before `total_count` failures."""
 
     arg_constraints: ClassVar[Any] = {
@@ -225,39 +184,17 @@ class NegativeBinomial(_Trials):
         """Compute the logarithm of the probability."""
         self._validate_sample(value)
         count, logits = self.total_count, self.logits
-        unnormalised = count * -ops.softplus(logits) + value * -ops.softplus(-logits)
+        unnormalised = -count * log1p_exp(logits) - value * log1p_exp(-logits)
         ways = -ops.lgamma(count + value) + ops.lgamma(1 + value) + ops.lgamma(count)
         ways = ways.masked_fill(count + value == 0, 0.0)
         return unnormalised - ways
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(OfCategories):
     """Categories as one-hot vectors."""
 
-    arg_constraints: ClassVar[Any] = Categorical.arg_constraints
     support: Any = constraints.one_hot
     has_enumerate_support = True
-
-    def __init__(
-        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        self._categorical = Categorical(probs, logits, validate_args)
-        count = self._categorical._num_events
-        super().__init__(self._categorical.batch_shape, (count,), validate_args)
-
-    def expand(self, batch_shape: Sequence[int]) -> Any:
-        """Return the distribution for a larger batch."""
-        return type(self)(logits=self._categorical.expand(batch_shape).logits, validate_args=False)
-
-    @property
-    def logits(self) -> Any:
-        """Return the logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Any:
-        """Return the probabilities."""
-        return self._categorical.probs
 
     @property
     def mean(self) -> Any:
@@ -310,10 +247,8 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return drawn + (probs - probs.detach())
 
 
-class Multinomial(Distribution):
+class Multinomial(OfCategories):
     """The numbers of times that each category comes in `total_count` trials."""
-
-    arg_constraints: ClassVar[Any] = Categorical.arg_constraints
 
     def __init__(
         self,
@@ -325,29 +260,12 @@ class Multinomial(Distribution):
         if not isinstance(total_count, int):
             raise NotImplementedError("inhomogeneous total_count is not supported")
         self.total_count = total_count
-        self._categorical = Categorical(probs, logits, validate_args)
-        count = self._categorical._num_events
-        super().__init__(self._categorical.batch_shape, (count,), validate_args)
-
-    def expand(self, batch_shape: Sequence[int]) -> Any:
-        """Return the distribution for a larger batch."""
-        logits = self._categorical.expand(batch_shape).logits
-        return Multinomial(self.total_count, logits=logits, validate_args=False)
+        super().__init__(probs, logits, validate_args)
 
     @property
     def support(self) -> Any:
         """Return the vectors of whole numbers that sum to the number of trials."""
         return constraints.multinomial(self.total_count)
-
-    @property
-    def logits(self) -> Any:
-        """Return the logarithms of the probabilities."""
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Any:
-        """Return the probabilities."""
-        return self._categorical.probs
 
     @property
     def mean(self) -> Any:

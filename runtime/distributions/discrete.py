@@ -14,9 +14,15 @@ from . import constraints
 from .distribution import Distribution, Values, batch_of, broadcast_all
 
 
-def _clamped(probs: Any) -> Any:
+def clamped(probs: Any) -> Any:
+    """Keep probabilities off 0 and 1."""
     eps = float(np.finfo(probs.dtype).eps)
     return probs.clamp(min=eps, max=1 - eps)
+
+
+def log1p_exp(x: Any) -> Any:
+    """Compute `log(1 + exp(x))`, exactly also where `softplus` is cut off."""
+    return -ops.log_sigmoid(-x)
 
 
 def _check_one(probs: Any, logits: Any) -> None:
@@ -24,7 +30,42 @@ def _check_one(probs: Any, logits: Any) -> None:
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
 
-class Bernoulli(Distribution):
+class Trials(Distribution):
+    """Base of distributions of trials with the probability `probs`, or the log odds `logits`."""
+
+    others: ClassVar[tuple[str, ...]] = ()
+    """The other parameters."""
+
+    def _set(self, probs: Values, logits: Values, **others: Values) -> tuple[Any, ...]:
+        """Set the parameters, broadcast against each other; return the batch shape."""
+        _check_one(probs, logits)
+        name, given = ("logits", logits) if probs is None else ("probs", probs)
+        value, *rest = broadcast_all(given, *others.values())
+        vars(self)[name] = value
+        for key, other in zip(others, rest, strict=True):
+            setattr(self, key, other.to(value.dtype))
+        return tuple(batch_of(value, given, *others.values()))
+
+    def __getattr__(self, name: str) -> Any:
+        """Compute the one of the parameters that was not given."""
+        if name == "logits" and "probs" in vars(self):
+            probs = clamped(self.probs)
+            return probs.log() - (-probs).log1p()
+        if name == "probs" and "logits" in vars(self):
+            return self.logits.sigmoid()
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        names = [name for name in ("probs", "logits", *self.others) if name in vars(self)]
+        return self._expanded(batch_shape, names)
+
+    def _numbers(self, sample_shape: Sequence[int]) -> tuple[Any, tuple[int, ...]]:
+        """Return the probabilities as an array, and the shape of what is drawn."""
+        return self.probs.detach().numpy(), self._extended_shape(sample_shape)
+
+
+class Bernoulli(Trials):
     """0 or 1, and 1 with the probability `probs`, or of the log odds `logits`."""
 
     arg_constraints: ClassVar[Any] = {
@@ -37,25 +78,7 @@ class Bernoulli(Distribution):
     def __init__(
         self, probs: Values = None, logits: Values = None, validate_args: bool | None = None
     ) -> None:
-        _check_one(probs, logits)
-        name, value = ("logits", logits) if probs is None else ("probs", probs)
-        (self._param,) = broadcast_all(value)
-        vars(self)[name] = self._param
-        super().__init__(batch_of(self._param, value), validate_args=validate_args)
-
-    def __getattr__(self, name: str) -> Any:
-        """Compute the one of the parameters that was not given."""
-        if name == "logits":
-            probs = _clamped(self.probs)
-            return probs.log() - (-probs).log1p()
-        if name == "probs" and "logits" in vars(self):
-            return self.logits.sigmoid()
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    def expand(self, batch_shape: Sequence[int]) -> Any:
-        """Return the distribution for a larger batch."""
-        names = [name for name in ("_param", "probs", "logits") if name in vars(self)]
-        return self._expanded(batch_shape, names)
+        super().__init__(self._set(probs, logits), validate_args=validate_args)
 
     @property
     def mean(self) -> Any:
@@ -76,25 +99,23 @@ class Bernoulli(Distribution):
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Any:
         """Draw samples."""
-        probs = self.probs.detach().numpy()
-        drawn = generator().random(self._extended_shape(sample_shape)) < probs
+        probs, shape = self._numbers(sample_shape)
+        drawn = generator().random(shape) < probs
         return wrap(np.asarray(drawn, probs.dtype))
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the probability."""
         self._validate_sample(value)
         logits = self.logits
-        return value * logits - logits.clamp(min=0) - (-logits.abs()).exp().log1p()
+        return value * logits - log1p_exp(logits)
 
     def entropy(self) -> Any:
         """Compute the entropy."""
-        logits = self.logits
-        softplus = logits.clamp(min=0) + (-logits.abs()).exp().log1p()
-        return softplus - logits * self.probs
+        return log1p_exp(self.logits) - self.logits * self.probs
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """List 0 and 1."""
-        values = wrap(np.arange(2, dtype=self._param.dtype))
+        values = wrap(np.arange(2, dtype=self.probs.dtype))
         values = values.reshape(2, *(1 for _ in self._batch_shape))
         return values.expand((2, *self._batch_shape)) if expand else values
 
@@ -130,7 +151,7 @@ class Categorical(Distribution):
     def __getattr__(self, name: str) -> Any:
         """Compute the one of the parameters that was not given."""
         if name == "logits":
-            return _clamped(self.probs).log()
+            return clamped(self.probs).log()
         if name == "probs" and "logits" in vars(self):
             return self.logits.softmax(-1)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
@@ -185,6 +206,35 @@ class Categorical(Distribution):
         values = wrap(np.arange(self._num_events))
         values = values.reshape(-1, *(1 for _ in self._batch_shape))
         return values.expand((self._num_events, *self._batch_shape)) if expand else values
+
+
+class OfCategories(Distribution):
+    """Base of distributions with the parameters of a `Categorical`, of vectors of its size."""
+
+    arg_constraints: ClassVar[Any] = Categorical.arg_constraints
+
+    def __init__(
+        self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self._categorical = Categorical(probs, logits, validate_args)
+        count = self._categorical._num_events
+        super().__init__(self._categorical.batch_shape, (count,), validate_args)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        new = self._expanded(batch_shape, ())
+        new._categorical = self._categorical.expand(batch_shape)
+        return new
+
+    @property
+    def logits(self) -> Any:
+        """Return the logarithms of the probabilities."""
+        return self._categorical.logits
+
+    @property
+    def probs(self) -> Any:
+        """Return the probabilities."""
+        return self._categorical.probs
 
 
 class Poisson(Distribution):

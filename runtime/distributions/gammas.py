@@ -1,7 +1,8 @@
 """Distributions that are sampled by gamma variates.
 
-Gradients do not flow through their samples: the derivative of a gamma variate by its concentration
-is that of the inverse of the incomplete gamma function, which is no op yet.
+A gamma variate is a quantile at a uniform number, so gradients flow through samples to the shapes.
+Those of `Dirichlet` and `Beta` flow through each of the variates whose shares they are; PyTorch's
+are those of each share's own quantile, which is another estimate of the same derivative of means.
 """
 
 from __future__ import annotations
@@ -12,30 +13,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.random_generator import generator
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
+from ..random import _standard_gamma, randn
 from . import constraints
 from .distribution import Distribution, Values, batch_of, broadcast_all
 
 
-class _GammaSampled(Distribution):
-    """Base of distributions that cannot be reparametrised here."""
-
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
-        """Raise NotImplementedError."""
-        raise NotImplementedError(
-            f"{type(self).__name__}.rsample: gradients through gamma variates are not supported; "
-            "use sample(), and the gradient of log_prob"
-        )
-
-    def _standard_gamma(self, concentration: Any, sample_shape: Sequence[int]) -> Any:
-        shape = (*sample_shape, *concentration.shape)
-        drawn = generator().standard_gamma(concentration.detach().numpy(), shape)
-        return np.maximum(np.asarray(drawn), np.finfo(concentration.dtype).tiny)
+def _positive(drawn: Any) -> Any:
+    """Raise numbers that became zero to the smallest one."""
+    return drawn.clamp(min=float(np.finfo(drawn.dtype).tiny))
 
 
-class Gamma(_GammaSampled):
+class Gamma(Distribution):
     """Gamma distribution of a concentration (shape) and a rate (inverse scale)."""
 
     arg_constraints: ClassVar[Any] = {
@@ -43,6 +33,7 @@ class Gamma(_GammaSampled):
         "rate": constraints.positive,
     }
     support: Any = constraints.nonnegative
+    has_rsample = True
 
     def __init__(
         self, concentration: Values, rate: Values, validate_args: bool | None = None
@@ -70,10 +61,10 @@ class Gamma(_GammaSampled):
         """Return the variance."""
         return self.concentration / self.rate**2
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
-        """Draw samples."""
-        drawn = self._standard_gamma(self.concentration, sample_shape)
-        return wrap(np.asarray(drawn / self.rate.detach().numpy(), self.rate.dtype))
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        shapes = self.concentration.expand(self._extended_shape(sample_shape))
+        return _positive(_standard_gamma(shapes) / self.rate)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""
@@ -81,19 +72,25 @@ class Gamma(_GammaSampled):
         a, b = self.concentration, self.rate
         return ops.xlogy(a, b) + ops.xlogy(a - 1, value) - b * value - ops.lgamma(a)
 
+    def cdf(self, value: Values) -> Any:
+        """Compute the probability of what is not above `value`."""
+        self._validate_sample(value)
+        return ops.igamma(self.concentration, self.rate * value)
+
     def entropy(self) -> Any:
         """Compute the entropy."""
         a = self.concentration
         return a - self.rate.log() + ops.lgamma(a) + (1 - a) * ops.digamma(a)
 
 
-class Dirichlet(_GammaSampled):
+class Dirichlet(Distribution):
     """Dirichlet distribution of vectors that sum to 1."""
 
     arg_constraints: ClassVar[Any] = {
         "concentration": constraints.independent(constraints.positive, 1),
     }
     support: Any = constraints.simplex
+    has_rsample = True
 
     def __init__(self, concentration: Any, validate_args: bool | None = None) -> None:
         if concentration.ndim < 1:
@@ -125,11 +122,11 @@ class Dirichlet(_GammaSampled):
         total = self.concentration.sum(-1, keepdim=True)
         return self.concentration * (total - self.concentration) / (total**2 * (total + 1))
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
-        """Draw samples."""
-        drawn = self._standard_gamma(self.concentration, sample_shape)
-        parts = drawn / drawn.sum(-1, keepdims=True)
-        return wrap(np.asarray(parts, self.concentration.dtype))
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        shapes = self.concentration.expand(self._extended_shape(sample_shape))
+        drawn = _positive(_standard_gamma(shapes))
+        return drawn / drawn.sum(-1, keepdim=True)
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""
@@ -148,7 +145,7 @@ class Dirichlet(_GammaSampled):
         )
 
 
-class Beta(_GammaSampled):
+class Beta(Distribution):
     """Beta distribution of numbers between 0 and 1."""
 
     arg_constraints: ClassVar[Any] = {
@@ -156,6 +153,7 @@ class Beta(_GammaSampled):
         "concentration0": constraints.positive,
     }
     support: Any = constraints.unit_interval
+    has_rsample = True
 
     def __init__(
         self, concentration1: Values, concentration0: Values, validate_args: bool | None = None
@@ -185,11 +183,10 @@ class Beta(_GammaSampled):
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total**2 * (total + 1))
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
-        """Draw samples."""
-        first = self._standard_gamma(self.concentration1, sample_shape)
-        second = self._standard_gamma(self.concentration0, sample_shape)
-        return wrap(np.asarray(first / (first + second), self.concentration1.dtype))
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        both = ops.stack([self.concentration1, self.concentration0], -1)
+        return Dirichlet(both, validate_args=False).rsample(sample_shape)[..., 0]
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""
@@ -217,7 +214,7 @@ class Beta(_GammaSampled):
         )
 
 
-class StudentT(_GammaSampled):
+class StudentT(Distribution):
     """Student's t distribution of `df` degrees of freedom, around `loc`."""
 
     arg_constraints: ClassVar[Any] = {
@@ -226,6 +223,7 @@ class StudentT(_GammaSampled):
         "scale": constraints.positive,
     }
     support: Any = constraints.real
+    has_rsample = True
 
     def __init__(
         self,
@@ -258,14 +256,12 @@ class StudentT(_GammaSampled):
         infinite = finite.masked_fill(self.df <= 2, math.inf)
         return infinite.masked_fill(self.df <= 1, math.nan)
 
-    def sample(self, sample_shape: Sequence[int] = ()) -> Any:
-        """Draw samples."""
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
         shape = self._extended_shape(sample_shape)
-        df = self.df.detach().numpy()
-        square = generator().chisquare(np.broadcast_to(df, shape)) / df
-        normal = generator().standard_normal(shape)
-        drawn = wrap(np.asarray(normal / np.sqrt(square), self.loc.dtype))
-        return (self.loc + self.scale * drawn).detach()
+        normal = randn(shape, dtype=self.loc.dtype)
+        square = Chi2(self.df, validate_args=False).rsample(sample_shape) / self.df
+        return self.loc + self.scale * normal * square.rsqrt()
 
     def log_prob(self, value: Values) -> Any:
         """Compute the logarithm of the density."""
@@ -304,3 +300,56 @@ class Chi2(Gamma):
     def df(self) -> Any:
         """Return the degrees of freedom."""
         return self.concentration * 2
+
+
+class FisherSnedecor(Distribution):
+    """Distribution of the ratio of two chi-squared numbers, each divided by its `df`."""
+
+    arg_constraints: ClassVar[Any] = {
+        "df1": constraints.positive,
+        "df2": constraints.positive,
+    }
+    support: Any = constraints.positive
+    has_rsample = True
+
+    def __init__(self, df1: Values, df2: Values, validate_args: bool | None = None) -> None:
+        self.df1, self.df2 = broadcast_all(df1, df2)
+        super().__init__(batch_of(self.df1, df1, df2), validate_args=validate_args)
+
+    def expand(self, batch_shape: Sequence[int]) -> Any:
+        """Return the distribution for a larger batch."""
+        return self._expanded(batch_shape, ("df1", "df2"))
+
+    @property
+    def mean(self) -> Any:
+        """Return the mean; NaN where there is none."""
+        df2 = self.df2.masked_fill(self.df2 <= 2, math.nan)
+        return df2 / (df2 - 2)
+
+    @property
+    def mode(self) -> Any:
+        """Return the mode; NaN where there is none."""
+        mode = (self.df1 - 2) / self.df1 * self.df2 / (self.df2 + 2)
+        return mode.masked_fill(self.df1 <= 2, math.nan)
+
+    @property
+    def variance(self) -> Any:
+        """Return the variance; NaN where there is none."""
+        df1, df2 = self.df1, self.df2.masked_fill(self.df2 <= 4, math.nan)
+        return 2 * df2**2 * (df1 + df2 - 2) / (df1 * (df2 - 2) ** 2 * (df2 - 4))
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
+        """Draw samples through which gradients flow."""
+        over, under = (
+            Gamma(0.5 * df, 0.5 * df, validate_args=False).rsample(sample_shape)
+            for df in (self.df1, self.df2)
+        )
+        return _positive(over / under)
+
+    def log_prob(self, value: Values) -> Any:
+        """Compute the logarithm of the density."""
+        self._validate_sample(value)
+        half1, half2, ratio = 0.5 * self.df1, 0.5 * self.df2, self.df1 / self.df2
+        normalizer = ops.lgamma(half1 + half2) - ops.lgamma(half1) - ops.lgamma(half2)
+        power = half1 * ratio.log() + (half1 - 1) * value.log()
+        return normalizer + power - (half1 + half2) * (ratio * value).log1p()

@@ -14,8 +14,9 @@ from .counts import Binomial, Geometric, OneHotCategorical
 from .discrete import Bernoulli, Categorical, Poisson
 from .distribution import Distribution
 from .gammas import Beta, Dirichlet, Gamma
+from .halves import HalfNormal
+from .low_rank import LowRankMultivariateNormal
 from .transformed import (
-    HalfNormal,
     Independent,
     LogNormal,
     TransformedDistribution,
@@ -241,6 +242,9 @@ def _uniform_normal(p: Any, q: Any) -> Any:
 
 
 @register_kl(MultivariateNormal, MultivariateNormal)
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
 def _multivariate_normal(p: Any, q: Any) -> Any:
     if p.event_shape != q.event_shape:
         raise ValueError(
@@ -248,11 +252,13 @@ def _multivariate_normal(p: Any, q: Any) -> Any:
             "computed"
         )
     size = p.event_shape[0]
-    scaled = ops.linalg_solve_triangular(q.scale_tril, p.scale_tril, upper=False)
+    own, other = p.scale_tril, q.scale_tril
+    scaled = ops.linalg_solve_triangular(other, own, upper=False)
     shift = (q.loc - p.loc)[..., None]
-    distance = ops.linalg_solve_triangular(q.scale_tril, shift, upper=False)
+    distance = ops.linalg_solve_triangular(other, shift, upper=False)
     squares = (scaled**2).sum((-2, -1)) + (distance**2).sum((-2, -1))
-    return q._half_log_det() - p._half_log_det() + 0.5 * (squares - size)
+    volumes = (other.diagonal(0, -2, -1).log() - own.diagonal(0, -2, -1).log()).sum(-1)
+    return volumes + 0.5 * (squares - size)
 
 
 @register_kl(Independent, Independent)

@@ -10,7 +10,7 @@ from ..core.modes import no_grad
 from ..core.tensor import Size
 from . import constraints
 from .continuous import Normal
-from .distribution import Distribution, Values, constant_like
+from .distribution import Distribution, Values
 from .scalar_transforms import ComposeTransform, ExpTransform, Transform
 
 
@@ -226,60 +226,3 @@ class LogNormal(TransformedDistribution):
 
     def __repr__(self) -> str:
         return f"LogNormal({self.base_dist})"
-
-
-class HalfNormal(Distribution):
-    """Distribution of the absolute values of normal numbers of mean 0."""
-
-    arg_constraints: ClassVar[Any] = {"scale": constraints.positive}
-    support: Any = constraints.nonnegative
-    has_rsample = True
-
-    def __init__(self, scale: Values, validate_args: bool | None = None) -> None:
-        self.base_dist = Normal(0, scale, validate_args=False)
-        self.scale = self.base_dist.scale
-        super().__init__(self.base_dist.batch_shape, validate_args=validate_args)
-
-    def expand(self, batch_shape: Sequence[int]) -> Any:
-        """Return the distribution for a larger batch."""
-        new = self._expanded(batch_shape, ("scale",))
-        new.base_dist = self.base_dist.expand(batch_shape)
-        return new
-
-    @property
-    def mean(self) -> Any:
-        """Return the mean."""
-        return self.scale * math.sqrt(2 / math.pi)
-
-    @property
-    def mode(self) -> Any:
-        """Return the mode."""
-        return constant_like(self.scale, 0)
-
-    @property
-    def variance(self) -> Any:
-        """Return the variance."""
-        return self.scale**2 * (1 - 2 / math.pi)
-
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Any:
-        """Draw samples through which gradients flow."""
-        return self.base_dist.rsample(sample_shape).abs()
-
-    def log_prob(self, value: Values) -> Any:
-        """Compute the logarithm of the density."""
-        self._validate_sample(value)
-        found = self.base_dist.log_prob(value) + math.log(2)
-        return found.masked_fill(value < 0, -math.inf)
-
-    def cdf(self, value: Values) -> Any:
-        """Compute the probability of what is not above `value`."""
-        self._validate_sample(value)
-        return 2 * self.base_dist.cdf(value) - 1
-
-    def icdf(self, value: Values) -> Any:
-        """Compute the value of which the `cdf` is given."""
-        return self.base_dist.icdf((value + 1) / 2)
-
-    def entropy(self) -> Any:
-        """Compute the entropy."""
-        return self.base_dist.entropy() - math.log(2)

@@ -14,6 +14,7 @@ from .scalar_transforms import (
 )
 from .vector_transforms import (
     AbsTransform,
+    CorrCholeskyTransform,
     IndependentTransform,
     LowerCholeskyTransform,
     PositiveDefiniteTransform,
@@ -26,6 +27,7 @@ __all__ = [
     "AbsTransform",
     "AffineTransform",
     "ComposeTransform",
+    "CorrCholeskyTransform",
     "ExpTransform",
     "IndependentTransform",
     "LowerCholeskyTransform",

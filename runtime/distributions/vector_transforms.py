@@ -94,6 +94,70 @@ class StickBreakingTransform(Transform):
     __hash__ = Transform.__hash__
 
 
+class CorrCholeskyTransform(Transform):
+    """Vectors of length D * (D - 1) / 2 to Cholesky factors of (D, D) correlation matrices.
+
+    Each row is a point of a half sphere, which `tanh` of the numbers breaks off piece by piece.
+    """
+
+    domain: Any = constraints.real_vector
+    codomain: Any = constraints.corr_cholesky
+    event_dim = 1
+    bijective = True
+
+    def _call(self, x: Any) -> Any:
+        (*_, size, _) = self.forward_shape(x.shape)
+        eps = float(np.finfo(x.dtype).eps)
+        places = np.full((size, size), x.shape[-1])
+        places[np.tril_indices(size, -1)] = np.arange(x.shape[-1])
+        zero = wrap(np.zeros((*x.shape[:-1], 1), x.dtype))
+        pieces = ops.cat([x.tanh().clamp(min=-1 + eps, max=1 - eps), zero], -1)
+        pieces = pieces[..., wrap(places)]
+        rest = (1 - pieces**2).sqrt().cumprod(-1)
+        ones = wrap(np.ones((*rest.shape[:-1], 1), x.dtype))
+        return (pieces + wrap(np.eye(size, dtype=x.dtype))) * ops.cat([ones, rest[..., :-1]], -1)
+
+    def _below(self, matrix: Any, diagonal: int) -> Any:
+        rows, columns = np.tril_indices(matrix.shape[-1], diagonal)
+        return matrix[..., wrap(rows), wrap(columns)]
+
+    def _inverse(self, y: Any) -> Any:
+        rest = 1 - (y * y).cumsum(-1)
+        ones = wrap(np.ones((*rest.shape[:-1], 1), y.dtype))
+        before = self._below(ops.cat([ones, rest[..., :-1]], -1), -1)
+        pieces = self._below(y, -1) / before.sqrt()
+        return (pieces.log1p() - (-pieces).log1p()) / 2
+
+    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+        """Compute `log |dy/dx|` of `y = transform(x)`, of what is below the diagonal."""
+        rest = self._below(1 - (y * y).cumsum(-1), -2)
+        slopes = -2 * (x + ops.softplus(-2 * x) - math.log(2)).sum(-1)
+        return 0.5 * rest.log().sum(-1) + slopes
+
+    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of the image; ValueError for no triangular number."""
+        if not shape:
+            raise ValueError("Too few dimensions on input")
+        count = shape[-1]
+        size = round((0.25 + 2 * count) ** 0.5 + 0.5)
+        if size * (size - 1) // 2 != count:
+            raise ValueError("Input is not a flattened lower-diagonal number")
+        return (*shape[:-1], size, size)
+
+    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the shape of what has an image of a shape."""
+        if len(shape) < 2:
+            raise ValueError("Too few dimensions on input")
+        if shape[-2] != shape[-1]:
+            raise ValueError("Input is not square")
+        return (*shape[:-2], shape[-1] * (shape[-1] - 1) // 2)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CorrCholeskyTransform)
+
+    __hash__ = Transform.__hash__
+
+
 class LowerCholeskyTransform(Transform):
     """Matrices to lower triangular ones with a positive diagonal, its exponential."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.tensor import Tensor
 from ..dispatch.registry import ops
 from ..nn.module import Module
+from ..nn.utils import stateless
 
 
 def functional_call(
@@ -22,17 +22,18 @@ def functional_call(
 ) -> Any:
     """Call a module with other tensors in the place of parameters and buffers, by their names.
 
-    `args` is the argument, or a tuple of them. The module is as before afterwards. With
-    `tie_weights` a tensor that the module has under several names is replaced under all of them.
-    RuntimeError for a name that the module does not have and, if `strict`, for one that is missing.
+    Of several dicts the later ones count. `args` is the argument, or a tuple of them. The module is
+    as before afterwards. With `tie_weights` a tensor that the module has under several names is
+    replaced under all of them. RuntimeError for a name that the module does not have and, if
+    `strict`, for one that is missing.
     """
     given = parameter_and_buffer_dicts
     merged: dict[str, Tensor] = {}
     for part in [given] if isinstance(given, Mapping) else given:
         merged.update(part)
-    positional = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _replaced(module, merged, tie_weights, strict):
-        return module(*positional, **(kwargs or {}))
+    return stateless.functional_call(
+        module, merged, args, kwargs, tie_weights=tie_weights, strict=strict
+    )
 
 
 def stack_module_state(
@@ -58,42 +59,3 @@ def _stacked(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
         tensor = ops.stack([state[name].detach() for state in states])
         stacked[name] = tensor.requires_grad_() if first.requires_grad else tensor
     return stacked
-
-
-@contextmanager
-def _replaced(
-    module: Module, tensors: dict[str, Tensor], tie_weights: bool, strict: bool
-) -> Iterator[None]:
-    places = dict(_places(module))
-    unknown = sorted(tensors.keys() - places.keys())
-    missing = sorted(places.keys() - tensors.keys())
-    if unknown or (strict and missing):
-        raise RuntimeError(
-            f"functional_call: unexpected names {unknown}"
-            + (f", missing {missing}" if strict else "")
-        )
-    before = {name: holder[key] for name, (holder, key) in places.items()}
-    new = dict(tensors)
-    if tie_weights:
-        by_tensor = {id(before[name]): tensor for name, tensor in tensors.items()}
-        for name, tensor in before.items():
-            if id(tensor) in by_tensor:
-                new.setdefault(name, by_tensor[id(tensor)])
-    try:
-        for name, tensor in new.items():
-            holder, key = places[name]
-            holder[key] = tensor
-        yield
-    finally:
-        for name in new:
-            holder, key = places[name]
-            holder[key] = before[name]
-
-
-def _places(module: Module) -> Iterator[tuple[str, tuple[dict[str, Any], str]]]:
-    """Where a module keeps each parameter and buffer, by its name."""
-    for prefix, part in module.named_modules():
-        for holder in (part._parameters, part._buffers):
-            for key, tensor in holder.items():
-                if tensor is not None:
-                    yield f"{prefix}.{key}" if prefix else key, (holder, key)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from ..core.lazy import lazy_attributes as _lazy_attributes
 from . import functional, init
-from .activations import (
+from .activations.modules import (
     CELU,
     ELU,
     GELU,
@@ -36,13 +36,18 @@ from .activations import (
     Tanhshrink,
     Threshold,
 )
-from .adaptive import AdaptiveLogSoftmaxWithLoss
+from .attention.modules import MultiheadAttention
+from .attention.transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 from .bags import EmbeddingBag
 from .bilinear import Bilinear
-from .cells import GRUCell, LSTMCell, RNNCell
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from .dropouts import AlphaDropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
-from .fractional_pools import FractionalMaxPool2d, FractionalMaxPool3d
+from .dropouts.modules import AlphaDropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
 from .layers import (
     BatchNorm1d,
     BatchNorm2d,
@@ -69,11 +74,14 @@ from .lazy_modules import (
     LazyInstanceNorm3d,
     LazyLinear,
 )
-from .loss_options import LinearCrossEntropyOptions
-from .losses import (
+from .linear import Flatten, Identity, Linear
+from .losses.adaptive import AdaptiveLogSoftmaxWithLoss
+from .losses.modules import (
     BCELoss,
+    BCEWithLogitsLoss,
     CosineEmbeddingLoss,
     CosineSimilarity,
+    CrossEntropyLoss,
     CTCLoss,
     GaussianNLLLoss,
     HingeEmbeddingLoss,
@@ -82,9 +90,12 @@ from .losses import (
     L1Loss,
     LinearCrossEntropyLoss,
     MarginRankingLoss,
+    MSELoss,
     MultiLabelMarginLoss,
     MultiLabelSoftMarginLoss,
     MultiMarginLoss,
+    NLLLoss,
+    NLLLoss2d,
     PairwiseDistance,
     PoissonNLLLoss,
     SmoothL1Loss,
@@ -92,19 +103,9 @@ from .losses import (
     TripletMarginLoss,
     TripletMarginWithDistanceLoss,
 )
+from .losses.options import LinearCrossEntropyOptions
 from .module import Module
-from .modules import (
-    BCEWithLogitsLoss,
-    CrossEntropyLoss,
-    Flatten,
-    Identity,
-    Linear,
-    MSELoss,
-    NLLLoss,
-    NLLLoss2d,
-)
-from .multihead.modules import MultiheadAttention
-from .normalizations import (
+from .normalization.modules import (
     GroupNorm,
     InstanceNorm1d,
     InstanceNorm2d,
@@ -130,7 +131,8 @@ from .paddings import (
     ZeroPad3d,
 )
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
-from .pools import (
+from .pooling.fractional import FractionalMaxPool2d, FractionalMaxPool3d
+from .pooling.modules import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
     AdaptiveAvgPool3d,
@@ -150,8 +152,9 @@ from .pools import (
     MaxUnpool2d,
     MaxUnpool3d,
 )
+from .recurrent.cells import GRUCell, LSTMCell, RNNCell
 from .recurrent.modules import GRU, LSTM, RNN, RNNBase
-from .resampling import (
+from .resampling.modules import (
     ChannelShuffle,
     Fold,
     PixelShuffle,
@@ -161,13 +164,6 @@ from .resampling import (
     Upsample,
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
-)
-from .transformer import (
-    Transformer,
-    TransformerDecoder,
-    TransformerDecoderLayer,
-    TransformerEncoder,
-    TransformerEncoderLayer,
 )
 from .transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 
@@ -343,5 +339,5 @@ __all__ = [
     "utils",
 ]
 
-_LAZY = {"utils": (".utils", "")}
+_LAZY = {"modules": (".modules", ""), "utils": (".utils", "")}
 __getattr__, __dir__ = _lazy_attributes(globals(), _LAZY)

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from ..core.tensor import Tensor
 from .layers import BatchNorm1d, BatchNorm2d, BatchNorm3d, Conv1d, Conv2d, Conv3d
+from .linear import Linear
 from .module import Module
-from .modules import Linear
-from .normalizations import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
+from .normalization.modules import InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 from .parameter import UninitializedBuffer, UninitializedParameter, set_array
 from .transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 

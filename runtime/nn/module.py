@@ -13,7 +13,17 @@ from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
 from ..functions.conversion import wanted
 from ..inplace.ops import write
-from .module_hooks import GLOBAL, ForwardHook, ModuleHooks, call_with_hooks, register, registered_as
+from .module_hooks import (
+    GLOBAL,
+    HooksOfKind,
+    ModuleHooks,
+    call_with_hooks,
+    register,
+    register_backward,
+    register_forward,
+    register_forward_pre,
+    registered_as,
+)
 from .module_hooks import (
     register_module_buffer_registration_hook as register_module_buffer_registration_hook,
 )
@@ -48,6 +58,15 @@ class Module:
     _transient_buffers: set[str]
     _hooks: ModuleHooks | None = None
     """The hooks of this module; None until the first is registered."""
+
+    _forward_pre_hooks = HooksOfKind("forward_pre")
+    _forward_hooks = HooksOfKind("forward")
+    _backward_pre_hooks = HooksOfKind("backward_pre")
+    _backward_hooks = HooksOfKind("backward")
+    _state_dict_pre_hooks = HooksOfKind("state_dict_pre")
+    _state_dict_hooks = HooksOfKind("state_dict")
+    _load_state_dict_pre_hooks = HooksOfKind("load_pre")
+    _load_state_dict_post_hooks = HooksOfKind("load_post")
 
     def __init__(self) -> None:
         # Past __setattr__, which needs these to be there.
@@ -353,6 +372,10 @@ class Module:
         """Return the module: there is one device, the CPU."""
         return self
 
+    def cuda(self: _Self, device: Any = None) -> _Self:
+        """Raise AssertionError, as PyTorch does where it has no such device."""
+        raise AssertionError("Module.cuda: gradspec has no CUDA devices, only the CPU")
+
     def _apply(self: _Self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> _Self:
         """Replace the values of parameters and buffers by those of `fn(tensor)`."""
         for tensor in (*self.parameters(recurse), *self.buffers(recurse)):
@@ -432,7 +455,7 @@ class Module:
 
         With `with_kwargs` it is `hook(module, args, kwargs)`, and returns a pair of both.
         """
-        return register(self._own_hooks().forward_pre, ForwardHook(hook, with_kwargs), prepend)
+        return register_forward_pre(self._own_hooks(), hook, prepend, with_kwargs)
 
     def register_forward_hook(
         self,
@@ -447,8 +470,7 @@ class Module:
         With `with_kwargs` it is `hook(module, args, kwargs, output)`. With `always_call` it is
         called where `forward` raises, too, with None for the output.
         """
-        made = ForwardHook(hook, with_kwargs, always_call)
-        return register(self._own_hooks().forward, made, prepend)
+        return register_forward(self._own_hooks(), hook, prepend, with_kwargs, always_call)
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
@@ -463,7 +485,15 @@ class Module:
 
         It gets those of positional arguments, and may return other ones.
         """
-        return register(self._own_hooks().backward, hook, prepend)
+        return register_backward(self._own_hooks(), hook, prepend, full=True)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` of the last op in `forward` alone.
+
+        What it gets depends on what that op is: `register_full_backward_hook` is what is meant.
+        RuntimeError where the module has full hooks.
+        """
+        return register_backward(self._own_hooks(), hook, False, full=False)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, prefix, keep_vars)` before this module's state is collected."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -20,14 +21,6 @@ if TYPE_CHECKING:
     from .module import Module
 
 Hook: TypeAlias = Callable[..., Any]
-
-
-class ForwardHook(NamedTuple):
-    """Hook around `forward`: whether it is given keyword arguments, and called after an error."""
-
-    call: Hook
-    with_kwargs: bool = False
-    always_call: bool = False
 
 
 @dataclass(slots=True)
@@ -46,12 +39,34 @@ class ModuleHooks:
     buffer_registration: dict[int, Any] = field(default_factory=dict)
     module_registration: dict[int, Any] = field(default_factory=dict)
 
+    with_kwargs: set[int] = field(default_factory=set)
+    """The numbers of the hooks around `forward` that are given keyword arguments."""
+
+    always_called: set[int] = field(default_factory=set)
+    """The numbers of the hooks after `forward` that are called after an error, too."""
+
+    backward_is_full: bool | None = None
+    """Whether the backward hooks are full ones; None where none was registered."""
+
     runs_at_calls: bool = False
     """Set once a hook that runs at calls has been registered for all modules."""
 
 
 GLOBAL: Final = ModuleHooks()
 """The hooks of all modules."""
+
+
+class HooksOfKind:
+    """Descriptor of a module's hooks of one kind by their numbers, which may be changed."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def __get__(self, module: Module | None, owner: type) -> Any:
+        return self if module is None else getattr(module._own_hooks(), self.kind)
+
+    def __set__(self, module: Module, hooks: dict[int, Hook]) -> None:
+        setattr(module._own_hooks(), self.kind, hooks)
 
 
 def register(hooks: dict[int, Any], hook: Any, prepend: bool = False) -> RemovableHandle:
@@ -64,10 +79,43 @@ def register(hooks: dict[int, Any], hook: Any, prepend: bool = False) -> Removab
     return handle
 
 
+def register_forward_pre(
+    own: ModuleHooks, hook: Hook, prepend: bool, with_kwargs: bool
+) -> RemovableHandle:
+    """Add a hook before `forward`."""
+    handle = register(own.forward_pre, hook, prepend)
+    if with_kwargs:
+        own.with_kwargs.add(handle.id)
+    return handle
+
+
+def register_forward(
+    own: ModuleHooks, hook: Hook, prepend: bool, with_kwargs: bool, always_call: bool
+) -> RemovableHandle:
+    """Add a hook after `forward`."""
+    handle = register(own.forward, hook, prepend)
+    if with_kwargs:
+        own.with_kwargs.add(handle.id)
+    if always_call:
+        own.always_called.add(handle.id)
+    return handle
+
+
+def register_backward(own: ModuleHooks, hook: Hook, prepend: bool, full: bool) -> RemovableHandle:
+    """Add a hook of the backward pass; RuntimeError where there are some of the other kind."""
+    if own.backward_is_full not in (None, full):
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks on a single Module. "
+            "Please use only one of them."
+        )
+    own.backward_is_full = full
+    return register(own.backward, hook, prepend)
+
+
 def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
     """Call `hook(module, args)` before every module's `forward`; it may return other arguments."""
     GLOBAL.runs_at_calls = True
-    return register(GLOBAL.forward_pre, ForwardHook(hook))
+    return register(GLOBAL.forward_pre, hook)
 
 
 def register_module_forward_hook(
@@ -79,7 +127,7 @@ def register_module_forward_hook(
     takes the place of the output. With `always_call` it is called where `forward` raises, too.
     """
     GLOBAL.runs_at_calls = True
-    return register(GLOBAL.forward, ForwardHook(hook, with_kwargs, always_call))
+    return register_forward(GLOBAL, hook, False, with_kwargs, always_call)
 
 
 def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
@@ -124,19 +172,17 @@ def call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any
     try:
         return _call(module, own, args, kwargs, called)
     except Exception:
-        for kind in (GLOBAL.forward, own.forward):
-            for number, hook in list(kind.items()):
-                if hook.always_call and number not in called:
-                    _call_after_error(module, hook, args, kwargs)
+        for hooks in (GLOBAL, own):
+            for number, hook in list(hooks.forward.items()):
+                if number in hooks.always_called and number not in called:
+                    given = (args, kwargs) if number in hooks.with_kwargs else (args,)
+                    _call_after_error(module, hook, given)
         raise
 
 
-def _call_after_error(
-    module: Module, hook: ForwardHook, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> None:
+def _call_after_error(module: Module, hook: Hook, given: tuple[Any, ...]) -> None:
     try:
-        given = (args, kwargs, None) if hook.with_kwargs else (args, None)
-        hook.call(module, *given)
+        hook(module, *given, None)
     except Exception as error:
         warn(
             "module forward hook with ``always_call=True`` raised an exception that was silenced "
@@ -152,26 +198,42 @@ def _call(
     called: set[int],
 ) -> Any:
     args, kwargs = _before(module, own, args, kwargs)
-    backward = [*GLOBAL.backward.values(), *own.backward.values()]
+    full = own.backward if own.backward_is_full is not False else {}
+    backward = [*GLOBAL.backward.values(), *full.values()]
     backward_pre = [*GLOBAL.backward_pre.values(), *own.backward_pre.values()]
     passing = _BackwardPass(module, backward, backward_pre) if backward or backward_pre else None
     if passing is not None:
         args = passing.enter(args)
     result = module.forward(*args, **kwargs)
-    for number, hook in [*GLOBAL.forward.items(), *own.forward.items()]:
-        called.add(number)
-        given = (args, kwargs, result) if hook.with_kwargs else (args, result)
-        other = hook.call(module, *given)
-        result = result if other is None else other
+    for hooks in (GLOBAL, own):
+        for number, hook in list(hooks.forward.items()):
+            called.add(number)
+            given = (args, kwargs) if number in hooks.with_kwargs else (args,)
+            other = hook(module, *given, result)
+            result = result if other is None else other
+    if own.backward_is_full is False:
+        _hook_last_node(module, own, result)
     return result if passing is None else passing.leave(result)
+
+
+def _hook_last_node(module: Module, own: ModuleHooks, result: Any) -> None:
+    """Register the hooks that are not full on the node of the (first) output."""
+    while not isinstance(result, Tensor):
+        result = next(iter(result.values() if isinstance(result, dict) else result))
+    node = result.grad_fn
+    if node is None:
+        return
+    for hook in own.backward.values():
+        node.register_hook(partial(hook, module))
 
 
 def _before(
     module: Module, own: ModuleHooks, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    for hook in [*GLOBAL.forward_pre.values(), *own.forward_pre.values()]:
-        if hook.with_kwargs:
-            changed = hook.call(module, args, kwargs)
+    ordered = [(hooks, *item) for hooks in (GLOBAL, own) for item in hooks.forward_pre.items()]
+    for hooks, number, hook in ordered:
+        if number in hooks.with_kwargs:
+            changed = hook(module, args, kwargs)
             if changed is not None:
                 if not (isinstance(changed, tuple) and len(changed) == 2):
                     raise RuntimeError(
@@ -180,7 +242,7 @@ def _before(
                     )
                 args, kwargs = changed
         else:
-            changed = hook.call(module, args)
+            changed = hook(module, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
     return args, kwargs

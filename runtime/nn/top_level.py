@@ -1,6 +1,6 @@
 """Functions of `torch` that `torch.nn.functional` has, too, with other arguments: `gs.dropout`.
 
-At the top level `train` says for every function whether it trains; losses are in `native_losses`.
+At the top level `train` says for every function whether it trains; losses are in `losses.native`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tools for networks: clipping of gradients, parameters as one vector, reparametrised weights."""
 
 from ...core.missing import explaining as _explaining
-from . import parametrizations, parametrize, prune, rnn
+from . import parametrizations, parametrize, prune, rnn, stateless
 from .clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
 from .convert_parameters import parameters_to_vector, vector_to_parameters
 from .skip_init import skip_init
@@ -22,6 +22,7 @@ __all__ = [
     "rnn",
     "skip_init",
     "spectral_norm",
+    "stateless",
     "vector_to_parameters",
     "weight_norm",
 ]

@@ -117,7 +117,7 @@ def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     number = _hook_of(module, name)
     if number is None:
         raise ValueError(f"spectral_norm of '{name}' not found in {module}")
-    hook = module._own_hooks().forward_pre.pop(number).call
+    hook = module._own_hooks().forward_pre.pop(number)
     with no_grad():
         weight = hook.compute_weight(module, False)
     for part in (name, f"{name}_u", f"{name}_v", f"{name}_orig"):
@@ -128,6 +128,6 @@ def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
 
 def _hook_of(module: Module, name: str) -> int | None:
     for number, hook in module._own_hooks().forward_pre.items():
-        if isinstance(hook.call, SpectralNorm) and hook.call.name == name:
+        if isinstance(hook, SpectralNorm) and hook.name == name:
             return number
     return None

@@ -66,7 +66,7 @@ def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     if number is None:
         raise ValueError(f"weight_norm of '{name}' not found in {module}")
     hooks = module._own_hooks().forward_pre
-    weight = hooks.pop(number).call.compute_weight(module)
+    weight = hooks.pop(number).compute_weight(module)
     for part in (name, f"{name}_g", f"{name}_v"):
         delattr(module, part)
     setattr(module, name, Parameter(weight.detach()))
@@ -75,6 +75,6 @@ def remove_weight_norm(module: Module, name: str = "weight") -> Module:
 
 def _hook_of(module: Module, name: str) -> int | None:
     for number, hook in module._own_hooks().forward_pre.items():
-        if isinstance(hook.call, WeightNorm) and hook.call.name == name:
+        if isinstance(hook, WeightNorm) and hook.name == name:
             return number
     return None

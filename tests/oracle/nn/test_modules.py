@@ -111,9 +111,7 @@ def hooks_that_are_always_called(library):
 
 @behaviour
 def global_forward_hooks(library):
-    functions = import_module(
-        "torch.nn.modules.module" if library.__name__ == "torch" else "gradspec.nn.module"
-    )
+    functions = import_module(f"{library.__name__}.nn.modules.module")
     model, note = library.nn.Sequential(linear(library), library.nn.Tanh()), Recorder()
     handles = [
         functions.register_module_forward_pre_hook(note("pre")),
@@ -134,9 +132,7 @@ def global_forward_hooks(library):
 
 @behaviour
 def registration_hooks(library):
-    functions = import_module(
-        "torch.nn.modules.module" if library.__name__ == "torch" else "gradspec.nn.module"
-    )
+    functions = import_module(f"{library.__name__}.nn.modules.module")
     trace: list[Any] = []
 
     def note(kind):

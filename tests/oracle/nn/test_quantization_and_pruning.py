@@ -51,6 +51,33 @@ def both_pruned(library: Any) -> Any:
     return [first.weight.detach(), second.weight.detach()]
 
 
+def by_own_method(library: Any) -> Any:
+    p, module = library.nn.utils.prune, linear(library)
+
+    class Alternate(p.BasePruningMethod):  # type: ignore[name-defined, misc]
+        PRUNING_TYPE = "unstructured"
+
+        def compute_mask(self, t: Any, default_mask: Any) -> Any:
+            mask = default_mask.clone()
+            mask.view(-1)[::2] = 0
+            return mask
+
+    p.ln_structured(module, "weight", 0.25, 1, 0)
+    Alternate.apply(module, "weight")
+    hook = p.L1Unstructured.apply(module, "weight", 3)
+    free = Alternate().prune(library.tensor(W)).sum()
+    kinds = [type(method).__name__ for method in hook]
+    return [kinds, len(hook), hook._tensor_name, module.weight_mask, module.weight.detach(), free]
+
+
+def globally(library: Any, method: str, **options: Any) -> Any:
+    p, module = library.nn.utils.prune, linear(library)
+    scores = {(module, "bias"): library.arange(4.0).double() / 5}
+    places = [(module, "weight"), (module, "bias")]
+    p.global_unstructured(places, getattr(p, method), importance_scores=scores, **options)
+    return [module.weight_mask, module.bias_mask]
+
+
 def fake(library: Any, *args: Any) -> Any:
     x = library.tensor(W, dtype=library.float32, requires_grad=True)
     found = library.fake_quantize_per_tensor_affine(x, *args)
@@ -114,6 +141,24 @@ CASES: dict[str, Behaviour] = {
         g, lambda p, lib, m: p.custom_from_mask(m, "weight", lib.tensor(MASK))
     ),
     "all of them": both_pruned,
+    "by a method of one's own": by_own_method,
+    "columns twice": lambda g: pruned(
+        g,
+        lambda p, lib, m: p.ln_structured(
+            p.ln_structured(m, "weight", 0.5, 1, 1), "weight", 1, 2, 1
+        ),
+    ),
+    "all, by scores": lambda g: globally(g, "L1Unstructured", amount=9),
+    "all, by columns": lambda g: attempt(lambda: globally(g, "LnStructured", amount=0.5, n=2)),
+    "columns of a vector": lambda g: attempt(
+        lambda: g.nn.utils.prune.ln_structured(linear(g), "bias", 0.5, 2, 0)
+    ),
+    "no such dimension": lambda g: attempt(
+        lambda: g.nn.utils.prune.ln_structured(linear(g), "weight", 0.5, 2, 2)
+    ),
+    "scores of another shape": lambda g: attempt(
+        lambda: g.nn.utils.prune.l1_unstructured(linear(g), "weight", 2, g.ones(3))
+    ),
     "too much": lambda g: attempt(
         lambda: g.nn.utils.prune.l1_unstructured(linear(g), "weight", 1.5)
     ),

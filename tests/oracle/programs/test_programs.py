@@ -26,8 +26,12 @@ TOLERANCES = {"float32": 1e-4, "complex64": 1e-4}
 
 
 @pytest.fixture(autouse=True)
-def default_dtypes(torch: Any) -> Iterator[None]:
+def settings(torch: Any) -> Iterator[None]:
+    """One thread, as several are slower on tensors this small; the default dtypes afterwards."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
     yield
+    torch.set_num_threads(threads)
     for library in (torch, gs):
         library.set_default_dtype(library.float32)
 
@@ -37,7 +41,7 @@ def run(text: str, path: Path) -> Any:
     names: dict[str, Any] = {"__name__": path.stem}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exec(compile(text, str(path), "exec"), names)
+        exec(compile(text, str(path), "exec", dont_inherit=True), names)
     return names["OUT"]
 
 

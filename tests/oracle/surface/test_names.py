@@ -105,6 +105,15 @@ CALLS: dict[str, Any] = {
     ],
     "is_cpu": lambda t: [t.zeros(1).is_cpu, t.zeros(1).is_cuda, t.zeros(1).get_device()],
     "cuda": lambda t: [t.cuda.is_available(), t.cuda.device_count()],
+    "accelerator": lambda t: [
+        t.accelerator.is_available(), t.accelerator.current_accelerator(),
+        t.accelerator.device_count(),
+    ],
+    "backends": lambda t: [
+        t.backends.cudnn.is_available(), t.backends.cudnn.version(), t.backends.cudnn.benchmark,
+        t.backends.cudnn.deterministic, t.backends.cuda.matmul.allow_tf32,
+        t.backends.cuda.is_built(), t.backends.mps.is_available(), t.backends.mps.is_built(),
+    ],
     "sin_": lambda t: t.sin_(t.tensor([1.0])),
     "celu_": lambda t: t.celu_(t.tensor([-1.0, 1.0])),
     "threshold_": lambda t: t.threshold_(t.tensor([-1.0, 1.0]), 0.5, 2.0),

@@ -1,0 +1,1 @@
+"""Activations: functions and modules."""

@@ -1,0 +1,1 @@
+"""Attention: functions, modules, and the transformer made of them."""

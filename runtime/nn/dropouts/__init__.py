@@ -1,0 +1,1 @@
+"""Dropout: functions and modules."""

@@ -1,0 +1,1 @@
+"""Losses: functions and modules."""

@@ -1,0 +1,11 @@
+"""Batch normalisation, and its base class, which programs look for in models."""
+
+from ...core.missing import explaining as _explaining
+from ..layers import BatchNorm as _BatchNorm
+from ..layers import BatchNorm1d as BatchNorm1d
+from ..layers import BatchNorm2d as BatchNorm2d
+from ..layers import BatchNorm3d as BatchNorm3d
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "_BatchNorm"]
+
+__getattr__ = _explaining(__name__)

@@ -1,1 +1,0 @@
-"""Attention of several heads: its function and its module."""

@@ -1,0 +1,1 @@
+"""Resampling: functions and modules."""
