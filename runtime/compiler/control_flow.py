@@ -12,10 +12,15 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-from ..core.tensor import Tensor
+import numpy as np
+
+from ..core.levels import has_open_levels
+from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..func.trees import leaves_of, map_leaves, with_leaves
-from .errors import refusal
+from .capture import thread
+from .errors import CaptureError, refusal
+from .loops import UNROLLED_MAX, UnrollError, recorded
 from .recorder import Recorder
 
 
@@ -55,13 +60,21 @@ def scan(
         another structure, shape or dtype.
     """
     rounds = _rounds(xs, length)
+    found = _as_loop("scan", f, init, xs, rounds, reverse)
+    return _unrolled("scan", f, init, xs, rounds, reverse) if found is None else found
+
+
+def _unrolled(
+    name: str, f: Callable[[Any, Any], Any], init: Any, xs: Any, rounds: int, reverse: bool
+) -> tuple[Any, Any]:
+    """Go through the rounds one by one."""
     state = init
     results: list[Any] = []
     for number in reversed(range(rounds)) if reverse else range(rounds):
         row = None if xs is None else map_leaves(itemgetter(number), xs)
         before = state
         state, result = f(state, row)
-        _check_state("scan", before, state)
+        _check_state(name, before, state)
         results.append(result)
     if reverse:
         results.reverse()
@@ -73,6 +86,13 @@ def fori_loop(lower: int, upper: int, body_fun: Callable[[int, Any], Any], init_
 
     ValueError if a state has another structure, shape or dtype than the one before.
     """
+    numbers = wrap(np.arange(lower, upper))
+    found = _as_loop(
+        *("fori_loop", lambda state, nr: (body_fun(nr, state), None), init_val, numbers),
+        *(len(numbers), False),
+    )
+    if found is not None:
+        return found[0]
     state = init_val
     for number in range(lower, upper):
         before = state
@@ -121,6 +141,41 @@ def cond(
     chosen = pred.reshape(())
     leaves = zip(leaves_of(first), leaves_of(second), strict=True)
     return with_leaves(first, [ops.where(chosen, a, b) for a, b in leaves])
+
+
+def _as_loop(
+    name: str, f: Callable[[Any, Any], Any], init: Any, xs: Any, rounds: int, reverse: bool
+) -> Any:
+    """Record a loop as one step of a program; None where there is no capture, or it cannot be.
+
+    What a round cannot do is found out again, and told, when the rounds are recorded one by one.
+    """
+    tape = thread.tape
+    leaves = [*leaves_of(init), *leaves_of(xs)]
+    if tape is None or rounds <= UNROLLED_MAX or has_open_levels():
+        return None
+    if not all(isinstance(leaf, Tensor) for leaf in leaves):
+        return None
+    structures: list[Any] = []
+
+    def body(states: list[Tensor], rows: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        state = with_leaves(init, states)
+        new, result = f(state, None if xs is None else with_leaves(xs, rows))
+        _check_state(name, init, new)
+        structures.append(result)
+        return leaves_of(new), leaves_of(result)
+
+    def unrolled() -> tuple[list[Tensor], list[Tensor]]:
+        state, results = _unrolled(name, f, init, xs, rounds, reverse)
+        return leaves_of(state), leaves_of(results)
+
+    try:
+        last, results = recorded(
+            tape, body, leaves_of(init), leaves_of(xs), rounds, reverse, unrolled
+        )
+    except (UnrollError, CaptureError):
+        return None
+    return with_leaves(init, last), with_leaves(structures[-1], results)
 
 
 def _is_recorded(value: Any) -> bool:

@@ -81,7 +81,7 @@ class CompiledFunction:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if thread.captures or has_open_levels():
+        if thread.tape is not None or has_open_levels():
             return self.function(*args, **kwargs)
         leaves, key = _signature(args, kwargs)
         changed = None

@@ -101,8 +101,7 @@ def _uses(schedule: Schedule, outputs: list[Value]) -> dict[Value, list[int]]:
     for nr, part in enumerate(schedule.parts):
         operations = [each.operation for each in part.placed] if isinstance(part, Nest) else [part]
         for operation in operations:
-            outs = operation.outputs if isinstance(operation, PythonCall) else (operation.out,)
-            for value in (*outs, *operation.reads):
+            for value in (*operation.outs, *operation.reads):
                 known = uses.setdefault(value, [])
                 if not known or known[-1] != nr:
                     known.append(nr)
