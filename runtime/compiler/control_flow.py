@@ -1,9 +1,8 @@
 """`scan`, `fori_loop`, `while_loop`, `cond`: loops and branches as functions of tensors.
 
 `scan` and `fori_loop` have JAX's arguments, the others PyTorch's. All have gradients of every
-order, since their bodies are recorded as all else. A program that is captured has every round of
-`scan` and `fori_loop` in it, and both sides of `cond`; it has no `while_loop` whose condition
-depends on data.
+order, since their bodies are recorded as all else. In a program that is captured a loop is one
+step, and so is its backward pass (`loops.py`); `cond` computes both sides.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ..dispatch.registry import ops
 from ..func.trees import leaves_of, map_leaves, with_leaves
 from .capture import thread
 from .errors import CaptureError, refusal
-from .loops import UNROLLED_MAX, UnrollError, recorded
+from .loops import UNROLLED_MAX, UnrollError, recorded, recorded_while
 from .recorder import Recorder
 
 
@@ -113,16 +112,48 @@ def while_loop(
     while True:
         condition = cond_fn(*state)
         if _is_recorded(condition):
-            raise refusal(
-                "the number of rounds of while_loop() depends on the values of tensors",
-                "Use gs.fori_loop with the largest number of rounds, and gs.where to keep a "
-                "state that is final",
-            )
+            return _recorded_while(cond_fn, body_fn, state, condition)
         if not condition:
             return state
         before = state
         state = tuple(body_fn(*state))
         _check_state("while_loop", before, state)
+
+
+def _recorded_while(
+    cond_fn: Callable[..., Any], body_fn: Callable[..., Any], init: tuple[Any, ...], first: Tensor
+) -> tuple[Any, ...]:
+    """Record a loop whose number of rounds depends on data: its condition is a state, the first."""
+
+    def body(states: list[Tensor]) -> list[Tensor]:
+        state = tuple(body_fn(*with_leaves(init, states[1:])))
+        _check_state("while_loop", init, state)
+        return [truth(cond_fn(*state)), *leaves_of(state)]
+
+    def truth(condition: Any) -> Tensor:
+        if not isinstance(condition, Tensor):
+            raise UnrollError
+        return (condition.detach() != 0).reshape(())
+
+    leaves = leaves_of(init)
+    tape = thread.tape
+    if tape is None or has_open_levels() or not all(isinstance(leaf, Tensor) for leaf in leaves):
+        raise _unknown_rounds()
+    try:
+        found = recorded_while(tape, body, [truth(first), *leaves])
+    except UnrollError:
+        raise _unknown_rounds() from None
+    last: tuple[Any, ...] = with_leaves(init, found[1:])
+    return last
+
+
+def _unknown_rounds() -> CaptureError:
+    return refusal(
+        "the number of rounds of while_loop() depends on the values of tensors, and its state "
+        "has parts that are no tensors, requires grad, or is drawn at random",
+        "Use gs.fori_loop with the largest number of rounds, and gs.where to keep a state that is "
+        "final; or gs.no_grad(), where no gradient is wanted",
+    )
 
 
 def cond(

@@ -79,61 +79,76 @@ def backward_of(
     if not roots:
         return None
     own = [t for t in (*states, *rows) if t.grad_node is not None]
-    nodes, edges, ends = _cut([t.grad_node for t in roots], start, [t.grad_node for t in own])
+    found_cut = _cut([t.grad_node for t in roots], start, [t.grad_node for t in own])
     cotangents = [tape.stand_in(np.ones_like(_plain(t.array))) for t in roots]
-    ends_of_roots = []
-    for tensor, node in zip(roots, nodes, strict=True):
-        end = wrap(tensor.array)
-        end.grad_node = node
-        ends_of_roots.append(end)
     with enable_grad():
         found = run_backward(
-            ends_of_roots,
+            _ending_at(roots, found_cut.roots),
             [wrap(each) for each in cotangents],
             keep_graph=False,
             create_graph=False,
-            inputs=[*own, *(GradientEdge(end, 0) for end in ends)],
+            inputs=[*own, *(GradientEdge(end, 0) for end in found_cut.ends)],
             allow_unreachable=True,
         )
     values = [None if grad is None else tape.value_of(grad.array) for grad in found]
     given = tuple(tape.value_of(each) for each in cotangents)
-    return Backward(given, tuple(values), tuple(edges))
+    return Backward(given, tuple(values), tuple(found_cut.edges.values()))
 
 
-def _cut(
-    roots: Sequence[Any], start: int, own: Sequence[Any]
-) -> tuple[list[Node], list[Node], list[_End]]:
-    """Let the nodes since `start` lead to none before it.
+@dataclass
+class _Cut:
+    """A part of the graph that leads nowhere else."""
 
-    Return the roots, which may be replaced themselves, the nodes that the others led to, each
-    once, and what stands in their place.
-    """
+    roots: list[Node]
+    """Its roots, which may be ends themselves."""
+    edges: dict[tuple[Node, int], Node]
+    """Where it led to, each once."""
+    ends: list[_End]
+    """What stands there instead."""
+    before: dict[Node, tuple[Node | None, ...]]
+    """Where each of its nodes led to."""
+
+    def undo(self) -> None:
+        """Let the nodes lead where they did."""
+        for node, next_nodes in self.before.items():
+            node.next_nodes = next_nodes
+
+
+def _cut(roots: Sequence[Any], start: int, own: Sequence[Any]) -> _Cut:
+    """Let the nodes since `start`, and `own` leaves, lead to none before it."""
     edges: dict[tuple[Node, int], Node] = {}
     ends: dict[tuple[Node, int], _End] = {}
     kept = {id(node) for node in own}
 
-    def inside(node: Node) -> bool:
-        target = place_of(node)[0]
-        return id(target) in kept or (not target.is_leaf and target.sequence_nr > start)
-
     def cut(node: Node) -> Node:
-        if inside(node):
-            return node
         place = place_of(node)
+        target = place[0]
+        if id(target) in kept or (not target.is_leaf and target.sequence_nr > start):
+            return node
         edges.setdefault(place, node)
         return ends.setdefault(place, _End())
 
     nodes = [cut(node) for node in roots]
     ahead = [place_of(node)[0] for node in nodes]
-    seen: set[Node] = set()
+    before: dict[Node, tuple[Node | None, ...]] = {}
     while ahead:
         node = ahead.pop()
-        if node in seen or id(node) in kept or isinstance(node, _End):
+        if node in before or id(node) in kept or isinstance(node, _End):
             continue
-        seen.add(node)
+        before[node] = node.next_nodes
         node.next_nodes = tuple(None if each is None else cut(each) for each in node.next_nodes)
         ahead += [place_of(each)[0] for each in node.next_nodes if each is not None]
-    return nodes, list(edges.values()), list(ends.values())
+    return _Cut(nodes, edges, list(ends.values()), before)
+
+
+def _ending_at(tensors: Sequence[Tensor], nodes: Sequence[Node]) -> list[Tensor]:
+    """Return the same arrays as tensors of other nodes."""
+    found = []
+    for tensor, node in zip(tensors, nodes, strict=True):
+        end = wrap(tensor.array)
+        end.grad_node = node
+        found.append(end)
+    return found
 
 
 def _plain(array: Any) -> Array:
@@ -143,8 +158,10 @@ def _plain(array: Any) -> Array:
 def as_value(tape: Tape, array: Any) -> Value:
     """Return the value of an array, or of a copy that lies in a row in memory."""
     if not array.flags.c_contiguous:
-        array = tape.call("array.copy", (array, "C")) if isinstance(array, Recorder) else (
-            np.ascontiguousarray(array)
+        array = (
+            tape.call("array.copy", (array, "C"))
+            if isinstance(array, Recorder)
+            else (np.ascontiguousarray(array))
         )
     return tape.value_of(array)
 
@@ -245,21 +262,19 @@ class LoopBackward(Node):
             pairs = zip(outputs, self._differentiable, strict=True)
             ends = [(t, next(arrived)) for t, is_one in pairs if is_one]
             chosen = [(t, cotangent) for t, cotangent in ends if cotangent is not None]
-            nodes, edges, stops = _cut([t.grad_node for t, _ in chosen], start, [])
-            roots = []
-            for (tensor, _), node in zip(chosen, nodes, strict=True):
-                root = wrap(tensor.array)
-                root.grad_node = node
-                roots.append(root)
-            found = run_backward(
-                roots,
-                [cotangent for _, cotangent in chosen],
-                keep_graph=True,
-                create_graph=True,
-                inputs=[GradientEdge(stop, 0) for stop in stops],
-                allow_unreachable=True,
-            )
-        by_place = dict(zip(map(place_of, edges), found, strict=True))
+            cut = _cut([t.grad_node for t, _ in chosen], start, [])
+            try:
+                found = run_backward(
+                    _ending_at([t for t, _ in chosen], cut.roots),
+                    [cotangent for _, cotangent in chosen],
+                    keep_graph=True,
+                    create_graph=True,
+                    inputs=[GradientEdge(end, 0) for end in cut.ends],
+                    allow_unreachable=True,
+                )
+            finally:
+                cut.undo()
+        by_place = dict(zip(cut.edges, found, strict=True))
         return tuple(
             None if node is None else by_place.pop(place_of(node), None) for node in self.next_nodes
         )

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ..core.accumulate_grad import AccumulateGrad
+from ..core.modes import is_grad_enabled
 from ..core.node import OutputNode, next_sequence_nr
 from ..core.tensor import Tensor, wrap
 from .loop_backward import Backward, LoopBackward, as_value, backward_of
@@ -87,15 +88,33 @@ def recorded(
     tensors = [wrap(each) for each in found[: len(traced.outputs)]]
     results = [t for t, is_one in zip(tensors, traced.differentiable, strict=True) if is_one]
     if traced.backward is not None and backward is not None and results:
-        saved = [tape.value_of(each) for each in found[len(traced.outputs) :]]
+        stacked = [tape.value_of(each) for each in found[count:]]
         node = LoopBackward(
             *(tape, Loop(backward.body, length, backward.states, backward.rows, not is_reversed)),
-            *(traced.backward, backward.given(saved, rows), backward.others),
+            *(traced.backward, backward.given(stacked, rows), backward.others),
             *(traced.needs, traced.differentiable, count, _edges(traced, init, xs), unrolled),
         )
         for nr, tensor in enumerate(results):
             tensor.grad_node = OutputNode(node, nr) if node.has_several_outputs else node
     return tensors[:count], tensors[count:]
+
+
+def recorded_while(
+    tape: Tape, body: Callable[[list[Tensor]], list[Tensor]], init: Sequence[Tensor]
+) -> list[Tensor]:
+    """Return the last states of a loop that goes on while the first state is true.
+
+    `UnrollError` where a state requires grad: how many rounds there are to go back is not known.
+    """
+    traced = _traced(tape, lambda states, _: (body(states), []), init, ())
+    if traced.backward is not None or any(traced.needs):
+        raise UnrollError
+    closed, steps = _hoisted(tape, traced)
+    forward, _ = _programs(tape, traced, steps, closed)
+    loop = Loop(forward.body, None, len(init), 0)
+    states = tuple(as_value(tape, tensor.array) for tensor in init)
+    made = [np.array(each, order="C") for each in traced.arrays]
+    return [wrap(v) for v in tape.record("array.loop", (loop, states, (), forward.others), made)]
 
 
 def _edges(traced: Traced, init: Sequence[Tensor], xs: Sequence[Tensor]) -> list[Any]:
@@ -110,12 +129,13 @@ def _edges(traced: Traced, init: Sequence[Tensor], xs: Sequence[Tensor]) -> list
 
 def _traced(tape: Tape, body: Body, init: Sequence[Tensor], xs: Sequence[Tensor]) -> Traced:
     """Record a round until it is known which states require grad."""
-    needs = [tensor.grad_node is not None for tensor in init]
+    records = is_grad_enabled()
+    needs = [records and tensor.grad_node is not None for tensor in init]
     while True:
         with tape.round() as record:
             start = next_sequence_nr()
             states = [_stand_in(tape, t.array, need) for t, need in zip(init, needs, strict=True)]
-            rows = [_stand_in(tape, t.array[0], t.grad_node is not None) for t in xs]
+            rows = [_stand_in(tape, t.array[0], records and t.grad_node is not None) for t in xs]
             inputs = [tape.value_of(t.array) for t in (*states, *rows)]
             news, results = body(states, rows)
             if not all(isinstance(leaf, Tensor) for leaf in (*news, *results)):
@@ -194,11 +214,12 @@ class Part:
     states: int = 0
     rows: int = 0
     sources: tuple[tuple[str, int], ...] = ()
-    """Which rows it goes through: `saved` or `row`, and its number among them."""
+    """Which rows it goes through: `row` or `stacked`, and its number among those that the loop
+    takes, or among its results."""
 
-    def given(self, saved: Sequence[Value], rows: Sequence[Value]) -> list[Value]:
+    def given(self, stacked: Sequence[Value], rows: Sequence[Value]) -> list[Value]:
         """Return the arrays that it goes through, without the cotangents of results."""
-        return [saved[nr] if kind == "saved" else rows[nr] for kind, nr in self.sources]
+        return [stacked[nr] if kind == "stacked" else rows[nr] for kind, nr in self.sources]
 
 
 def _programs(
@@ -221,7 +242,8 @@ def _programs(
     results, grads = joint.outputs[:count], joint.outputs[count:]
     base = Program(inputs, joint.constants, joint.steps, results)
     first, second, needed = split(base, cotangents, grads, _is_repeated)
-    kept = [value for value in needed if value not in traced.rows and value not in closed]
+    known = {*traced.rows, *closed, *results[len(traced.states) :]}
+    kept = [value for value in needed if value not in known]
     others = _closed(first, closed)
     fresh = Program(
         (*traced.states, *traced.rows, *others),
@@ -232,12 +254,11 @@ def _programs(
     forward = Part(_tidy(fresh), others)
     if backward is None:
         return forward, None
-    sources = tuple(
-        ("saved", kept.index(value)) if value in kept else ("row", traced.rows.index(value))
-        for value in needed
-        if value not in closed
-    )
+    places = {value: ("row", nr) for nr, value in enumerate(traced.rows)}
+    stacked = (*results[len(traced.states) :], *kept)
+    places |= {value: ("stacked", nr) for nr, value in enumerate(stacked)}
     rows = [value for value in needed if value not in closed]
+    sources = tuple(places[value] for value in rows)
     return forward, _backward_part(tape, traced, second, rows, sources)
 
 

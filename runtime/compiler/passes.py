@@ -127,7 +127,8 @@ def _trimmed(step: Step, alive: set[Value]) -> Step:
     loop, states, rows, others = step.args
     body, count = loop.body, loop.states
     results = [nr for nr, value in enumerate(step.outputs) if nr >= count and value in alive]
-    kept = [nr for nr in range(count) if step.outputs[nr] in alive]
+    is_condition = loop.length is None
+    kept = [nr for nr in range(count) if step.outputs[nr] in alive or (is_condition and not nr)]
     while True:
         outputs = [body.outputs[nr] for nr in (*kept, *results)]
         needed = needed_steps(body.steps, outputs)

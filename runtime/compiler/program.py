@@ -144,8 +144,8 @@ class Loop:
     """One round. Its inputs are the states, a row of each array that is gone through, and what is
     the same in all rounds; its outputs the next states and a row of each result. States and
     outputs lie in a row in memory, and each output has memory of its own."""
-    length: int
-    """The number of rounds, one at least."""
+    length: int | None
+    """The number of rounds, one at least; None for as many as the first state is true."""
     states: int
     """How many states there are."""
     rows: int

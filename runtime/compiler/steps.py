@@ -125,10 +125,14 @@ def loop(
 
     `body` runs the program of a round; without it that is done step by step.
     """
-    count, length = repeated.states, repeated.length
     run = functools.partial(run_steps, repeated.body) if body is None else body
-    results = [np.empty((length, *v.shape), v.dtype) for v in repeated.body.outputs[count:]]
+    count, length = repeated.states, repeated.length
     found: Sequence[Array] = states
+    if length is None:
+        while found[0]:
+            found = run(*found, *others)
+        return [each.copy() for each in found] if found is states else list(found)
+    results = [np.empty((length, *v.shape), v.dtype) for v in repeated.body.outputs[count:]]
     for nr in reversed(range(length)) if repeated.is_reversed else range(length):
         found = run(*found[:count], *[row[nr, ...] for row in rows], *others)
         for result, part in zip(results, found[count:], strict=True):
@@ -138,7 +142,10 @@ def loop(
 
 def run_steps(program: Program, *inputs: Array) -> list[Array]:
     """Run a program step by step, and return its outputs."""
-    arrays: dict[Value, Any] = {**dict(program.constants), **dict(zip(program.inputs, inputs, strict=True))}
+    arrays: dict[Value, Any] = {
+        **dict(program.constants),
+        **dict(zip(program.inputs, inputs, strict=True)),
+    }
     for step in program.steps:
         args, kwargs = rewrite((step.args, dict(step.kwargs)), arrays)
         found = function_of(step.function)(*args, **kwargs)

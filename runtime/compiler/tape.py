@@ -98,7 +98,19 @@ class Tape:
         found = tuple(self.value_of(output) for output in outputs)
         writes = tuple((v, store.value) for v, store in self.inputs if store.value is not v)
         inputs = tuple(value for value, _ in self.inputs)
+        self._check_defined(found, [value for _, value in writes])
         return Program(inputs, tuple(self.constants.values()), tuple(self.steps), found, writes)
+
+    def _check_defined(self, *wanted: Sequence[Value]) -> None:
+        """Refuse what is read and was made in a round of a loop, which is no part of the program."""
+        known = {value for value, _ in (*self.inputs, *self.constants.values())}
+        known.update(value for step in self.steps for value in step.outputs)
+        read = (value for step in self.steps for value in step.inputs)
+        if not all(value in known for values in (*wanted, read) for value in values):
+            raise refusal(
+                "a tensor that was made in a round of a loop is used outside of it",
+                "Return it from the body, as a part of the state or as a result",
+            )
 
     # ---- loops
 

@@ -349,7 +349,9 @@ class Writer:
         start, last = ("from", "to") if self._is_split else ("0", str(length))
         if not blocked:
             is_unrolled = not sums and self._is_of_pieces()
-            self._line(f"#pragma GCC unroll {length}" if is_unrolled else f"#pragma omp simd{clauses}")
+            self._line(
+                f"#pragma GCC unroll {length}" if is_unrolled else f"#pragma omp simd{clauses}"
+            )
             self._line(f"for (long i{nr} = {start}; i{nr} < {last}; i{nr}++) {{")
             self._body(loop, names)
             self._line("}")

@@ -12,6 +12,7 @@ from ..program import Value
 from .layout import root_of
 from .memory import ARENA
 from .operations import LoopCall
+from .scalars import C_TYPES
 
 
 def loop_lines(call: LoopCall, functions: Sequence[str]) -> tuple[list[str], dict[Value, None]]:
@@ -29,11 +30,17 @@ def loop_lines(call: LoopCall, functions: Sequence[str]) -> tuple[list[str], dic
     for slot, text in zip(inputs[changing:], given[changing:], strict=True):
         lines.append(f"{name}[{slot}] = {text};")
     lines += [f"char *state{nr} = {given[nr]};" for nr in range(loop.states)]
-    lines.append(f"for (long nr = 0; nr < {loop.length}; nr++) {{")
-    at = f"({loop.length - 1} - nr)" if loop.is_reversed else "nr"
+    if loop.length is None:
+        condition, at = f"*({C_TYPES[unit.inputs[0].dtype]} *)state0", ""
+        is_spare = "nr & 1"
+    else:
+        condition = f"nr < {loop.length}"
+        at = f"({loop.length - 1} - nr)" if loop.is_reversed else "nr"
+        is_spare = f"({loop.length - 1} - nr) & 1"
+    lines.append(f"for (long nr = 0; {condition}; nr++) {{")
     for nr in range(loop.states):
         spare = f"(char *)p_{call.room.name} + {call.spares[nr]}"
-        place = f"({loop.length - 1} - nr) & 1 ? {spare} : {results[nr]}"
+        place = f"{is_spare} ? {spare} : {results[nr]}"
         lines.append(f"    {name}[{inputs[nr]}] = state{nr};")
         lines.append(f"    {name}[{outputs[nr]}] = state{nr} = {place};")
     for nr in range(loop.states, changing):
@@ -44,5 +51,10 @@ def loop_lines(call: LoopCall, functions: Sequence[str]) -> tuple[list[str], dic
         lines.append(f"    {name}[{outputs[nr]}] = {results[nr]} + {at} * {nbytes};")
     for function in functions:
         lines.append(f"    {{ const char *wrong = {function}({name}); if (wrong) return wrong; }}")
-    lines += ["}", "}"]
+    lines.append("}")
+    for nr in range(loop.states) if loop.length is None else ():
+        size = unit.inputs[nr].nbytes
+        lines.append(f"if (state{nr} != {results[nr]})")
+        lines.append(f"    __builtin_memcpy({results[nr]}, state{nr}, {size});")
+    lines.append("}")
     return lines, dict.fromkeys((*map(root_of, call.inputs), *call.outputs, call.room))

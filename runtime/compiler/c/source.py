@@ -137,7 +137,9 @@ class _Text:
                 statistics=statistics,
                 functions_of_one=MATH_FUNCTIONS,
                 functions_of_two=MATH_FUNCTIONS_OF_TWO,
-                ordered=[(dtype.name, ctype) for dtype, ctype in C_TYPES.items() if dtype.kind != "b"],
+                ordered=[
+                    (dtype.name, ctype) for dtype, ctype in C_TYPES.items() if dtype.kind != "b"
+                ],
             )
         )
 
@@ -186,7 +188,7 @@ def _title(part: Nest | Call | LoopCall) -> str:
     )
     shape = "×".join(map(str, part.dims)) if isinstance(part, Nest) else ""
     if isinstance(part, LoopCall):
-        shape = f"{part.loop.length} rounds"
+        shape = "rounds" if part.loop.length is None else f"{part.loop.length} rounds"
     what = ", ".join(names)
     where = f" ({', '.join(places)})" if places else ""
     return f"{shape + ': ' if shape else ''}{what}{where}".replace("*/", "* /")

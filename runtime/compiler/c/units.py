@@ -18,6 +18,9 @@ from .roots import rooted
 FUNCTION_MAX: Final = 200
 """Operations in one C function: a compiler needs more than linear time."""
 
+MANY: Final = 100
+"""Rounds that a loop is taken to have of which nobody knows how many."""
+
 
 @dataclass
 class Unit:
@@ -42,7 +45,7 @@ class Unit:
                     points *= length
                 work += points * len(part.placed)
             elif isinstance(part, LoopCall):
-                work += part.loop.length * part.unit.work
+                work += (part.loop.length or MANY) * part.unit.work
             elif isinstance(part, Call):
                 work += part.work
         return work
@@ -80,7 +83,9 @@ def _lowered_loop(step: Step) -> tuple[LoopCall, dict[Value, Any]] | None:
     name = f"{step.outputs[0].name}_work"
     room = Value(name, (max(size, 1),), np.dtype(np.uint8), (1,))
     inputs = (*states, *rows, *others, *constants)
-    return LoopCall(step, step.outputs[0], loop, unit, inputs, step.outputs, room, spares), constants
+    return LoopCall(
+        step, step.outputs[0], loop, unit, inputs, step.outputs, room, spares
+    ), constants
 
 
 def _operations(part: Nest | Operation) -> list[Operation]:
