@@ -56,7 +56,7 @@ class Backward:
     def state_cotangents(
         self, needs: Sequence[bool], differentiable: Sequence[bool]
     ) -> list[Value | None]:
-        """Return, for each state that requires grad, the cotangent of the next one, if it has it."""
+        """Return the cotangent of each next state, if it has one, of a state that requires grad."""
         left = iter(self.cotangents)
         found = [next(left) if is_one else None for is_one in differentiable[: len(needs)]]
         return [each for each, need in zip(found, needs, strict=True) if need]

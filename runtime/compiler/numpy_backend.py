@@ -5,14 +5,13 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .buffers import Plan, plan
+from .jinja import template
 from .program import Program, Step, Value
 from .steps import function_of
 
@@ -49,23 +48,6 @@ def source_of(program: Program) -> str:
     return _Writer(program).source()
 
 
-@cache
-def template() -> Any:
-    """Return the template of the function; ImportError where Jinja is not installed."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(
-            "gs.compile writes programs through Jinja, which is not installed: "
-            "pip install 'gradspec[compile]'"
-        ) from error
-    loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
-    environment = jinja2.Environment(
-        loader=loader, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    return environment.get_template("numpy_program.py.j2")
-
-
 @dataclass(frozen=True)
 class Function:
     """A function of the emitted source: the program, or a round of one of its loops."""
@@ -93,7 +75,7 @@ class _Writer:
         """Return the text of the program, after the functions of its loops."""
         self.add_function("program")
         return str(
-            template().render(
+            template("numpy_program.py.j2").render(
                 title=f"{len(self.program.steps)} steps.",
                 constants=self._constants.items(),
                 functions=self.functions,

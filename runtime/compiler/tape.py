@@ -102,7 +102,7 @@ class Tape:
         return Program(inputs, tuple(self.constants.values()), tuple(self.steps), found, writes)
 
     def _check_defined(self, *wanted: Sequence[Value]) -> None:
-        """Refuse what is read and was made in a round of a loop, which is no part of the program."""
+        """Refuse to read what was made in a round of a loop: it is no part of the program."""
         known = {value for value, _ in (*self.inputs, *self.constants.values())}
         known.update(value for step in self.steps for value in step.outputs)
         read = (value for step in self.steps for value in step.inputs)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from ..jinja import template
 from ..program import Program, Value
 from .groups import Nest
 from .layout import extent, root_of
@@ -131,7 +131,7 @@ class _Text:
             if body.uses > 1:
                 called.lines = [call]
         return str(
-            _template().render(
+            template("program.c.j2", "c").render(
                 bodies=[body for body in self.bodies.found.values() if body.uses > 1],
                 functions=self.functions,
                 statistics=statistics,
@@ -192,22 +192,3 @@ def _title(part: Nest | Call | LoopCall) -> str:
     what = ", ".join(names)
     where = f" ({', '.join(places)})" if places else ""
     return f"{shape + ': ' if shape else ''}{what}{where}".replace("*/", "* /")
-
-
-@cache
-def _template() -> Any:
-    """Return the template of the C; ImportError where Jinja is not installed."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(
-            "gs.compile writes programs through Jinja, which is not installed: "
-            "pip install 'gradspec[compile]'"
-        ) from error
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    return environment.get_template("program.c.j2")
