@@ -82,17 +82,17 @@ class CompiledFunction:
         self.check = check
         self._entries: dict[Any, list[Entry]] = {}
         self._count = 0
-        self._fast_call: FastCall | None = None
-        self._fast_count = -1
-        """How many arguments it takes."""
+        self._fast: tuple[int, FastCall] = (-1, lambda: MISSED)
+        """The short way into the program of the last call, and how many arguments it takes."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind a method."""
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if len(args) == self._fast_count and not kwargs:
-            found = self._fast_call(*args)
+        count, fast = self._fast
+        if len(args) == count and not kwargs:
+            found = fast(*args)
             if found is not MISSED:
                 return found
         return self._call(args, kwargs)
@@ -126,7 +126,7 @@ class CompiledFunction:
                 *(args, entry.sources.guards, entry.outside, entry.with_grad, executable, finish)
             )
         if entry.fast_call is not None:
-            self._fast_call, self._fast_count = entry.fast_call, len(args)
+            self._fast = len(args), entry.fast_call
 
     def entry_for(self, *args: Any, **kwargs: Any) -> Entry:
         """Return the program of a call, captured if there is none yet; the call is not run."""
