@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 from ..core import levels, modes, type_promotion
 from ..core.apply_modes import apply_modes
 from ..core.tensor import Tensor, new_tensor
+from ..inplace.ops import mark_written
 from .capture import thread
 from .executable import Executable
 from .jinja import template
@@ -32,10 +33,12 @@ def fast_call(
     with_grad: Sequence[tuple[Tensor, bool]],
     executable: Executable,
     finish: Callable[..., Any],
+    record: Callable[..., Any],
 ) -> FastCall | None:
     """Return the function for calls like this one; None for arguments that it does not know.
 
-    `finish(tensors, args)` runs the program where its results are more than one new tensor.
+    `finish(tensors, args)` runs the program where it returns objects of other types, and
+    `record(tensors, results, arrays, args)` makes results outputs of a node.
     """
     known = [arg for arg in args if isinstance(arg, Tensor)]
     constants = [arg for arg in args if not isinstance(arg, Tensor)]
@@ -44,6 +47,7 @@ def fast_call(
     if len({id(tensor) for tensor in known}) < len(known):
         return None
     writer = _Writer()
+    writer.objects |= {"finish": finish, "record": record}
     for nr, arg in enumerate(args):
         writer.add_argument(nr, arg, known)
     for nr, tensor in enumerate(outside):
@@ -57,7 +61,7 @@ def fast_call(
         writer.tests.append(f"getattr({name}, '_grad', None) {test}")
     tensors = [f"a{nr}" for nr, arg in enumerate(args) if isinstance(arg, Tensor)]
     tensors += [f"t{nr}" for nr in range(len(outside))]
-    return writer.function(len(args), tensors, executable, finish)
+    return writer.function(len(args), tensors, executable)
 
 
 class _Writer:
@@ -77,6 +81,7 @@ class _Writer:
             "default": type_promotion._default,
             "new_tensor": new_tensor,
             "apply_modes": apply_modes,
+            "mark_written": mark_written,
             "MISSED": MISSED,
         }
 
@@ -123,31 +128,52 @@ class _Writer:
             test = f"((v := {read}) is not {expected} and (type(v) is not {kind} or v != {expected}))"
         self.tests.append(test)
 
-    def function(
-        self, count: int, tensors: list[str], executable: Executable, finish: Callable[..., Any]
-    ) -> FastCall:
+    def expression(self, structure: Any, tensors: Sequence[str]) -> str | None:
+        """Return what a function returns, of tensors `r0`, `r1`, ...; None if that takes more."""
+        if type(structure) is Result:
+            return f"r{structure.number}"
+        if type(structure) is Given:
+            return tensors[structure.number]
+        if type(structure) in (list, tuple, dict):
+            is_dict = type(structure) is dict
+            items = structure.values() if is_dict else structure
+            texts = [self.expression(item, tensors) for item in items]
+            if any(text is None for text in texts):
+                return None
+            if is_dict:
+                texts = [f"{self.name(key)}: {text}" for key, text in zip(structure, texts)]
+            begin, end = {list: "[]", tuple: ("(", ",)"), dict: "{}"}[type(structure)]
+            return f"{begin}{', '.join(map(str, texts))}{end}" if texts else begin + end[-1]
+        return self.name(structure) if type(structure) in _CONSTANTS else None
+
+    def function(self, count: int, tensors: list[str], executable: Executable) -> FastCall:
         """Return the function of all tests."""
         trace = executable.trace
-        has_effects = bool(
-            trace.differentiable or trace.new_grads or trace.cleared_grads or executable.written
-        )
-        is_simple = not has_effects and len(trace.inputs) == len(tensors)
-        is_new = is_simple and type(trace.structure) is Result
-        is_empty = is_simple and type(trace.structure) is Given and not executable.forward.steps
-        attempt = getattr(executable.run, "attempt", None) if is_new else None
+        is_effectless = not (trace.new_grads or trace.cleared_grads or executable.written)
+        expression = self.expression(trace.structure, tensors)
+        is_empty = not executable.forward.steps and not trace.result_count and is_effectless
+        attempt = None
+        if expression is not None and not is_empty:
+            attempt = getattr(executable.run, "attempt", None)
         if attempt is None:
             self.tests += self.layouts
         now = modes.this_thread.blocks.modes()
         usual = not now.are_unusual()
         self.objects["run"] = attempt or executable.run
-        self.objects["finish"] = finish
         self.objects["dtype"] = type_promotion.get_default_dtype()
         source = template("fast_call.py.j2").render(
             arguments=[f"a{nr}" for nr in range(count)],
             tests=self.tests,
             tensors=tensors,
-            given=tensors[trace.structure.number] if is_empty else "",
-            is_new=is_new,
+            arrays=[f"{name}.array" for name in tensors]
+            + [f"{tensors[nr]}._grad.array" for nr in trace.read_grads],
+            expression=expression,
+            is_empty=is_empty,
+            results=range(trace.result_count),
+            new_grads=[(tensors[nr], at) for nr, at in trace.new_grads],
+            cleared=[tensors[nr] for nr in trace.cleared_grads],
+            written=[tensors[nr] for nr in executable.written if nr < len(tensors)],
+            is_differentiable=bool(trace.differentiable),
             is_attempt=attempt is not None,
             usual=usual,
             records=now.records,

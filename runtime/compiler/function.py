@@ -122,8 +122,15 @@ class CompiledFunction:
             def finish(tensors: list[Tensor], given: tuple[Any, ...]) -> Any:
                 return _finish(executable, tensors, [], functools.partial(self.function, *given))
 
+            def record(
+                tensors: list[Tensor], results: list[Tensor], found: Any, given: tuple[Any, ...]
+            ) -> None:
+                again = functools.partial(self.function, *given)
+                _record(executable, tensors, results, found, again)
+
             entry.fast_call = fast_call(
-                *(args, entry.sources.guards, entry.outside, entry.with_grad, executable, finish)
+                *(args, entry.sources.guards, entry.outside, entry.with_grad, executable),
+                *(finish, record),
             )
         if entry.fast_call is not None:
             self._fast = len(args), entry.fast_call
@@ -288,9 +295,8 @@ def _finish(
     """Run a program, and return its results as the function does."""
     known = executable.trace
     given = [tensor.array for tensor in tensors] + arrays
-    if len(known.inputs) != len(given):
-        grads = [getattr(tensor, "_grad", None) for tensor in tensors]
-        given += [grad.array for grad in grads if grad is not None]
+    if known.read_grads:
+        given += [tensors[nr]._grad.array for nr in known.read_grads]
     found = executable.run(*given)
     results = [_result(array) for array in found[: known.result_count]]
     for nr, at in known.new_grads:

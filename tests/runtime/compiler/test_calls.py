@@ -172,3 +172,33 @@ def test_a_transform_sees_the_function_itself(backend: str) -> None:
     assert [compiled(x[0]).item() for _ in range(2)] == [2.0, 2.0]
     assert gs.func.vmap(compiled)(x).tolist() == [2.0, 2.0, 2.0]
     assert compiled(x[0]).item() == 2.0
+
+
+def test_gradients_that_come_and_go(backend: str) -> None:
+    """A gradient that the function replaces may be there before the call, or not."""
+    x = gs.ones(3, requires_grad=True)
+
+    def replaced() -> Any:
+        x.grad = None
+        (x * x).sum().backward()
+        return x.grad
+
+    def added() -> Any:
+        (x * x).sum().backward()
+        return {"grad": x.grad, "of": [x, ("x", 1)]}
+
+    compiled = gs.compile(replaced, backend=backend)
+    accumulates = gs.compile(added, backend=backend)
+    for _ in range(2):
+        for _ in range(3):
+            assert compiled().tolist() == [2.0] * 3
+            assert x.grad.tolist() == [2.0] * 3
+        x.grad = None
+        assert compiled().tolist() == [2.0] * 3
+        x.grad = None
+        for nr in range(1, 4):
+            found = accumulates()
+            assert found["grad"].tolist() == x.grad.tolist() == [2.0 * nr] * 3
+            assert found["of"][0] is x
+            assert found["of"][1] == ("x", 1)
+        x.grad = None
