@@ -76,7 +76,9 @@ class GaussianProcess(Workload):
             whitened = solve_triangular(factor, self.y, lower=True)
         else:
             whitened = np.linalg.solve(factor, self.y)
-        return 0.5 * np.sum(whitened * whitened) + np.sum(np.log(np.sum(factor * self.unit, axis=0)))
+        return 0.5 * np.sum(whitened * whitened) + np.sum(
+            np.log(np.sum(factor * self.unit, axis=0))
+        )
 
 
 WORKLOADS: tuple[Workload, ...] = (GaussianProcess(200),)

@@ -23,6 +23,12 @@ FastCall: TypeAlias = Callable[..., Any]
 
 MISSED: Final = object()
 """What the function answers where the program does not fit the call."""
+_ENDS: Final[dict[type, tuple[str, str]]] = {
+    list: ("[", "]"),
+    tuple: ("(", ",)"),
+    dict: ("{", "}"),
+}
+"""What an expression of a structure begins and ends with."""
 _CONSTANTS: Final = (bool, int, str, type(None))
 
 
@@ -125,7 +131,9 @@ class _Writer:
         test = f"{read} is not {expected}"
         if guard.by_value:
             kind = self.name(type(guard.expected))
-            test = f"((v := {read}) is not {expected} and (type(v) is not {kind} or v != {expected}))"
+            test = (
+                f"((v := {read}) is not {expected} and (type(v) is not {kind} or v != {expected}))"
+            )
         self.tests.append(test)
 
     def expression(self, structure: Any, tensors: Sequence[str]) -> str | None:
@@ -134,15 +142,18 @@ class _Writer:
             return f"r{structure.number}"
         if type(structure) is Given:
             return tensors[structure.number]
-        if type(structure) in (list, tuple, dict):
+        ends = _ENDS.get(type(structure))
+        if ends is not None:
             is_dict = type(structure) is dict
             items = structure.values() if is_dict else structure
             texts = [self.expression(item, tensors) for item in items]
             if any(text is None for text in texts):
                 return None
             if is_dict:
-                texts = [f"{self.name(key)}: {text}" for key, text in zip(structure, texts)]
-            begin, end = {list: "[]", tuple: ("(", ",)"), dict: "{}"}[type(structure)]
+                texts = [
+                    f"{self.name(key)}: {text}" for key, text in zip(structure, texts, strict=True)
+                ]
+            begin, end = ends
             return f"{begin}{', '.join(map(str, texts))}{end}" if texts else begin + end[-1]
         return self.name(structure) if type(structure) in _CONSTANTS else None
 

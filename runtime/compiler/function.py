@@ -296,7 +296,8 @@ def _finish(
     known = executable.trace
     given = [tensor.array for tensor in tensors] + arrays
     if known.read_grads:
-        given += [tensors[nr]._grad.array for nr in known.read_grads]
+        grads = [tensors[nr]._grad for nr in known.read_grads]
+        given += [grad.array for grad in grads if grad is not None]
     found = executable.run(*given)
     results = [_result(array) for array in found[: known.result_count]]
     for nr, at in known.new_grads:

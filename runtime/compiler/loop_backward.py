@@ -179,11 +179,11 @@ class LoopBackward(Node):
         tape: Tape,
         loop: Loop,
         backward: Backward,
+        *,
         saved: Sequence[Value],
         others: Sequence[Value],
         needs: Sequence[bool],
         differentiable: Sequence[bool],
-        count: int,
         edges: Sequence[Node | None],
         unrolled: Callable[[], tuple[list[Tensor], list[Tensor]]],
     ) -> None:
@@ -194,7 +194,7 @@ class LoopBackward(Node):
         self._others = others
         self._needs = needs
         self._differentiable = differentiable
-        self._count = count
+        self._count = len(needs)
         self._unrolled = unrolled
         self._is_freed = False
         self.next_nodes = tuple(edges)
@@ -208,6 +208,7 @@ class LoopBackward(Node):
         if self._is_freed:
             raise freed_graph()
         tape, loop = self._tape, self._loop
+        assert loop.length is not None
         arrived = iter(grad if self.has_several_outputs else [grad])
         by_output = [next(arrived) if is_one else None for is_one in self._differentiable]
         inputs = loop.body.inputs

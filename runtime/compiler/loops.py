@@ -90,9 +90,15 @@ def recorded(
     if traced.backward is not None and backward is not None and results:
         stacked = [tape.value_of(each) for each in found[count:]]
         node = LoopBackward(
-            *(tape, Loop(backward.body, length, backward.states, backward.rows, not is_reversed)),
-            *(traced.backward, backward.given(stacked, rows), backward.others),
-            *(traced.needs, traced.differentiable, count, _edges(traced, init, xs), unrolled),
+            tape,
+            Loop(backward.body, length, backward.states, backward.rows, not is_reversed),
+            traced.backward,
+            saved=backward.given(stacked, rows),
+            others=backward.others,
+            needs=traced.needs,
+            differentiable=traced.differentiable,
+            edges=_edges(traced, init, xs),
+            unrolled=unrolled,
         )
         for nr, tensor in enumerate(results):
             tensor.grad_node = OutputNode(node, nr) if node.has_several_outputs else node
