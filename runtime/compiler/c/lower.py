@@ -9,7 +9,7 @@ import numpy as np
 
 from ..program import Program, Step, Value, walk
 from ..steps import IMPURE, seen
-from . import composed, convolutions, products
+from . import composed, convolutions, products, triangles
 from .composed import Composition
 from .expand import expanded
 from .layout import Access, access, dims_of, root_of
@@ -402,6 +402,9 @@ class Lowering:
         placed = self.map(step, "{0}", (values,), (out.dtype, out.dtype), region=region)
         return None if zeros is None or placed is None else zeros + placed
 
+    def _triangle(self, step: Step) -> Lowered:
+        return triangles.lowered(step)
+
     def _product(self, step: Step) -> Lowered:
         return None if step.kwargs else products.lowered(step)
 
@@ -429,6 +432,7 @@ _ARRAY: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
 _KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "slice_backward": Lowering._slice_backward,
     "select_backward": Lowering._select_backward,
+    "solve_triangular": Lowering._triangle,
 }
 COMPOSED: Final = {**composed.RULES, **convolutions.RULES}
 _NOTHING: Final = Value("nothing", (0,), np.dtype(np.float64), (8,))

@@ -66,7 +66,7 @@ class Source:
     @property
     def uses_blas(self) -> bool:
         """Return whether BLAS has to be there when the program is loaded."""
-        return "gemm_call('" in self.text
+        return any(f"{name}_call('" in self.text for name in ("gemm", "trsm"))
 
 
 def written(program: Program) -> Source:
