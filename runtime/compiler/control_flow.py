@@ -80,24 +80,21 @@ def _unrolled(
     return state, _stacked(results)
 
 
-def fori_loop(lower: int, upper: int, body_fun: Callable[[int, Any], Any], init_val: Any) -> Any:
+def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
     """Return the last of the states `state = body_fun(number, state)` for `lower` to `upper - 1`.
 
-    ValueError if a state has another structure, shape or dtype than the one before.
+    `number` is a tensor without dimensions, of dtype int64. ValueError if a state has another
+    structure, shape or dtype than the one before.
     """
-    numbers = wrap(np.arange(lower, upper))
-    found = _as_loop(
-        *("fori_loop", lambda state, nr: (body_fun(nr, state), None), init_val, numbers),
-        *(len(numbers), False),
-    )
-    if found is not None:
-        return found[0]
-    state = init_val
-    for number in range(lower, upper):
-        before = state
-        state = body_fun(number, state)
-        _check_state("fori_loop", before, state)
-    return state
+    numbers = wrap(np.arange(lower, upper, dtype=np.int64))
+
+    def body(state: Any, number: Any) -> tuple[Any, None]:
+        return body_fun(number, state), None
+
+    found = _as_loop("fori_loop", body, init_val, numbers, len(numbers), False)
+    if found is None:
+        found = _unrolled("fori_loop", body, init_val, numbers, len(numbers), False)
+    return found[0]
 
 
 def while_loop(
