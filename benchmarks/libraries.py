@@ -39,6 +39,14 @@ def _gradspec(workload: Workload) -> Run:
     return workload.by_pytorch_api(gradspec)
 
 
+def _compiled(workload: Workload) -> Run:
+    import gradspec
+    import gradspec.nn.functional
+    import gradspec.optim
+
+    return workload.compiled(gradspec)
+
+
 def _torch(threads: int) -> Callable[[Workload], Run]:
     def prepare(workload: Workload) -> Run:
         import torch
@@ -104,11 +112,13 @@ def _mygrad(workload: Workload) -> Run:
 
 
 GRADSPEC = Library("gradspec", "gradspec", "gradspec", "#1971c2", _gradspec)
+COMPILED = Library("compiled", "gradspec, compiled", "gradspec", "#0b3d66", _compiled)
 BY_HAND = Library("numpy", "NumPy by hand", "numpy", "#adb5bd", lambda load: load.by_hand())
 LIBRARIES = {
     library.name: library
     for library in (
         GRADSPEC,
+        COMPILED,
         Library("torch-2", "PyTorch, 2 threads", "torch", "#f76707", _torch(2)),
         Library("torch-1", "PyTorch, 1 thread", "torch", "#ffc078", _torch(1)),
         Library("jax", "JAX (jit)", "jax", "#5c940d", _jax),

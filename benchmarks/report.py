@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
-from .libraries import GRADSPEC, LIBRARIES
+from .libraries import COMPILED, GRADSPEC, LIBRARIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +20,20 @@ class Row:
     doc: str
     unit: Literal["s", "B"]
     figures: dict[str, float]
+    subject: str = GRADSPEC.name
+    """The library whose figure is divided by the others'."""
 
     def ratios(self) -> dict[str, float]:
-        """Return the ratio of gradspec's figure to that of each other library."""
+        """Return the ratio of the subject's figure to that of each other library.
+
+        Eager gradspec is not compared with compiled programs, but they are with it.
+        """
+        own = self.figures.get(self.subject)
+        left_out = (self.subject, COMPILED.name)
         return {
-            name: self.figures[GRADSPEC.name] / figure
+            name: own / figure
             for name, figure in self.figures.items()
-            if name != GRADSPEC.name
+            if own is not None and name not in left_out
         }
 
     def shown(self, library: str) -> str:
@@ -35,6 +42,25 @@ class Row:
             return "–"
         figure = self.figures[library]
         return duration(figure) if self.unit == "s" else f"{figure / 1e6:.1f} MB"
+
+
+def compared(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows whose ratios are looked at: those with compiled programs once more."""
+    compiled = [
+        replace(
+            row,
+            name=f"{row.name}{OF_COMPILED}",
+            title=f"{row.title}, compiled",
+            subject=COMPILED.name,
+        )
+        for row in rows
+        if COMPILED.name in row.figures
+    ]
+    return [*(row for row in rows if row.ratios()), *(row for row in compiled if row.ratios())]
+
+
+OF_COMPILED: Final = "-compiled"
+"""What the names of rows end in whose subject are compiled programs."""
 
 
 def duration(seconds: float) -> str:
@@ -59,9 +85,17 @@ def write_json(rows: Sequence[Row], machine: Mapping[str, str], effort: str, pat
     content = {
         "machine": machine,
         "effort": effort,
-        "rows": [asdict(row) | {"ratios": row.ratios()} for row in rows],
+        "rows": [_content(row) for row in rows],
     }
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _content(row: Row) -> dict[str, object]:
+    content = asdict(row) | {"ratios": row.ratios()}
+    del content["subject"]
+    if COMPILED.name in row.figures:
+        content["compiled_ratios"] = replace(row, subject=COMPILED.name).ratios()
+    return content
 
 
 def markdown(rows: Sequence[Row], machine: Mapping[str, str]) -> str:

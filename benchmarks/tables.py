@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from .bounds import Bounds, verdicts
-from .libraries import GRADSPEC, LIBRARIES
-from .report import Row, columns
+from .libraries import LIBRARIES
+from .report import Row, columns, compared
 
 
 def print_figures(rows: Sequence[Row], console: Console) -> None:
@@ -26,16 +26,16 @@ def print_figures(rows: Sequence[Row], console: Console) -> None:
 
 def print_ratios(rows: Sequence[Row], bounds: Bounds, console: Console) -> None:
     """gradspec divided by each library, beside the bound if there is one."""
-    names = [name for name in columns(rows) if name != GRADSPEC.name]
-    compared = [row for row in rows if row.ratios()]
-    if not compared:
+    judged_rows = compared(rows)
+    names = [name for name in columns(rows) if any(name in row.ratios() for row in judged_rows)]
+    if not judged_rows:
         return
     table = Table(title="gradspec / library (below 1: gradspec is better), and the bounds")
     table.add_column("case", no_wrap=True)
     for name in names:
         table.add_column(LIBRARIES[name].title, justify="right")
     table.add_column("bounds", justify="right", no_wrap=True)
-    for row in compared:
+    for row in judged_rows:
         ratios, judged = row.ratios(), verdicts(row, bounds)
         cells = [f"{ratios[name]:.2f}" if name in ratios else "–" for name in names]
         for name, verdict in judged.items():

@@ -54,6 +54,11 @@ class Workload(ABC):
     def by_pytorch_api(self, lib: Any) -> Run:
         """The same code for PyTorch and gradspec."""
 
+    def compiled(self, lib: Any) -> Run:
+        """The same code, compiled as a whole, for gradspec."""
+        run: Run = lib.compile(self.by_pytorch_api(lib))
+        return run
+
     @abstractmethod
     def loss(self, np: Any, params: Sequence[Any]) -> Any:
         """The function differentiated, in the NumPy dialect of the module `np`."""

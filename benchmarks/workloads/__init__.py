@@ -3,9 +3,26 @@
 from __future__ import annotations
 
 from ..workload import Workload
-from . import chain, hvp, lenet, logistic, long_chain, mlp, rosenbrock, transformer
+from . import (
+    chain,
+    empty_call,
+    gaussian_process,
+    hvp,
+    lenet,
+    logistic,
+    long_chain,
+    mlp,
+    per_sample,
+    rosenbrock,
+    runge_kutta,
+    transformer,
+)
 
-_FILES = (chain, mlp, lenet, transformer, rosenbrock, logistic, hvp, long_chain)
+_FILES = (
+    *(chain, mlp, lenet, transformer, rosenbrock, logistic, hvp, runge_kutta),
+    *(per_sample, gaussian_process, long_chain),
+    empty_call,
+)
 
 WORKLOADS = {workload.name: workload for file in _FILES for workload in file.WORKLOADS}
 """By name, at the sizes that are measured."""

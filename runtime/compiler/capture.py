@@ -29,11 +29,11 @@ _capturing: Final = threading.RLock()
 class _Thread(threading.local):
     """What a thread is doing."""
 
-    captures = False
+    tape: Tape | None = None
 
 
 thread: Final = _Thread()
-"""Whether this thread `captures`: then compiled functions are called as they are."""
+"""The tape of the capture of this thread: while it has one, compiled functions run as they are."""
 
 _PLACES: Final = ("_view_base", "_view_kind")
 
@@ -85,11 +85,11 @@ def lending(tensors: Sequence[Tensor], tape: Tape) -> Iterator[list[Lent]]:
 def recording(tape: Tape) -> Iterator[None]:
     """Record kernels and draws of random numbers; one capture at a time."""
     with _capturing, _recorded_kernels(), recording_draws(functools.partial(_Draws, tape)):
-        thread.captures = True
+        thread.tape = tape
         try:
             yield
         finally:
-            thread.captures = False
+            thread.tape = None
 
 
 class _Draws:

@@ -1,9 +1,8 @@
 """`scan`, `fori_loop`, `while_loop`, `cond`: loops and branches as functions of tensors.
 
 `scan` and `fori_loop` have JAX's arguments, the others PyTorch's. All have gradients of every
-order, since their bodies are recorded as all else. A program that is captured has every round of
-`scan` and `fori_loop` in it, and both sides of `cond`; it has no `while_loop` whose condition
-depends on data.
+order, since their bodies are recorded as all else. In a program that is captured a loop is one
+step, and so is its backward pass (`loops.py`); `cond` computes both sides.
 """
 
 from __future__ import annotations
@@ -12,10 +11,15 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
-from ..core.tensor import Tensor
+import numpy as np
+
+from ..core.levels import has_open_levels
+from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..func.trees import leaves_of, map_leaves, with_leaves
-from .errors import refusal
+from .capture import thread
+from .errors import CaptureError, refusal
+from .loops import UNROLLED_MAX, UnrollError, recorded, recorded_while
 from .recorder import Recorder
 
 
@@ -55,30 +59,42 @@ def scan(
         another structure, shape or dtype.
     """
     rounds = _rounds(xs, length)
+    found = _as_loop("scan", f, init, xs, rounds, reverse)
+    return _unrolled("scan", f, init, xs, rounds, reverse) if found is None else found
+
+
+def _unrolled(
+    name: str, f: Callable[[Any, Any], Any], init: Any, xs: Any, rounds: int, reverse: bool
+) -> tuple[Any, Any]:
+    """Go through the rounds one by one."""
     state = init
     results: list[Any] = []
     for number in reversed(range(rounds)) if reverse else range(rounds):
         row = None if xs is None else map_leaves(itemgetter(number), xs)
         before = state
         state, result = f(state, row)
-        _check_state("scan", before, state)
+        _check_state(name, before, state)
         results.append(result)
     if reverse:
         results.reverse()
     return state, _stacked(results)
 
 
-def fori_loop(lower: int, upper: int, body_fun: Callable[[int, Any], Any], init_val: Any) -> Any:
+def fori_loop(lower: int, upper: int, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any:
     """Return the last of the states `state = body_fun(number, state)` for `lower` to `upper - 1`.
 
-    ValueError if a state has another structure, shape or dtype than the one before.
+    `number` is a tensor without dimensions, of dtype int64. ValueError if a state has another
+    structure, shape or dtype than the one before.
     """
-    state = init_val
-    for number in range(lower, upper):
-        before = state
-        state = body_fun(number, state)
-        _check_state("fori_loop", before, state)
-    return state
+    numbers = wrap(np.arange(lower, upper, dtype=np.int64))
+
+    def body(state: Any, number: Any) -> tuple[Any, None]:
+        return body_fun(number, state), None
+
+    found = _as_loop("fori_loop", body, init_val, numbers, len(numbers), False)
+    if found is None:
+        found = _unrolled("fori_loop", body, init_val, numbers, len(numbers), False)
+    return found[0]
 
 
 def while_loop(
@@ -93,16 +109,48 @@ def while_loop(
     while True:
         condition = cond_fn(*state)
         if _is_recorded(condition):
-            raise refusal(
-                "the number of rounds of while_loop() depends on the values of tensors",
-                "Use gs.fori_loop with the largest number of rounds, and gs.where to keep a "
-                "state that is final",
-            )
+            return _recorded_while(cond_fn, body_fn, state, condition)
         if not condition:
             return state
         before = state
         state = tuple(body_fn(*state))
         _check_state("while_loop", before, state)
+
+
+def _recorded_while(
+    cond_fn: Callable[..., Any], body_fn: Callable[..., Any], init: tuple[Any, ...], first: Tensor
+) -> tuple[Any, ...]:
+    """Record a loop whose number of rounds depends on data: its condition is a state, the first."""
+
+    def body(states: list[Tensor]) -> list[Tensor]:
+        state = tuple(body_fn(*with_leaves(init, states[1:])))
+        _check_state("while_loop", init, state)
+        return [truth(cond_fn(*state)), *leaves_of(state)]
+
+    def truth(condition: Any) -> Tensor:
+        if not isinstance(condition, Tensor):
+            raise UnrollError
+        return (condition.detach() != 0).reshape(())
+
+    leaves = leaves_of(init)
+    tape = thread.tape
+    if tape is None or has_open_levels() or not all(isinstance(leaf, Tensor) for leaf in leaves):
+        raise _unknown_rounds()
+    try:
+        found = recorded_while(tape, body, [truth(first), *leaves])
+    except UnrollError:
+        raise _unknown_rounds() from None
+    last: tuple[Any, ...] = with_leaves(init, found[1:])
+    return last
+
+
+def _unknown_rounds() -> CaptureError:
+    return refusal(
+        "the number of rounds of while_loop() depends on the values of tensors, and its state "
+        "has parts that are no tensors, requires grad, or is drawn at random",
+        "Use gs.fori_loop with the largest number of rounds, and gs.where to keep a state that is "
+        "final; or gs.no_grad(), where no gradient is wanted",
+    )
 
 
 def cond(
@@ -121,6 +169,41 @@ def cond(
     chosen = pred.reshape(())
     leaves = zip(leaves_of(first), leaves_of(second), strict=True)
     return with_leaves(first, [ops.where(chosen, a, b) for a, b in leaves])
+
+
+def _as_loop(
+    name: str, f: Callable[[Any, Any], Any], init: Any, xs: Any, rounds: int, reverse: bool
+) -> Any:
+    """Record a loop as one step of a program; None where there is no capture, or it cannot be.
+
+    What a round cannot do is found out again, and told, when the rounds are recorded one by one.
+    """
+    tape = thread.tape
+    leaves = [*leaves_of(init), *leaves_of(xs)]
+    if tape is None or rounds <= UNROLLED_MAX or has_open_levels():
+        return None
+    if not all(isinstance(leaf, Tensor) for leaf in leaves):
+        return None
+    structures: list[Any] = []
+
+    def body(states: list[Tensor], rows: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        state = with_leaves(init, states)
+        new, result = f(state, None if xs is None else with_leaves(xs, rows))
+        _check_state(name, init, new)
+        structures.append(result)
+        return leaves_of(new), leaves_of(result)
+
+    def unrolled() -> tuple[list[Tensor], list[Tensor]]:
+        state, results = _unrolled(name, f, init, xs, rounds, reverse)
+        return leaves_of(state), leaves_of(results)
+
+    try:
+        last, results = recorded(
+            tape, body, leaves_of(init), leaves_of(xs), rounds, reverse, unrolled
+        )
+    except (UnrollError, CaptureError):
+        return None
+    return with_leaves(init, last), with_leaves(structures[-1], results)
 
 
 def _is_recorded(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from .function import CompiledFunction, compile
 from .numpy_backend import source_of as numpy_source_of
-from .program import Program, Step, Value, rewrite
+from .program import Loop, Program, Step, Value, rewrite
 from .steps import function_of
 
 
@@ -40,8 +40,7 @@ class ProgramReport:
         times = {timing.step: timing.seconds for timing in self.timings}
         for step in self.program.steps:
             took = f"{times[step] * 1e6:9.1f} µs  " if step in times else "  "
-            outputs = ", ".join(map(str, step.outputs))
-            lines.append(f"{took}{outputs} = {_called(step)}  {step.place}".rstrip())
+            lines += _lines(step, took)
         lines += [f"  writes {new.name} to {value.name}" for value, new in self.program.writes]
         lines.append(f"  returns {', '.join(value.name for value in self.program.outputs)}")
         return "\n".join(lines)
@@ -147,7 +146,7 @@ def _timed(program: Program) -> list[Timing]:
     values |= {value: np.ones(value.shape, value.dtype) for value in program.inputs}
     timings = []
     for step in program.steps:
-        given = rewrite((step.args, dict(step.kwargs)), values)
+        given = rewrite((_ending(step.args), dict(step.kwargs)), values)
         function = function_of(step.function)
         shortest = float("inf")
         with np.errstate(all="ignore"):
@@ -162,6 +161,27 @@ def _timed(program: Program) -> list[Timing]:
     return timings
 
 
+def _ending(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return arguments with one round of a loop that may have no end on ones."""
+    if args and isinstance(args[0], Loop) and args[0].length is None:
+        return replace(args[0], length=1), *args[1:]
+    return args
+
+
+def _lines(step: Step, before: str) -> list[str]:
+    """Return a step as text; below a loop is what a round of it does."""
+    outputs = ", ".join(map(str, step.outputs))
+    lines = [f"{before}{outputs} = {_called(step)}  {step.place}".rstrip()]
+    if step.function == "array.loop":
+        body = step.args[0].body
+        within = " " * (len(before) + 2)
+        lines.append(f"{within}from {', '.join(map(str, body.inputs))}")
+        for inner in body.steps:
+            lines += _lines(inner, within)
+        lines.append(f"{within}to {', '.join(value.name for value in body.outputs)}")
+    return lines
+
+
 def _called(step: Step) -> str:
     """A step as a call, with the names of values."""
     texts = [_text(arg) for arg in step.args]
@@ -172,6 +192,9 @@ def _called(step: Step) -> str:
 def _text(structure: Any) -> str:
     if isinstance(structure, Value):
         return structure.name
+    if isinstance(structure, Loop):
+        rounds = "while true" if structure.length is None else f"{structure.length} rounds"
+        return f"{rounds} backward" if structure.is_reversed else rounds
     if isinstance(structure, tuple):
         return f"({', '.join(map(_text, structure))})"
     if isinstance(structure, list):

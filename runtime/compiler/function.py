@@ -21,8 +21,9 @@ from .backward import CompiledFunctionBackward
 from .capture import thread
 from .errors import CaptureError
 from .executable import Executable, make, overlapping
+from .fast_call import MISSED, FastCall, fast_call
 from .joint import Given, Result, check_result, trace
-from .sources import Sources
+from .sources import Place, Sources
 
 SIGNATURES_MAX: Final = 64
 """Programs that one function keeps; the one that was used least recently goes first."""
@@ -33,7 +34,10 @@ WARN_FROM: Final = 8
 class Entry:
     """A program and what has to hold for it to be run."""
 
-    __slots__ = ("executable", "inputs", "outside", "reason", "sources", "with_grad")
+    __slots__ = (
+        *("executable", "fast_call", "inputs", "is_prepared", "outside", "reason", "sources"),
+        "with_grad",
+    )
 
     def __init__(
         self, sources: Sources, outside: list[Tensor], executable: Executable | None, reason: str
@@ -47,6 +51,9 @@ class Entry:
         self.executable = executable
         """None where the function runs as it is."""
         self.reason = reason
+        self.is_prepared = False
+        self.fast_call: FastCall | None = None
+        """The short way into it, once it `is_prepared`, if there is one."""
 
     def mismatch(self) -> str | None:
         """Return what has changed since the capture, None if nothing has."""
@@ -75,13 +82,23 @@ class CompiledFunction:
         self.check = check
         self._entries: dict[Any, list[Entry]] = {}
         self._count = 0
+        self._fast: tuple[int, FastCall] = (-1, lambda: MISSED)
+        """The short way into the program of the last call, and how many arguments it takes."""
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind a method."""
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if thread.captures or has_open_levels():
+        count, fast = self._fast
+        if len(args) == count and not kwargs:
+            found = fast(*args)
+            if found is not MISSED:
+                return found
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if thread.tape is not None or has_open_levels():
             return self.function(*args, **kwargs)
         leaves, key = _signature(args, kwargs)
         changed = None
@@ -93,7 +110,30 @@ class CompiledFunction:
             entry = self._captured(key, leaves, args, kwargs, changed)
         if entry.executable is None:
             return self.function(*args, **kwargs)
+        if not kwargs:
+            self._prepare(entry, entry.executable, args)
         return _run(entry, entry.executable, leaves, lambda: self.function(*args, **kwargs))
+
+    def _prepare(self, entry: Entry, executable: Executable, args: tuple[Any, ...]) -> None:
+        """Let the next call, if it is like this one, take the short way."""
+        if not entry.is_prepared:
+            entry.is_prepared = True
+
+            def finish(tensors: list[Tensor], given: tuple[Any, ...]) -> Any:
+                return _finish(executable, tensors, [], functools.partial(self.function, *given))
+
+            def record(
+                tensors: list[Tensor], results: list[Tensor], found: Any, given: tuple[Any, ...]
+            ) -> None:
+                again = functools.partial(self.function, *given)
+                _record(executable, tensors, results, found, again)
+
+            entry.fast_call = fast_call(
+                *(args, entry.sources.guards, entry.outside, entry.with_grad, executable),
+                *(finish, record),
+            )
+        if entry.fast_call is not None:
+            self._fast = len(args), entry.fast_call
 
     def entry_for(self, *args: Any, **kwargs: Any) -> Entry:
         """Return the program of a call, captured if there is none yet; the call is not run."""
@@ -114,9 +154,9 @@ class CompiledFunction:
     ) -> Entry:
         self._tell(key, changed)
         sources = Sources()
-        sources.add(lambda: self.function, _name_of(self.function))
+        sources.add(Place("attribute", self, "function"), _name_of(self.function))
         for leaf in _others(args, kwargs):
-            sources.add(functools.partial(_same, leaf), type(leaf).__name__)
+            sources.add(Place("itself", leaf), type(leaf).__name__)
         try:
             entry = self._capture(sources, leaves, args, kwargs)
         except CaptureError as error:
@@ -243,13 +283,20 @@ def compile(
 
 
 def _run(entry: Entry, executable: Executable, leaves: list[Any], again: Callable[[], Any]) -> Any:
-    known = executable.trace
     tensors, arrays = _split_leaves(leaves)
     if entry.outside:
         tensors += entry.outside
+    return _finish(executable, tensors, arrays, again)
+
+
+def _finish(
+    executable: Executable, tensors: list[Tensor], arrays: list[Any], again: Callable[[], Any]
+) -> Any:
+    """Run a program, and return its results as the function does."""
+    known = executable.trace
     given = [tensor.array for tensor in tensors] + arrays
-    if len(known.inputs) != len(given):
-        grads = [getattr(tensor, "_grad", None) for tensor in tensors]
+    if known.read_grads:
+        grads = [tensors[nr]._grad for nr in known.read_grads]
         given += [grad.array for grad in grads if grad is not None]
     found = executable.run(*given)
     results = [_result(array) for array in found[: known.result_count]]
@@ -409,10 +456,6 @@ def _compare(found: Any, expected: Any) -> None:
                 f"gs.compile(check=True): result {nr} of the program differs from that of the "
                 "function: please report it with the output of gs.compiler.explain"
             )
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _reads_grads(found: Any, count: int) -> bool:

@@ -16,6 +16,7 @@ from ..func.trees import leaves_of, map_leaves
 from ..graph.anomaly import set_detect_anomaly
 from .capture import Lent, lending, recording
 from .errors import refusal
+from .partition import root_of
 from .program import Program, Value
 from .recorder import Recorder
 from .tape import Tape
@@ -69,7 +70,10 @@ class Trace:
     """Tensors whose `grad` is another tensor afterwards, each with its position in the outputs."""
     cleared_grads: tuple[int, ...]
     """Tensors whose `grad` is None afterwards."""
+    read_grads: tuple[int, ...]
+    """Tensors whose `grad` is an input, in order, after all others."""
     unread_grads: frozenset[int]
+    """Tensors that have a `grad` which does not matter."""
 
 
 MAX_PATTERNS = 4
@@ -108,12 +112,13 @@ def _traced(tape: Tape, lent: list[Lent], returned: Any, before: list[Any]) -> T
     backwards, is_freed = _backwards(tape, lent, results, differentiable, leaves)
     joint = tape.program(outputs)  # with the steps of the backward pass
     program = Program(inputs, joint.constants, joint.steps, program.outputs, program.writes)
-    read = {value for step in program.steps for value in step.inputs}
-    grad_inputs = [nr for nr, grad in enumerate(before) if grad is not None]
-    first = len(inputs) - len(grad_inputs)
-    unread = frozenset(
-        nr for place, nr in enumerate(grad_inputs, first) if inputs[place] not in read
-    )
+    known = {id(tensor) for tensor in tensors}
+    with_grad = [nr for nr, g in enumerate(before) if g is not None and id(g) not in known]
+    first = len(inputs) - len(with_grad)
+    needed = _needed(program, backwards)
+    read = [(nr, v) for nr, v in zip(with_grad, inputs[first:], strict=True) if v in needed]
+    inputs = (*inputs[:first], *(value for _, value in read))
+    read_grads = tuple(nr for nr, _ in read)
     return Trace(
         inputs,
         program,
@@ -125,8 +130,18 @@ def _traced(tape: Tape, lent: list[Lent], returned: Any, before: list[Any]) -> T
         backwards,
         tuple((nr, len(results) + at) for at, (nr, _) in enumerate(new_grads)),
         cleared,
-        unread,
+        read_grads,
+        frozenset(with_grad) - set(read_grads),
     )
+
+
+def _needed(program: Program, backwards: Sequence[Backward]) -> set[Value]:
+    """The values that steps read, that are written to, or that results lie on."""
+    found = {value for step in program.steps for value in step.inputs}
+    found.update(value for value, _ in program.writes)
+    grads = (grad for backward in backwards for grad in backward.grads if grad is not None)
+    results = (*program.outputs, *(new for _, new in program.writes), *grads)
+    return found | {root_of(value) for value in results}
 
 
 def _structure(returned: Any, tensors: Sequence[Tensor]) -> tuple[list[Tensor], Any]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .buffers import Plan, plan
+from .jinja import template
 from .program import Program, Step, Value
 from .steps import function_of
 
@@ -49,66 +48,58 @@ def source_of(program: Program) -> str:
     return _Writer(program).source()
 
 
-@cache
-def template() -> Any:
-    """Return the template of the function; ImportError where Jinja is not installed."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(
-            "gs.compile writes programs through Jinja, which is not installed: "
-            "pip install 'gradspec[compile]'"
-        ) from error
-    loader = jinja2.FileSystemLoader(Path(__file__).parent / "templates")
-    environment = jinja2.Environment(
-        loader=loader, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    return environment.get_template("numpy_program.py.j2")
+@dataclass(frozen=True)
+class Function:
+    """A function of the emitted source: the program, or a round of one of its loops."""
+
+    name: str
+    inputs: list[str]
+    lines: list[Line]
+    writes: list[tuple[str, str]]
+    outputs: list[str]
 
 
 class _Writer:
     """Turns steps into lines, and collects the objects that these name."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, within: _Writer | None = None) -> None:
         self.program = program
-        self.namespace: dict[str, Any] = {}
-        self._objects: dict[int, str] = {}
+        self.namespace: dict[str, Any] = {} if within is None else within.namespace
+        self.functions: list[Function] = [] if within is None else within.functions
+        self._constants: dict[str, str] = {} if within is None else within._constants
+        self._objects: dict[int, str] = {} if within is None else within._objects
         self._buffers: Plan = plan(program)
         self._scalars_only = self._read_by_ufuncs_only()
-        self._names: dict[Value, str] = {}
 
     def source(self) -> str:
-        """Return the text of the function."""
+        """Return the text of the program, after the functions of its loops."""
+        self.add_function("program")
+        return str(
+            template("numpy_program.py.j2").render(
+                title=f"{len(self.program.steps)} steps.",
+                constants=self._constants.items(),
+                functions=self.functions,
+            )
+        )
+
+    def add_function(self, name: str) -> None:
+        """Write a function, and before it those of the loops in it."""
         program = self.program
-        constants = []
         for value, array in program.constants:
             self.namespace[value.name] = array
             text = repr(array.item()) if array.ndim == 0 else f"an array of {value.shape}"
-            constants.append((value.name, f"{text}, {value.dtype}"))
+            self._constants[value.name] = f"{text}, {value.dtype}"
         lines: list[Line] = []
         for nr, step in enumerate(program.steps):
             lines += self._lines(nr, step)
         writes = [(value.name, self._value(new)) for value, new in program.writes]
-        lines += (
-            [
-                Line(f"written{at} = {self._written(new)}")
-                for at, (_, new) in enumerate(program.writes)
-            ]
-            if len(writes) > 1
-            else []
-        )
         if len(writes) > 1:
+            for at, (_, new) in enumerate(program.writes):
+                lines.append(Line(f"written{at} = {self._written(new)}"))
             writes = [(name, f"written{at}") for at, (name, _) in enumerate(writes)]
-        return str(
-            template().render(
-                title=f"{len(program.steps)} steps.",
-                constants=constants,
-                inputs=[value.name for value in program.inputs],
-                lines=lines,
-                writes=writes,
-                outputs=[self._value(value) for value in program.outputs],
-            )
-        )
+        inputs = [value.name for value in program.inputs]
+        outputs = [self._value(value) for value in program.outputs]
+        self.functions.append(Function(name, inputs, lines, writes, outputs))
 
     def _written(self, value: Value) -> str:
         """What is written to an input; a copy of what lies on another input that is written to."""
@@ -165,6 +156,8 @@ class _Writer:
             return f"{self._text(args[0])}[{self._index(args[1])}]"
         if step.function in ("array.reshape", "array.transpose", "array.astype") and len(args) == 2:
             return f"{self._text(args[0])}.{name}({self._text(args[1])})"
+        if step.function == "array.loop":
+            return self._loop(step)
         texts = [self._text(arg) for arg in args]
         texts += [f"{key}={self._text(value)}" for key, value in step.kwargs.items()]
         if out is not None:
@@ -172,6 +165,12 @@ class _Writer:
         called = name.replace(".", "_") if kind == "np" else step.function.replace(".", "_")
         function = self._object(function_of(step.function), called)
         return f"{function}({', '.join(texts)})"
+
+    def _loop(self, step: Step) -> str:
+        name = f"round_of_{step.outputs[0].name}"
+        _Writer(step.args[0].body, self).add_function(name)
+        function = self._object(function_of(step.function), "array_loop")
+        return f"{function}({', '.join(map(self._text, step.args))}, {name})"
 
     def _index(self, index: Any) -> str:
         items = index if isinstance(index, tuple) else (index,)

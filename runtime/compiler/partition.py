@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -35,10 +35,20 @@ def read_by(steps: Iterable[Step]) -> list[Value]:
     return list(dict.fromkeys(value for step in steps for value in step.inputs))
 
 
+def is_view(step: Step) -> bool:
+    """Return whether all that a step makes lies on the memory of what it reads."""
+    return bool(step.outputs) and all(value.base is not None for value in step.outputs)
+
+
 def split(
-    program: Program, cotangents: Sequence[Value], grads: Sequence[Value]
+    program: Program,
+    cotangents: Sequence[Value],
+    grads: Sequence[Value],
+    is_repeated: Callable[[Step], bool] = is_view,
 ) -> tuple[Program, Program, tuple[Value, ...]]:
     """Return the forward program, the backward program, and the values between them.
+
+    Steps that may be `is_repeated` are in both, if the second needs them.
 
     The outputs of the first are those of `program`, then these values, which the second gets
     first, before the cotangents. They own their memory: views of them are made again. Of an input
@@ -48,7 +58,7 @@ def split(
         program.steps, (*program.outputs, *(value for _, value in program.writes))
     )
     done = set(forward)
-    left = [step for step in program.steps if step not in done or _is_view(step)]
+    left = [step for step in program.steps if step not in done or is_repeated(step)]
     backward = [step for step in needed_steps(left, grads) if step.function not in IMPURE]
     made = {value for step in backward for value in step.outputs}
     constants = {value for value, _ in program.constants}
@@ -56,7 +66,7 @@ def split(
     wanted = [*read_by(backward), *grads]
     saved = tuple(dict.fromkeys(value for value in wanted if value not in own))
     written = {value for value, _ in program.writes}
-    copies = {value: _copy_of(value) for value in saved if root_of(value) in written}
+    copies = {value: copy_of(value) for value in saved if root_of(value) in written}
     forward += copies.values()
     kept = [copies[value].outputs[0] if value in copies else value for value in saved]
     first = Program(
@@ -82,16 +92,11 @@ def with_own_outputs(program: Program) -> Program:
     outputs = []
     for value in program.outputs:
         if root_of(value) in taken:
-            steps.append(_copy_of(value))
+            steps.append(copy_of(value))
             value = steps[-1].outputs[0]
         taken.add(root_of(value))
         outputs.append(value)
     return replace(program, steps=tuple(steps), outputs=tuple(outputs))
-
-
-def _is_view(step: Step) -> bool:
-    """Return whether all that a step makes lies on the memory of what it reads."""
-    return bool(step.outputs) and all(value.base is not None for value in step.outputs)
 
 
 def root_of(value: Value) -> Value:
@@ -102,7 +107,8 @@ def root_of(value: Value) -> Value:
 _copy_numbers = count()
 
 
-def _copy_of(value: Value) -> Step:
+def copy_of(value: Value) -> Step:
+    """Return a step that copies a value, its dimensions in the same order in memory."""
     order = sorted(range(len(value.shape)), key=lambda dim: -abs(value.strides[dim]))
     like = np.empty([value.shape[dim] for dim in order], value.dtype)
     strides = like.transpose(np.argsort(order)).strides if order else ()

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from .partition import needed_steps, read_by
-from .program import Program, Step, Value, rewrite
+from .program import Loop, Program, Step, Value, rewrite
 from .steps import IMPURE, function_of
 
 FOLDED_MAX: Final = 1 << 16
@@ -107,6 +107,55 @@ def drop_dead_steps(program: Program) -> Program:
     used = {*read_by(steps), *wanted}
     constants = tuple(pair for pair in program.constants if pair[0] in used)
     return replace(program, steps=tuple(steps), constants=constants)
+
+
+def trim_loops(program: Program) -> Program:
+    """Let loops compute, and take, no more than what is read of them."""
+    alive = {*program.outputs, *(value for _, value in program.writes)}
+    steps: list[Step] = []
+    for step in reversed(program.steps):
+        if step.function == "array.loop" and not alive.isdisjoint(step.outputs):
+            step = _trimmed(step, alive)
+        if step.function in IMPURE or not alive.isdisjoint(step.outputs):
+            alive.update(step.inputs)
+        steps.append(step)
+    return replace(program, steps=tuple(reversed(steps)))
+
+
+def _trimmed(step: Step, alive: set[Value]) -> Step:
+    """Return a loop without the results and states that nothing reads."""
+    loop, states, rows, others = step.args
+    body, count = loop.body, loop.states
+    results = [nr for nr, value in enumerate(step.outputs) if nr >= count and value in alive]
+    is_condition = loop.length is None
+    kept = [nr for nr in range(count) if step.outputs[nr] in alive or (is_condition and not nr)]
+    while True:
+        outputs = [body.outputs[nr] for nr in (*kept, *results)]
+        needed = needed_steps(body.steps, outputs)
+        used = {*read_by(needed), *outputs}
+        read = [nr for nr in range(count) if nr in kept or body.inputs[nr] in used]
+        if read == kept:
+            break
+        kept = read
+    given = (*states, *rows, *others)
+    taken = kept + [nr for nr in range(count, len(given)) if body.inputs[nr] in used]
+    first = len(kept)
+    last = first + sum(nr < count + loop.rows for nr in taken[first:])
+    trimmed = Loop(
+        Program(
+            tuple(body.inputs[nr] for nr in taken),
+            tuple(pair for pair in body.constants if pair[0] in used),
+            tuple(needed),
+            tuple(outputs),
+        ),
+        *(loop.length, first, last - first, loop.is_reversed),
+    )
+    args = tuple(given[nr] for nr in taken)
+    return replace(
+        step,
+        args=(trimmed, args[:first], args[first:last], args[last:]),
+        outputs=tuple(step.outputs[nr] for nr in (*kept, *results)),
+    )
 
 
 def _renamed(program: Program, renamed: Mapping[Value, Value]) -> Program:
@@ -209,5 +258,6 @@ PASSES: Final[tuple[Callable[[Program], Program], ...]] = (
     merge_equal_constants,
     drop_no_ops,
     merge_equal_steps,
+    trim_loops,
     drop_dead_steps,
 )

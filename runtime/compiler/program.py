@@ -21,6 +21,7 @@ The functions that steps call, by the first part of their name:
     `array.reshape(a, shape)`, `array.transpose(a, axes)`, `array.broadcast_to(a, shape)`,
     `array.astype(a, dtype)`, `array.copy(a)`, `array.overwrite(a, views, index, values)`, which
     is a copy of `a` with `values` at `index` of a view of it, and so on.
+    `array.loop(loop, states, rows, others)` repeats the program of a `Loop`.
 
 A backend may run steps in any order that puts each after those that make its arguments, leave out
 what nothing reads, and put several into one loop. Only the dtypes, shapes and numbers of the
@@ -133,6 +134,24 @@ class Program:
     """Pairs of an input and of the value, of the same shape and dtype, that is to be copied into
     its array after the last step. A pair's value may lie on the memory of another pair's input, so
     that such a value is to be copied before the first is written."""
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """What a step `array.loop` repeats, with a state that each round hands to the next."""
+
+    body: Program
+    """One round. Its inputs are the states, a row of each array that is gone through, and what is
+    the same in all rounds; its outputs the next states and a row of each result. States and
+    outputs lie in a row in memory, and each output has memory of its own."""
+    length: int | None
+    """The number of rounds, one at least; None for as many as the first state is true."""
+    states: int
+    """How many states there are."""
+    rows: int
+    """How many arrays it goes through."""
+    is_reversed: bool = False
+    """Whether the last row comes first."""
 
 
 def walk(structure: Any) -> Iterator[Value]:

@@ -324,6 +324,11 @@ class Recorder(np.ndarray[Any, Any]):
 
 def adopt_tensor(tape: Tape, tensor: Tensor) -> None:
     """Put recorders into a constant tensor and into all that lie on its memory."""
+    if tape.depth:
+        raise refusal(
+            "a round of a loop writes to a tensor that is not made in it",
+            "Let the state of the loop have it, and return the new one",
+        )
     base = base_of(tensor)
     base = tensor if base is None else base
     origin = base.array

@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import functools
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -26,18 +26,39 @@ _OWN: Final = frozenset(("gradspec", "numpy", "builtins", "math", "functools", "
 _MISSING: Final = object()
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where something is found."""
+
+    how: str
+    """`item` of a holder by a key, content of a `cell`, `length`, `attribute`, or the object
+    `itself`."""
+    holder: Any
+    key: Any = None
+
+    def read(self) -> Any:
+        """Return what is there now."""
+        if self.how == "item":
+            return _item(self.holder, self.key)
+        if self.how == "cell":
+            return _content(self.holder)
+        if self.how == "length":
+            return len(self.holder)
+        return getattr(self.holder, self.key) if self.how == "attribute" else self.holder
+
+
 @dataclass
 class Guard:
     """Something outside of a function that has to be what it was when the function was captured."""
 
-    read: Callable[[], Any]
+    place: Place
     expected: Any
     name: str
     by_value: bool = False
 
     def holds(self) -> bool:
         """Return whether it is the same still."""
-        found = self.read()
+        found = self.place.read()
         if not self.by_value:
             return found is self.expected
         return type(found) is type(self.expected) and found == self.expected
@@ -61,15 +82,15 @@ class Sources:
 
     # ---- the walk
 
-    def add(self, read: Callable[[], Any], name: str) -> None:
-        """Look at what `read` answers: take a tensor, guard a constant, go into everything else."""
-        value = read()
+    def add(self, place: Place, name: str) -> None:
+        """Look at what is in a place: take a tensor, guard a constant, go into everything else."""
+        value = place.read()
         if value is _MISSING:
             return
         if isinstance(value, _CONSTANTS) and not isinstance(value, type):
-            self.guards.append(Guard(read, value, name, by_value=True))
+            self.guards.append(Guard(place, value, name, by_value=True))
             return
-        self.guards.append(Guard(read, value, name))
+        self.guards.append(Guard(place, value, name))
         if isinstance(value, Tensor):
             self.tensors.setdefault(id(value), (value, name))
             return
@@ -95,9 +116,9 @@ class Sources:
 
     def _add_items(self, holder: Any, keys: Any, name: str, form: str = "{}[{!r}]") -> None:
         count = len(holder)
-        self.guards.append(Guard(functools.partial(len, holder), count, f"len({name})", True))
+        self.guards.append(Guard(Place("length", holder), count, f"len({name})", True))
         for key in list(keys):
-            self.add(functools.partial(_item, holder, key), form.format(name, key))
+            self.add(Place("item", holder, key), form.format(name, key))
 
     def _add_module(self, module: Module, name: str) -> None:
         attributes = vars(module)
@@ -106,7 +127,7 @@ class Sources:
             self._add_items(members, list(members), name, "{}.{}")
         for key, value in list(attributes.items()):
             if not key.startswith("_") or isinstance(value, bool):
-                self.add(functools.partial(_item, attributes, key), f"{name}.{key}")
+                self.add(Place("item", attributes, key), f"{name}.{key}")
         self.add_function(type(module).forward, f"{type(module).__name__}.forward")
 
     def _add_optimizer(self, optimizer: Any, name: str) -> None:
@@ -120,22 +141,22 @@ class Sources:
     def add_function(self, function: Any, name: str) -> None:
         """Look at what a function's code names: its closure, globals and defaults."""
         if isinstance(function, functools.partial):
-            self.add(lambda: function.func, name)
+            self.add(Place("attribute", function, "func"), name)
             self._add_items(function.args, range(len(function.args)), f"{name}.args")
             self._add_items(function.keywords, list(function.keywords), f"{name}.keywords")
             return
         if isinstance(function, types.MethodType):
-            self.add(lambda: function.__self__, f"{name}.__self__")
+            self.add(Place("attribute", function, "__self__"), f"{name}.__self__")
             function = function.__func__
         function = getattr(function, "__wrapped__", function) if _is_own(function) else function
         if not isinstance(function, types.FunctionType) or _is_own(function):
             return
         code = function.__code__
         for variable, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            self.add(functools.partial(_content, cell), variable)
+            self.add(Place("cell", cell), variable)
         for variable in sorted(_global_names(code)):
             if variable in function.__globals__ and not hasattr(builtins, variable):
-                self.add(functools.partial(_item, function.__globals__, variable), variable)
+                self.add(Place("item", function.__globals__, variable), variable)
         defaults = function.__defaults__ or ()
         self._add_items(defaults, range(len(defaults)), f"{name}.__defaults__")
 

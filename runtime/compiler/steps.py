@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from .. import kernels
 from ..core.random_generator import Generator
+from .program import Loop, Program, Value, rewrite
 
 Array: TypeAlias = np.ndarray[Any, Any]
 View: TypeAlias = tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -110,6 +112,46 @@ def number(a: Array, like: tuple[Any, ...]) -> Array:
 def draw(generator: Generator, method: str, *args: Any, **kwargs: Any) -> Array:
     """New random numbers: a method of a generator. It has another result at every call."""
     return np.asarray(getattr(generator.numpy, method)(*args, **kwargs))
+
+
+def loop(
+    repeated: Loop,
+    states: Sequence[Array],
+    rows: Sequence[Array],
+    others: Sequence[Array],
+    body: Callable[..., Sequence[Array]] | None = None,
+) -> list[Array]:
+    """The last states, and the results of all rounds, each in one array.
+
+    `body` runs the program of a round; without it that is done step by step.
+    """
+    run = functools.partial(run_steps, repeated.body) if body is None else body
+    count, length = repeated.states, repeated.length
+    found: Sequence[Array] = states
+    if length is None:
+        while found[0]:
+            found = run(*found, *others)
+        return [each.copy() for each in found] if found is states else list(found)
+    results = [np.empty((length, *v.shape), v.dtype) for v in repeated.body.outputs[count:]]
+    for nr in reversed(range(length)) if repeated.is_reversed else range(length):
+        found = run(*found[:count], *[row[nr, ...] for row in rows], *others)
+        for result, part in zip(results, found[count:], strict=True):
+            result[nr] = part
+    return [*found[:count], *results]
+
+
+def run_steps(program: Program, *inputs: Array) -> list[Array]:
+    """Run a program step by step, and return its outputs."""
+    arrays: dict[Value, Any] = {
+        **dict(program.constants),
+        **dict(zip(program.inputs, inputs, strict=True)),
+    }
+    for step in program.steps:
+        args, kwargs = rewrite((step.args, dict(step.kwargs)), arrays)
+        found = function_of(step.function)(*args, **kwargs)
+        for value, array in zip(step.outputs, found if step.is_tuple else (found,), strict=True):
+            arrays[value] = np.asarray(array)
+    return [arrays[value] for value in program.outputs]
 
 
 def require(condition: Any, message: str) -> None:

@@ -7,7 +7,9 @@ and is made anew, by steps, if it is read after the storage was written to.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,11 +25,13 @@ Array: TypeAlias = np.ndarray[Any, Any]
 class Storage:
     """The memory of an array, and the value that is in it."""
 
-    __slots__ = ("memory", "value", "version")
+    __slots__ = ("depth", "memory", "value", "version")
 
-    def __init__(self, memory: Array, value: Value) -> None:
+    def __init__(self, memory: Array, value: Value, depth: int = 0) -> None:
         self.memory = memory
         self.value = value
+        self.depth = depth
+        """Of how many loops the rounds are recorded in which it was made."""
         self.version = 0
         """How often it was written to."""
 
@@ -36,10 +40,20 @@ class Storage:
         return bool(array.size) and np.may_share_memory(self.memory, array)
 
 
+@dataclass
+class Round:
+    """The steps of one round of a loop, which are no steps of the tape."""
+
+    steps: tuple[Step, ...] = ()
+    remade: list[Recorder] = field(default_factory=list)
+    """Views of what was there before, for which these steps made a value."""
+
+
 class Tape:
     """Steps in order, and the values they read and make."""
 
     def __init__(self) -> None:
+        self._rounds: list[Round] = []
         self.inputs: list[tuple[Value, Storage]] = []
         self.constants: dict[int, tuple[Value, Array]] = {}
         self.steps: list[Step] = []
@@ -50,20 +64,26 @@ class Tape:
     def input(self, array: Array) -> Recorder:
         """Return a recorder for an argument: a copy, so that a capture writes to nothing of it."""
         memory = _copied(array)
-        value = self._new_value("x", memory)
+        value = self.named("x", memory)
         storage = Storage(memory, value)
         self.inputs.append((value, storage))
+        return self._recorder(memory, storage)
+
+    def stand_in(self, array: Array) -> Recorder:
+        """Return a recorder for what differs from round to round of the loop that is recorded."""
+        memory = np.array(array, order="C")
+        storage = Storage(memory, self.named("x", memory), self.depth - 1)
         return self._recorder(memory, storage)
 
     def recorded(self, structure: Any) -> Any:
         """Return a structure with recorders in place of arrays that are constant."""
         if isinstance(structure, np.ndarray) and not isinstance(structure, Recorder):
-            return self._recorder(structure, Storage(structure, self._constant(structure)))
+            return self._recorder(structure, Storage(structure, self.constant(structure)))
         return structure if isinstance(structure, Recorder) else _mapped(self.recorded, structure)
 
     def adopt(self, array: Array) -> Recorder:
         """Return a recorder for an array that is the same at every call, to be written to."""
-        storage = Storage(array.copy("K"), self._constant(array))
+        storage = Storage(array.copy("K"), self.constant(array), self.depth)
         return self._recorder(storage.memory, storage)
 
     def adopt_view(self, base: Recorder, origin: Array, view: Array) -> Recorder:
@@ -78,7 +98,57 @@ class Tape:
         found = tuple(self.value_of(output) for output in outputs)
         writes = tuple((v, store.value) for v, store in self.inputs if store.value is not v)
         inputs = tuple(value for value, _ in self.inputs)
+        self._check_defined(found, [value for _, value in writes])
         return Program(inputs, tuple(self.constants.values()), tuple(self.steps), found, writes)
+
+    def _check_defined(self, *wanted: Sequence[Value]) -> None:
+        """Refuse to read what was made in a round of a loop: it is no part of the program."""
+        known = {value for value, _ in (*self.inputs, *self.constants.values())}
+        known.update(value for step in self.steps for value in step.outputs)
+        read = (value for step in self.steps for value in step.inputs)
+        if not all(value in known for values in (*wanted, read) for value in values):
+            raise refusal(
+                "a tensor that was made in a round of a loop is used outside of it",
+                "Return it from the body, as a part of the state or as a result",
+            )
+
+    # ---- loops
+
+    @property
+    def depth(self) -> int:
+        """Of how many loops, one in another, a round is being recorded."""
+        return len(self._rounds)
+
+    @contextmanager
+    def round(self) -> Iterator[Round]:
+        """Record a round of a loop: its steps are taken from the tape at the end."""
+        found = Round()
+        start = len(self.steps)
+        self._rounds.append(found)
+        try:
+            yield found
+        finally:
+            self._rounds.pop()
+            found.steps = tuple(self.steps[start:])
+            del self.steps[start:]
+            for recorder in found.remade:
+                recorder.version = -1
+
+    def record(self, function: str, args: Any, arrays: Sequence[Array]) -> list[Recorder]:
+        """Record a call that is not made, as its results are known to be new arrays like these."""
+        values = tuple(self.named("v", each) for each in arrays)
+        self.steps.append(Step(function, self._values(args), {}, values, True, current_place()))
+        return [
+            self._recorder(each, Storage(each, value, self.depth))
+            for each, value in zip(arrays, values, strict=True)
+        ]
+
+    def _check_writable(self, storage: Storage) -> None:
+        if storage.depth < self.depth:
+            raise refusal(
+                "a round of a loop writes to a tensor that is not made in it",
+                "Let the state of the loop have it, and return the new one",
+            )
 
     # ---- what is computed
 
@@ -105,8 +175,8 @@ class Tape:
         for each in arrays:
             of = next((r for r in recorders if r.storage.holds(each)), None)
             if of is None:
-                value = self._new_value("v", each)
-                outs.append(self._recorder(each, Storage(each, value)))
+                value = self.named("v", each)
+                outs.append(self._recorder(each, Storage(each, value, self.depth)))
             else:
                 value = self._view_value(of.storage, each)
                 known = function, args[1:], dict(kwargs)
@@ -123,14 +193,15 @@ class Tape:
     def draw(self, generator: Any, method: str, args: Any, kwargs: Mapping[str, Any]) -> Recorder:
         """Draw random numbers, and record that."""
         found = function_of("array.draw")(generator, method, *_plain(args), **_plain(kwargs))
-        value = self._new_value("v", found)
+        value = self.named("v", found)
         given = (generator, method, *self._values(args)), self._values(kwargs)
         self.steps.append(Step("array.draw", *given, (value,), False, current_place()))
-        return self._recorder(found, Storage(found, value))
+        return self._recorder(found, Storage(found, value, self.depth))
 
     def write(self, target: Recorder, values: Any, index: Any = ...) -> None:
         """Overwrite elements of an array, and record its memory's new value."""
         storage = target.storage
+        self._check_writable(storage)
         plain = _plain(values)
         before = storage.value
         if index is Ellipsis and not target.views and self._can_be(values, storage):
@@ -149,6 +220,7 @@ class Tape:
     def add_at(self, target: Recorder, index: Any, values: Any) -> None:
         """Record `np.add.at`."""
         storage = target.storage
+        self._check_writable(storage)
         given = (storage.value, target.views, self._values(index), self._values(values))
         self._step_on(storage, "array.add_at", given)
         np.add.at(target.plain(), _plain(index), _plain(values))
@@ -162,7 +234,7 @@ class Tape:
 
     def _step_on(self, storage: Storage, name: str, args: tuple[Any, ...]) -> None:
         """Record a step that makes the new value of a storage."""
-        value = self._new_value("v", storage.memory)
+        value = self.named("v", storage.memory)
         self.steps.append(Step(name, args, {}, (value,), False, current_place()))
         storage.value = value
 
@@ -183,13 +255,15 @@ class Tape:
     def value_of(self, array: Any) -> Value:
         """Return the value that an array has now; one that is no recorder is a constant."""
         if not isinstance(array, Recorder):
-            return self._constant(array)
+            return self.constant(array)
         storage = array.storage
         if not array.views and array.shape == storage.memory.shape:
             return storage.value
         if array.version != storage.version:
             array.value = self._made_anew(array)
             array.version = storage.version
+            if storage.depth < self.depth:
+                self._rounds[-1].remade.append(array)
         return array.value
 
     def _made_anew(self, array: Recorder) -> Value:
@@ -209,14 +283,16 @@ class Tape:
             return self.value_of(np.asarray(structure))
         return _mapped(self._values, structure)
 
-    def _constant(self, array: Array) -> Value:
+    def constant(self, array: Array) -> Value:
+        """Return the value of an array that is the same at every call."""
         known = self.constants.get(id(array))
         if known is None:
-            known = self._new_value("c", array), array
+            known = self.named("c", array), array
             self.constants[id(array)] = known
         return known[0]
 
-    def _new_value(self, letter: str, array: Array) -> Value:
+    def named(self, letter: str, array: Array) -> Value:
+        """Return a new value of an array like this one, which no step of the tape makes."""
         self._count += 1
         return Value(f"{letter}{self._count}", array.shape, array.dtype, array.strides)
 

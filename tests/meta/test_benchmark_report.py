@@ -15,7 +15,15 @@ from benchmarks import baseline, bounds, cases
 from benchmarks.fresh import import_times, memory_peaks
 from benchmarks.libraries import BY_HAND, GRADSPEC, LIBRARIES
 from benchmarks.plot import write_plot
-from benchmarks.report import Row, columns, duration, markdown, write_json
+from benchmarks.report import (
+    OF_COMPILED,
+    Row,
+    columns,
+    compared,
+    duration,
+    markdown,
+    write_json,
+)
 from benchmarks.tables import print_figures, print_ratios
 from benchmarks.workloads import WORKLOADS
 
@@ -49,6 +57,35 @@ def test_durations_have_three_digits(seconds: float, text: str) -> None:
 def test_ratios_are_gradspecs_figure_divided_by_the_others() -> None:
     assert CHAIN.ratios() == {"torch-2": pytest.approx(0.5), "numpy": pytest.approx(4.0)}
     assert ALONE.ratios() == {}
+
+
+COMPILED = Row(
+    *("chain-4", "chain of 4", "91 ops", "s"),
+    {"gradspec": 2e-4, "compiled": 2e-6, "torch-2": 4e-4, "jax": 8e-6, "numpy": 5e-5},
+)
+
+
+def test_compiled_programs_are_compared_by_themselves() -> None:
+    eager, compiled = compared([COMPILED, ALONE])
+    assert eager.ratios().keys() == {"torch-2", "jax", "numpy"}
+    assert (compiled.name, compiled.title) == ("chain-4-compiled", "chain of 4, compiled")
+    assert compiled.ratios() == {
+        "gradspec": pytest.approx(0.01),
+        "torch-2": pytest.approx(0.005),
+        "jax": pytest.approx(0.25),
+        "numpy": pytest.approx(0.04),
+    }
+    assert baseline.ratios([COMPILED]).keys() == {"chain-4", "chain-4-compiled"}
+    assert baseline.ratios([COMPILED])["chain-4-compiled"].keys() == {"gradspec", "jax", "numpy"}
+
+
+def test_a_row_of_compiled_programs_alone() -> None:
+    row = Row("empty-call", "empty call", "a call", "s", {"compiled": 1e-6, "jax": 4e-6})
+    assert row.ratios() == {}
+    assert [each.ratios() for each in compared([row])] == [{"jax": pytest.approx(0.25)}]
+    console = Console(width=150, file=StringIO(), record=True)
+    print_ratios([row], {"empty-call-compiled": {"jax": 0.2}}, console)
+    assert "0.25 > 0.2" in console.export_text()
 
 
 def test_columns_are_the_libraries_that_took_part() -> None:
@@ -117,7 +154,7 @@ def test_bounds_of_every_workload_are_added_to_its_own(tmp_path: Path) -> None:
 
 def test_committed_bounds_name_cases_and_libraries() -> None:
     for case, libraries in bounds.load(WORKLOADS).items():
-        assert case in cases.CASES
+        assert case.removesuffix(OF_COMPILED) in cases.CASES
         assert libraries.keys() <= LIBRARIES.keys()
 
 
@@ -127,7 +164,7 @@ def test_a_ratio_beyond_the_margin_is_a_regression() -> None:
     assert [str(found) for found in baseline.regressions(measured, committed)] == [
         "chain-4: 4.00 times numpy, baseline 3.10 (at most 3.88)"
     ]
-    assert baseline.compared(measured, committed) == 2
+    assert baseline.count_known(measured, committed) == 2
     assert baseline.not_in(measured, committed) == ["new"]
 
 
@@ -146,10 +183,13 @@ def test_a_baseline_keeps_the_rows_that_were_not_measured(tmp_path: Path) -> Non
 def test_the_committed_baseline_names_rows_and_references() -> None:
     committed = baseline.load()
     assert committed
-    assert committed.keys() <= cases.CASES.keys() | {"import-cold"}
-    for values in committed.values():
+    names = {name.removesuffix(OF_COMPILED) for name in committed}
+    assert names <= cases.CASES.keys() | {"import-cold"}
+    for name, values in committed.items():
         assert values
-        assert values.keys() <= set(baseline.REFERENCES)
+        is_compiled = name.endswith(OF_COMPILED)
+        references = baseline.REFERENCES_OF_COMPILED if is_compiled else baseline.REFERENCES
+        assert values.keys() <= set(references)
 
 
 def test_check_without_a_baseline_says_how_to_make_one(
@@ -194,6 +234,7 @@ def test_what_is_slower_once_may_be_chance(monkeypatch: pytest.MonkeyPatch) -> N
 def test_rows_belong_to_cases() -> None:
     assert command.case_of("import-cold").name == "import"
     assert command.case_of("chain-1000-float32").name == "chain-1000-float32"
+    assert command.case_of("chain-4-compiled").name == "chain-4"
 
 
 def test_check_passes_within_the_margin(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +253,7 @@ def test_check_fails_where_nothing_can_be_compared(monkeypatch: pytest.MonkeyPat
     ("arguments", "complaint"),
     [
         (["--case", "nothing"], "'nothing' is not one of 'chain-4'"),
-        (["--library", "gradspec"], "'gradspec' is not one of 'torch-2'"),
+        (["--library", "gradspec"], "'gradspec' is not one of 'compiled'"),
         (["--check", "--save-baseline"], "--check compares with the baseline"),
         (["--readme", "--quick"], "--readme is for a thorough run"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib.machinery
 import importlib.util
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...fast.parallel_for import get_num_threads
+from ..numpy_backend import build as build_for_numpy
 from ..program import Program, Value
 from ..steps import function_of
 from . import blas, toolchain
@@ -113,6 +115,8 @@ def _python_function(call: PythonCall, inputs: tuple[Value, ...]) -> Callable[..
     """Return a step as a function of its arrays; its results lie as those of the capture."""
     step = call.step
     function = function_of(step.function)
+    if step.function == "array.loop":
+        function = functools.partial(function, body=build_for_numpy(step.args[0].body))
 
     def run(*arrays: Any) -> tuple[Any, ...]:
         given = dict(zip(inputs, arrays, strict=True))

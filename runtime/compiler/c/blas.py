@@ -6,7 +6,7 @@ import ctypes
 from functools import cache
 from typing import Any, Final
 
-ROUTINES: Final = ("sgemm", "dgemm")
+ROUTINES: Final = ("sgemm", "dgemm", "strsm", "dtrsm")
 
 
 @cache

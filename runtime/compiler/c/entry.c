@@ -309,10 +309,8 @@ static PyObject *results(Entry *entry, char **slots, PyObject **objects) {
     return found;
 }
 
-static PyObject *entry_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
-    Entry *entry = (Entry *)self;
-    Py_ssize_t count = PyVectorcall_NARGS(flags);
-    if (count != entry->nins || (names && PyTuple_GET_SIZE(names))) {
+static PyObject *run_entry(Entry *entry, PyObject *const *args, Py_ssize_t count, int is_attempt) {
+    if (count != entry->nins) {
         PyErr_Format(PyExc_TypeError, "gs.compile: a program takes %zd arrays, not %zd", entry->nins, count);
         return NULL;
     }
@@ -330,7 +328,13 @@ static PyObject *entry_call(PyObject *self, PyObject *const *args, size_t flags,
     memcpy(slots, entry->constants, entry->nslots * sizeof(char *));
     memset(objects, 0, entry->nslots * sizeof(PyObject *));
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (check(i, entry->ins + i, args[i])) goto done;
+        if (check(i, entry->ins + i, args[i])) {
+            if (is_attempt) {
+                PyErr_Clear();
+                found = Py_NewRef(Py_None);
+            }
+            goto done;
+        }
         slots[i + 1] = PyArray_DATA((PyArrayObject *)args[i]);
         objects[i + 1] = Py_NewRef(args[i]);
     }
@@ -355,6 +359,24 @@ memory:
     }
     return found;
 }
+
+static PyObject *entry_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
+    if (names && PyTuple_GET_SIZE(names)) {
+        PyErr_SetString(PyExc_TypeError, "gs.compile: a program takes no keyword arguments");
+        return NULL;
+    }
+    return run_entry((Entry *)self, args, PyVectorcall_NARGS(flags), 0);
+}
+
+static PyObject *entry_attempt(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    return run_entry((Entry *)self, args, count, 1);
+}
+
+static PyMethodDef entry_methods[] = {
+    {"attempt", (PyCFunction)(void (*)(void))entry_attempt, METH_FASTCALL,
+     "Run the program, or return None if an array has another dtype, shape or layout."},
+    {NULL, NULL, 0, NULL},
+};
 
 /* Reads (address, None, (), ()) or (0, callable, inputs, outputs). */
 static int read_stage(PyObject *given, Stage *stage) {
@@ -433,6 +455,7 @@ static PyTypeObject EntryType = {
     .tp_dealloc = entry_dealloc,
     .tp_new = entry_new,
     .tp_call = PyVectorcall_Call,
+    .tp_methods = entry_methods,
     .tp_vectorcall_offset = offsetof(Entry, vectorcall),
     .tp_weaklistoffset = offsetof(Entry, __weakrefs),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL,

@@ -14,7 +14,7 @@ from typing import Final
 
 from ..program import Value
 from .layout import Access, Dims, refine, spread
-from .operations import Call, Map, Operand, Operation, PythonCall, Reduce
+from .operations import Call, LoopCall, Map, Operand, Operation, PythonCall, Reduce
 
 FULL: Final = "full"
 """Computed at each point."""
@@ -194,7 +194,7 @@ def is_partial(operation: Map | Reduce) -> bool:
 class Schedule:
     """Nests and calls in the order in which they run."""
 
-    parts: list[Nest | Call | PythonCall] = field(default_factory=list)
+    parts: list[Nest | Call | LoopCall | PythonCall] = field(default_factory=list)
     ready: dict[Value, int] = field(default_factory=dict)
     """The last part that makes a value, or some of it."""
     read_by: dict[Value, int] = field(default_factory=dict)
@@ -204,8 +204,7 @@ class Schedule:
     def add(self, operation: Operation) -> None:
         """Put an operation into the first nest that it fits in, or into one of its own."""
         nr = self._place(operation)
-        outs = operation.outputs if isinstance(operation, PythonCall) else (operation.out,)
-        for out in outs:
+        for out in operation.outs:
             self.ready[out] = max(nr, self.ready.get(out, 0))
             self.last_maker[out] = operation
         for read in operation.reads:
@@ -222,7 +221,7 @@ class Schedule:
             assert added
             self.parts.append(nest)
         else:
-            assert isinstance(operation, Call | PythonCall)
+            assert isinstance(operation, Call | LoopCall | PythonCall)
             self.parts.append(operation)
         return len(self.parts) - 1
 

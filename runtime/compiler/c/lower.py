@@ -9,7 +9,7 @@ import numpy as np
 
 from ..program import Program, Step, Value, walk
 from ..steps import IMPURE, seen
-from . import composed, convolutions, products
+from . import composed, convolutions, products, triangles
 from .composed import Composition
 from .expand import expanded
 from .layout import Access, access, dims_of, root_of
@@ -27,13 +27,15 @@ from .scalars import (
 )
 
 Lowered = list[Operation] | None
+LowersLoop = Callable[[Step], tuple[Operation, dict[Value, Any]] | None]
 _BOOL: Final = np.dtype(np.bool_)
 
 
 class Lowering:
     """The operations of a program, in order, and the numbers that constants stand for."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, lowered_loop: LowersLoop) -> None:
+        self._lowered_loop = lowered_loop
         self.numbers = uniform(program.constants)
         self.constants: list[tuple[Value, Any]] = []
         """Constants that the lowering has added to those of the program."""
@@ -94,6 +96,11 @@ class Lowering:
             found = self._in_c(step)
             if found is not None:
                 return found
+        if step.function == "array.loop" and all(map(_has_c, values)):
+            loop = self._lowered_loop(step)
+            if loop is not None:
+                self.constants += loop[1].items()
+                return [loop[0]]
         if step.function.startswith("kernels.") and all(map(_has_c, values)):
             found = self._expanded(step)
             if found is not None:
@@ -395,6 +402,9 @@ class Lowering:
         placed = self.map(step, "{0}", (values,), (out.dtype, out.dtype), region=region)
         return None if zeros is None or placed is None else zeros + placed
 
+    def _triangle(self, step: Step) -> Lowered:
+        return triangles.lowered(step)
+
     def _product(self, step: Step) -> Lowered:
         return None if step.kwargs else products.lowered(step)
 
@@ -422,6 +432,7 @@ _ARRAY: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
 _KERNELS: Final[dict[str, Callable[[Lowering, Step], Lowered]]] = {
     "slice_backward": Lowering._slice_backward,
     "select_backward": Lowering._select_backward,
+    "solve_triangular": Lowering._triangle,
 }
 COMPOSED: Final = {**composed.RULES, **convolutions.RULES}
 _NOTHING: Final = Value("nothing", (0,), np.dtype(np.float64), (8,))
@@ -436,9 +447,8 @@ def _needed(operations: list[Operation], roots: set[Value], program: Program) ->
     wanted = roots | {value for value, _ in program.writes}
     found = []
     for operation in reversed(operations):
-        outs = operation.outputs if isinstance(operation, PythonCall) else (operation.out,)
         impure = operation.step.function in IMPURE or operation.step.function == "array.check_index"
-        if impure or not wanted.isdisjoint(outs):
+        if impure or not wanted.isdisjoint(operation.outs):
             found.append(operation)
             wanted.update(operation.reads)
     return found[::-1]

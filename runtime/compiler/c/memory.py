@@ -37,6 +37,9 @@ class Memory:
     rows: dict[Value, int] = field(default_factory=dict)
     """Values that lie in memory for one row at a time, and the elements of that."""
 
+    pieces: set[Value] = field(default_factory=set)
+    """Values of which some operation reads or writes a part."""
+
     def is_stored(self, value: Value) -> bool:
         """Return whether a value lies in memory as a whole."""
         return value in self.slots or value in self.arena or value in self.locals
@@ -86,6 +89,7 @@ def planned(
             memory.locals[value] = first
         else:
             lifetimes.append((value, parts[0], parts[-1]))
+    memory.pieces = set(_pieces(schedule))
     for value in memory.rows:
         if memory.rows[value] * value.dtype.itemsize > ROW_MAX:
             lifetimes.append((value, uses[value][0], uses[value][0]))
@@ -95,14 +99,26 @@ def planned(
     return memory
 
 
+def _pieces(schedule: Schedule) -> Iterator[Value]:
+    """Find the values of which an operation reads or writes a part."""
+    for part in schedule.parts:
+        for placed in part.placed if isinstance(part, Nest) else ():
+            operation = placed.operation
+            if not isinstance(operation, Map):
+                continue
+            if operation.is_region:
+                yield operation.out
+            points = prod(operation.dims)
+            yield from (read for read in operation.reads if read.size > points)
+
+
 def _uses(schedule: Schedule, outputs: list[Value]) -> dict[Value, list[int]]:
     """For each value that is made, the parts that make or read it, in order."""
     uses: dict[Value, list[int]] = {}
     for nr, part in enumerate(schedule.parts):
         operations = [each.operation for each in part.placed] if isinstance(part, Nest) else [part]
         for operation in operations:
-            outs = operation.outputs if isinstance(operation, PythonCall) else (operation.out,)
-            for value in (*outs, *operation.reads):
+            for value in (*operation.outs, *operation.reads):
                 known = uses.setdefault(value, [])
                 if not known or known[-1] != nr:
                     known.append(nr)

@@ -24,6 +24,8 @@ TILE: Final = 64
 """Rows that are taken at a time."""
 TILED_MAX: Final = 256
 """Points of a row from which one row is enough at a time."""
+UNROLLED_MAX: Final = 8
+"""Points up to which a loop may be as many statements."""
 BLOCKS_MAX: Final = 1 << 15
 """Blocks whose sums threads may put on the stack."""
 
@@ -346,7 +348,10 @@ class Writer:
         clauses = self._clauses(sums)
         start, last = ("from", "to") if self._is_split else ("0", str(length))
         if not blocked:
-            self._line(f"#pragma omp simd{clauses}")
+            is_unrolled = not sums and self._is_of_pieces()
+            self._line(
+                f"#pragma GCC unroll {length}" if is_unrolled else f"#pragma omp simd{clauses}"
+            )
             self._line(f"for (long i{nr} = {start}; i{nr} < {last}; i{nr}++) {{")
             self._body(loop, names)
             self._line("}")
@@ -367,6 +372,16 @@ class Writer:
             into = f"{name}_sums[block / {BLOCK_LENGTH}] =" if self._is_split else f"{name}_all +="
             self._line(f"{into} {name}_sum;")
         self._line("}")
+
+    def _is_of_pieces(self) -> bool:
+        """Return whether a few elements, of what other loops take in pieces, are handed on.
+
+        As single numbers they stay in registers: a vector that was stored in pieces is read late.
+        """
+        if prod(self.dims) > UNROLLED_MAX or any(map(_calls, self.nest.placed)):
+            return False
+        accesses = (access for placed in self.nest.placed for access in _accesses(placed))
+        return any(access.root in self.memory.pieces for access in accesses)
 
     def _clauses(self, sums: list[Placed]) -> str:
         found: dict[str, list[str]] = {}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from ..program import Step, Value
-from .layout import Access, Dims
+from ..program import Loop, Step, Value
+from .layout import Access, Dims, root_of
 from .scalars import DType
 
 
@@ -33,6 +34,11 @@ class Operation:
     def reads(self) -> tuple[Value, ...]:
         """The values whose memory is read."""
         raise NotImplementedError
+
+    @property
+    def outs(self) -> tuple[Value, ...]:
+        """The values that are made."""
+        return (self.out,)
 
 
 @dataclass(eq=False)
@@ -86,7 +92,7 @@ class Call(Operation):
     @property
     def reads(self) -> tuple[Value, ...]:
         """The values whose memory is read."""
-        return tuple(each if each.base is None else each.base for each in self.operands)
+        return tuple(map(root_of, self.operands))
 
 
 @dataclass(eq=False)
@@ -99,4 +105,35 @@ class PythonCall(Operation):
     @property
     def reads(self) -> tuple[Value, ...]:
         """The values whose memory is read."""
-        return tuple(each if each.base is None else each.base for each in self.inputs)
+        return tuple(map(root_of, self.inputs))
+
+    @property
+    def outs(self) -> tuple[Value, ...]:
+        """The values that are made."""
+        return self.outputs
+
+
+@dataclass(eq=False)
+class LoopCall(Operation):
+    """A loop whose body has C."""
+
+    loop: Loop
+    unit: Any
+    """Its body, a `Unit`."""
+    inputs: tuple[Value, ...]
+    """What the loop takes, in order, then constants of its body."""
+    outputs: tuple[Value, ...]
+    room: Value
+    """Memory for the body's own values, and a second place for each state."""
+    spares: list[int]
+    """Where these are in it."""
+
+    @property
+    def reads(self) -> tuple[Value, ...]:
+        """The values whose memory is read."""
+        return tuple(map(root_of, self.inputs))
+
+    @property
+    def outs(self) -> tuple[Value, ...]:
+        """The values that are made."""
+        return (*self.outputs, self.room)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from ..jinja import template
 from ..program import Program, Value
-from .groups import Nest, Schedule, scheduled
+from .groups import Nest
 from .layout import extent, root_of
-from .lower import Lowering
-from .memory import ARENA, Memory, planned
+from .memory import ARENA, Memory
 from .nests import Writer
-from .operations import Call, PythonCall
+from .operations import Call, LoopCall, PythonCall
+from .rounds import loop_lines
 from .scalars import C_TYPES, MATH_FUNCTIONS, MATH_FUNCTIONS_OF_TWO
 from .shared import Bodies, Body
+from .units import Unit, size_of, unit_of
 
 SHARED_FROM: Final = 500
 """Operations from which nests that are alike become one function."""
-FUNCTION_MAX: Final = 200
-"""Operations in one C function: a compiler needs more than linear time."""
 
 
 @dataclass
@@ -44,6 +43,8 @@ class Function:
     """A C function of the program."""
 
     name: str
+    is_inner: bool = False
+    """Whether only a loop of another function calls it."""
     pointers: list[str] = field(default_factory=list)
     workers: list[Worker] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
@@ -65,73 +66,82 @@ class Source:
     @property
     def uses_blas(self) -> bool:
         """Return whether BLAS has to be there when the program is loaded."""
-        return "gemm_call('" in self.text
+        return any(f"{name}_call('" in self.text for name in ("gemm", "trsm"))
 
 
 def written(program: Program) -> Source:
     """Return a program in C."""
-    lowering = Lowering(program)
-    schedule = scheduled(lowering.operations)
-    numbers = _function_numbers(schedule)
-    constants = [*program.constants, *lowering.constants]
-    held = [*program.inputs, *(value for value, _ in constants)]
-    memory = planned(held, schedule, lowering.outputs, numbers)
-    functions: dict[int, Function] = {}
-    stages: list[str | PythonCall] = []
-    used: dict[int, dict[Value, None]] = {}
-    bodies = Bodies()
-    calls: list[tuple[Part, Body, str]] = []
-    is_long = sum(map(_size, schedule.parts)) > SHARED_FROM
-    for number, part in zip(numbers, schedule.parts, strict=True):
-        if isinstance(part, PythonCall):
-            stages.append(part)
-            continue
-        if number not in functions:
-            functions[number] = Function(f"part{number}")
-            stages.append(functions[number].name)
-        function = functions[number]
-        lines, pointers = _lines(part, memory, function)
-        function.parts.append(Part(_title(part), lines))
-        if is_long and isinstance(part, Nest) and "gs_share(" not in "".join(lines):
-            calls.append((function.parts[-1], *bodies.add(lines, part.makers, pointers)))
-        used.setdefault(number, {}).update(pointers)
-    for number, function in functions.items():
-        function.pointers = [_pointer(value, memory) for value in used[number]]
-    for called, body, call in calls:
-        if body.uses > 1:
-            called.lines = [call]
-    text = _template().render(
-        bodies=[body for body in bodies.found.values() if body.uses > 1],
-        functions=list(functions.values()),
-        statistics=f"{len(program.steps)} steps in {len(schedule.parts)} parts",
-        functions_of_one=MATH_FUNCTIONS,
-        functions_of_two=MATH_FUNCTIONS_OF_TWO,
-        ordered=[(dtype.name, ctype) for dtype, ctype in C_TYPES.items() if dtype.kind != "b"],
+    unit = unit_of(program)
+    text = _Text()
+    stages = text.add(unit, "part", is_inner=False)
+    return Source(
+        text.rendered(f"{len(program.steps)} steps in {len(unit.schedule.parts)} parts"),
+        stages,
+        unit.memory,
+        unit.outputs,
+        list(unit.constants.items()),
+        unit.work,
     )
-    return Source(text, stages, memory, lowering.outputs, constants, _work(schedule))
 
 
-def _function_numbers(schedule: Schedule) -> list[int]:
-    """Return the number of the C function that each part is put into; -1 for Python calls."""
-    numbers: list[int] = []
-    number, count, is_open = 0, 0, False
-    for part in schedule.parts:
-        if isinstance(part, PythonCall):
-            numbers.append(-1)
-            number, count = number + is_open, 0
-            is_open = False
-            continue
-        size = _size(part)
-        if is_open and count + size > FUNCTION_MAX:
-            number, count = number + 1, 0
-        count += size
-        is_open = True
-        numbers.append(number)
-    return numbers
+class _Text:
+    """The functions of a program and of the bodies of its loops, in the order of the file."""
 
+    def __init__(self) -> None:
+        self.functions: list[Function] = []
+        self.bodies = Bodies()
+        self.calls: list[tuple[Part, Body, str]] = []
 
-def _size(part: Nest | Call | PythonCall) -> int:
-    return len(part.placed) if isinstance(part, Nest) else 1
+    def add(self, unit: Unit, name: str, *, is_inner: bool) -> list[str | PythonCall]:
+        """Write a unit; return the names of its functions, and its Python calls, in order."""
+        functions: dict[int, Function] = {}
+        stages: list[str | PythonCall] = []
+        used: dict[int, dict[Value, None]] = {}
+        is_long = sum(map(size_of, unit.schedule.parts)) > SHARED_FROM
+        for number, part in zip(unit.numbers, unit.schedule.parts, strict=True):
+            if isinstance(part, PythonCall):
+                stages.append(part)
+                continue
+            if number not in functions:
+                functions[number] = Function(f"{name}{number}", is_inner)
+                stages.append(functions[number].name)
+            function = functions[number]
+            lines, pointers = self._lines(part, unit.memory, function)
+            function.parts.append(Part(_title(part), lines))
+            if is_long and isinstance(part, Nest) and "gs_share(" not in "".join(lines):
+                body, call = self.bodies.add(lines, part.makers, pointers)
+                self.calls.append((function.parts[-1], body, call))
+            used.setdefault(number, {}).update(pointers)
+        for number, function in functions.items():
+            function.pointers = [_pointer(value, unit.memory) for value in used[number]]
+            self.functions.append(function)
+        return stages
+
+    def _lines(
+        self, part: Nest | Call | LoopCall, memory: Memory, function: Function
+    ) -> tuple[list[str], dict[Value, None]]:
+        if isinstance(part, LoopCall):
+            stages = self.add(part.unit, f"round_of_{part.out.name}_", is_inner=True)
+            return loop_lines(part, [str(stage) for stage in stages])
+        return _lines(part, memory, function)
+
+    def rendered(self, statistics: str) -> str:
+        """Return the text of the file."""
+        for called, body, call in self.calls:
+            if body.uses > 1:
+                called.lines = [call]
+        return str(
+            template("program.c.j2", "c").render(
+                bodies=[body for body in self.bodies.found.values() if body.uses > 1],
+                functions=self.functions,
+                statistics=statistics,
+                functions_of_one=MATH_FUNCTIONS,
+                functions_of_two=MATH_FUNCTIONS_OF_TWO,
+                ordered=[
+                    (dtype.name, ctype) for dtype, ctype in C_TYPES.items() if dtype.kind != "b"
+                ],
+            )
+        )
 
 
 def _lines(
@@ -165,7 +175,7 @@ def _pointer(value: Value, memory: Memory) -> str:
     return f"{ctype} {room}, {name} = room_{value.name} + {before // value.dtype.itemsize};"
 
 
-def _title(part: Nest | Call) -> str:
+def _title(part: Nest | Call | LoopCall) -> str:
     operations = [each.operation for each in part.placed] if isinstance(part, Nest) else [part]
     names: dict[str, None] = {}
     for operation in operations:
@@ -177,38 +187,8 @@ def _title(part: Nest | Call) -> str:
         if operation.step.place.line
     )
     shape = "×".join(map(str, part.dims)) if isinstance(part, Nest) else ""
+    if isinstance(part, LoopCall):
+        shape = "rounds" if part.loop.length is None else f"{part.loop.length} rounds"
     what = ", ".join(names)
     where = f" ({', '.join(places)})" if places else ""
     return f"{shape + ': ' if shape else ''}{what}{where}".replace("*/", "* /")
-
-
-def _work(schedule: Schedule) -> float:
-    work = 0.0
-    for part in schedule.parts:
-        if isinstance(part, Nest):
-            points = 1
-            for length in part.dims:
-                points *= length
-            work += points * len(part.placed)
-        elif isinstance(part, Call):
-            work += part.work
-    return work
-
-
-@cache
-def _template() -> Any:
-    """Return the template of the C; ImportError where Jinja is not installed."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(
-            "gs.compile writes programs through Jinja, which is not installed: "
-            "pip install 'gradspec[compile]'"
-        ) from error
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    return environment.get_template("program.c.j2")

@@ -44,6 +44,30 @@ def test_each_step_is_measured(tmp_path: Path) -> None:
     assert len(events) == len(shown.forward.timings) + len(shown.backward.timings)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_a_loop_is_shown_with_its_round(backend: str) -> None:
+    def looped(x: gs.Tensor) -> Any:
+        return gs.scan(lambda s, row: (s * row, None), x[0], x)[0].sum()
+
+    x = gs.ones(8, 3, requires_grad=True)
+    text = str(gs.compiler.explain(gs.compile(looped, backend=backend), x))
+    assert "array.loop(8 rounds, " in text
+    assert "array.loop(8 rounds backward, " in text
+    assert "\n    from x" in text
+    assert ("def round_of_" in text) == (backend == "numpy")
+    assert ("static const char *round_of_" in text) == (backend == "c")
+
+
+def test_a_loop_without_end_on_ones_is_measured_for_one_round() -> None:
+    def endless(x: gs.Tensor) -> Any:
+        return gs.while_loop(lambda s: s.sum() < 4, lambda s: (s * s,), (x,))[0]
+
+    x = gs.full((2,), 1.5)
+    shown = gs.compiler.explain(gs.compile(endless, backend="numpy"), x, profile=True)
+    assert "array.loop(while true, " in str(shown)
+    assert shown.forward.timings
+
+
 def test_what_there_is_not() -> None:
     with pytest.raises(ValueError, match="nothing was measured"):
         gs.compiler.explain(gs.compile(function, backend="numpy"), gs.ones(3)).save_trace("x")

@@ -135,3 +135,45 @@ def test_c_programs_are_eager_nearly(program: list[Instruction]) -> None:
     answers(compiled, drawn(0, np.float64))
     inputs = drawn(1, np.float64)
     assert_same(answers(compiled, inputs), answers(function, inputs), 1e-11)
+
+
+def looped(program: list[Instruction], reverse: bool) -> Callable[..., Any]:
+    """A scan of six rounds, of which each does what a list of instructions says."""
+
+    def run(x: Any, y: Any) -> Any:
+        def body(state: Any, row: Any) -> Any:
+            values = [state, row, y]
+            for which, first, second in program:
+                a, b = values[first % len(values)], values[second % len(values)]
+                if which < len(UNARY):
+                    values.append(UNARY[which](a))
+                else:
+                    values.append(BINARY[which - len(UNARY)](a, b))
+            return (values[-1] + state).tanh(), {"last": values[-1] * 1, "before": values[-2]}
+
+        rows = x * gs.arange(1.0, 7.0, dtype=x.dtype)[:, None, None] / 6
+        last, each = gs.scan(body, x, rows, reverse=reverse)
+        results = (each["last"] * rows).sum(0) + each["before"].sum(0)
+        return last.sum() + results.sum(), last + results
+
+    return run
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(program=PROGRAMS, reverse=st.booleans())
+def test_loops_on_numpy_are_eager_rounds(program: list[Instruction], reverse: bool) -> None:
+    function = looped(program, reverse)
+    compiled = gs.compile(function, backend="numpy")
+    answers(compiled, drawn(0, np.float64))
+    inputs = drawn(1, np.float64)
+    assert_same(answers(compiled, inputs), answers(function, inputs), 1e-10)
+
+
+@settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(program=PROGRAMS, reverse=st.booleans())
+def test_loops_in_c_are_eager_rounds(program: list[Instruction], reverse: bool) -> None:
+    function = looped(program, reverse)
+    compiled = gs.compile(function, backend="c")
+    answers(compiled, drawn(0, np.float64))
+    inputs = drawn(1, np.float64)
+    assert_same(answers(compiled, inputs), answers(function, inputs), 1e-9)

@@ -1,0 +1,96 @@
+"""Triangular systems: substitution for small ones, BLAS for the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..program import Step, Value
+from . import blas
+from .operations import Call, Operation
+from .products import SMALL
+from .scalars import C_TYPES
+
+
+def lowered(step: Step) -> list[Operation] | None:
+    """Return the operation of `kernels.solve_triangular` for one matrix."""
+    matrix, right, upper, is_left, has_units = step.args
+    (out,) = step.outputs
+    values = (matrix, right, out)
+    if step.kwargs or any(len(v.shape) != 2 or v.dtype != out.dtype for v in values):
+        return None
+    if out.dtype.kind != "f":
+        return None
+    size = out.dtype.itemsize
+    a, b, x = (tuple(stride // size for stride in value.strides) for value in values)
+    if not is_left:  # X A = B is the transpose of A X = B
+        a, b, x = a[::-1], b[::-1], x[::-1]
+        upper = not upper
+    count, columns = matrix.shape[0], right.size // matrix.shape[0]
+    ctype = C_TYPES[out.dtype]
+    lines = [
+        "{{",
+        f"const {ctype} *a = (const {ctype} *)({{0}});",
+        f"const {ctype} *b = (const {ctype} *)({{1}});",
+        f"{ctype} *x = ({ctype} *)({{out}});",
+        f"for (long i = 0; i < {count}; i++)",
+        f"    for (long j = 0; j < {columns}; j++)"
+        f" x[i * {x[0]} + j * {x[1]}] = b[i * {b[0]} + j * {b[1]}];",
+    ]
+    call = None
+    if count * count * columns > SMALL and blas.pointers():
+        call = _call(out, (count, columns), a, x, upper, has_units)
+    if call is not None:
+        lines += [
+            "_Bool is_singular = 0;",
+            f"for (long i = 0; i < {0 if has_units else count}; i++)"
+            f" is_singular |= a[i * {sum(a)}] == 0;",
+            f"if (!is_singular) {call}",
+            "else",
+        ]
+    lines += [*_substitution((count, columns), a, x, upper, has_units), "}}"]
+    return [Call(step, out, (matrix, right), lines, 1.0 * count * count * columns)]
+
+
+def _substitution(
+    spans: tuple[int, int], a: tuple[int, ...], x: tuple[int, ...], upper: bool, has_units: bool
+) -> list[str]:
+    """Return the loops that find one row after the other, with infinities for zeros."""
+    count, columns = spans
+    row = f"({count - 1} - nr)" if upper else "nr"
+    known = f"{row} + 1; k < {count}" if upper else f"0; k < {row}"
+    each = f"for (long j = 0; j < {columns}; j++) x[{row} * {x[0]} + j * {x[1]}]"
+    lines = [
+        f"for (long nr = 0; nr < {count}; nr++) {{{{",
+        f"    for (long k = {known}; k++)",
+        f"        {each} -= a[{row} * {a[0]} + k * {a[1]}] * x[k * {x[0]} + j * {x[1]}];",
+    ]
+    if not has_units:
+        lines.append(f"    {each} /= a[{row} * {sum(a)}];")
+    return [*lines, "}}"]
+
+
+def _call(
+    out: Value,
+    spans: tuple[int, int],
+    a: tuple[int, ...],
+    x: tuple[int, ...],
+    upper: bool,
+    has_units: bool,
+) -> str | None:
+    """Return the call of BLAS, which counts along columns; None where a matrix lies otherwise."""
+    count, columns = spans
+    by_rows = x[1] == 1 and x[0] >= columns
+    by_columns = x[0] == 1 and x[1] >= count
+    if not (by_rows or by_columns) or 1 not in a or max(a) < count:
+        return None
+    # By rows it is the transpose that BLAS sees: X^T A^T = B^T.
+    side, m, n = ("R", columns, count) if by_rows else ("L", count, columns)
+    is_seen_transposed = a[1] == 1
+    transposed = "N" if is_seen_transposed == by_rows else "T"
+    half = "U" if upper != is_seen_transposed else "L"
+    letter = "s" if out.dtype == np.float32 else "d"
+    units = "U" if has_units else "N"
+    return (
+        f"gs_{letter}trsm_call('{side}', '{half}', '{transposed}', '{units}', {m}, {n}, "
+        f"a, {max(a)}, x, {x[0] if by_rows else x[1]});"
+    )

@@ -1,0 +1,63 @@
+"""Triangular systems in C: all halves and sides, by substitution and by BLAS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradspec as gs
+from gradspec.compiler.c import source_of
+from tests.runtime.compiler.comparing import assert_gradients_same, assert_same
+
+OPTIONS = [
+    (upper, left, units) for upper in (False, True) for left in (False, True) for units in (0, 1)
+]
+
+
+def system(size: int, columns: int, left: bool, dtype: Any) -> list[gs.Tensor]:
+    rng = np.random.default_rng(size)
+    matrix = rng.normal(size=(size, size)) / size + 2 * np.eye(size)
+    right = rng.normal(size=(size, columns) if left else (columns, size))
+    return [gs.from_numpy(each.astype(dtype)).requires_grad_() for each in (matrix, right)]
+
+
+@pytest.mark.parametrize("size", [5, 40])
+@pytest.mark.parametrize("columns", [1, 7])
+@pytest.mark.parametrize(("upper", "left", "units"), OPTIONS)
+def test_solutions_and_gradients(
+    size: int, columns: int, upper: bool, left: bool, units: int
+) -> None:
+    is_large = size * size * columns > 4096
+    for dtype, precision in ((np.float64, 1e-11), (np.float32, 1e-4))[: 1 + is_large]:
+        matrix, right = system(size, columns, left, dtype)
+
+        def solved(a: Any, b: Any) -> Any:
+            return gs.linalg.solve_triangular(
+                a, b, upper=upper, left=left, unitriangular=bool(units)
+            )
+
+        compiled = gs.compile(solved, backend="c")
+        assert_gradients_same(compiled, solved, [matrix, right], rtol=precision)
+        with gs.no_grad():
+            found = compiled(matrix.t(), right)
+            assert_same(found, solved(matrix.t(), right), precision)
+        shown = gs.compiler.explain(compiled, matrix, right).forward
+        assert ("trsm_call('" in shown.source) == is_large
+        assert source_of(shown.program) == shown.source
+
+
+def test_a_zero_on_the_diagonal() -> None:
+    matrix, right = system(40, 7, True, np.float64)
+    matrix, right = matrix.detach(), right.detach()
+    matrix[3, 3] = 0.0
+
+    def solved(a: Any, b: Any) -> Any:
+        return gs.linalg.solve_triangular(a, b, upper=False)
+
+    found, expected = gs.compile(solved, backend="c")(matrix, right), solved(matrix, right)
+    assert np.isinf(found[3].numpy()).all()
+    np.testing.assert_array_equal(np.isnan(found.numpy()), np.isnan(expected.numpy()))
+    np.testing.assert_array_equal(np.isinf(found.numpy()), np.isinf(expected.numpy()))
+    np.testing.assert_allclose(found[:3].numpy(), expected[:3].numpy(), rtol=1e-12)
