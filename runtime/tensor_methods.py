@@ -18,7 +18,6 @@ from .functions.indexing import IndexingMethods
 from .functions.legacy import LegacyMethods
 from .functions.methods import install, lazy_methods
 from .functions.new_tensors import NewTensorMethods
-from .functions.numpy_functions import NumpyFunctionMethods
 from .functions.numpy_protocol import ValueMethods
 from .functions.old_linalg import OldLinalgMethods
 from .functions.predicates import PredicateMethods
@@ -35,6 +34,7 @@ from .inplace.inplace_views import ViewInPlaceMethods
 from .inplace.random_fill import RandomFillMethods
 from .inplace.requires_grad import RequiresGradMethods
 from .inplace.resize import ResizeMethods
+from .numpy_twins.protocol import NumpyFunctionMethods
 from .overrides import OverrideMethods
 from .random import RandomMethods
 

@@ -58,6 +58,7 @@ RUNTIME_LAYERS = (
     "functions",
     "generated",
     "random linalg fft masked special",
+    "numpy_twins",
     "autograd",
     "nn",
     "cuda distributions func optim serialization switches utils viz",
