@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..functions import composites, creation
 
@@ -16,7 +16,21 @@ Axes = int | Sequence[int] | None
 
 def as_tensor(value: Any) -> Tensor:
     """A tensor itself; numbers, lists and arrays in the dtype that NumPy gives them."""
-    return value if isinstance(value, Tensor) else creation.tensor(np.asarray(value))
+    if isinstance(value, Tensor):
+        return value
+    return wrap(value) if _is_recorded(value) else creation.tensor(np.asarray(value))
+
+
+def array_of(value: Any) -> Any:
+    """The values of a tensor, or of what is none, as an array."""
+    values = values_of(value)
+    return values if _is_recorded(values) else np.asarray(values)
+
+
+def _is_recorded(value: Any) -> bool:
+    """Return whether an array notes what is done with it, as those of a program do: it stays."""
+    answers = getattr(type(value), "__array_function__", None)
+    return isinstance(value, np.ndarray) and answers is not np.ndarray.__array_function__
 
 
 def as_tensors(values: Any) -> list[Tensor]:

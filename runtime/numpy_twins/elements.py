@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ import numpy as np
 from ..core.tensor import Tensor
 from ..dispatch.registry import ops
 from ..functions import composites, creation, elements, splitting
-from .arguments import as_tensor, as_tensors, flat, values_of
+from .arguments import array_of, as_tensor, as_tensors, flat, values_of
 
 
 def _round(a: Any, decimals: int = 0) -> Any:
@@ -124,7 +125,7 @@ def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0
 def _choose(a: Any, choices: Sequence[Any], *, mode: str = "raise") -> Any:
     tensors = as_tensors(choices)
     count = len(tensors)
-    wanted = np.asarray(values_of(a))
+    wanted = array_of(a)
     if mode == "raise" and ((wanted < 0) | (wanted >= count)).any():
         raise ValueError("invalid entry in choice array")
     wanted = wanted % count if mode == "wrap" else wanted.clip(0, count - 1)
@@ -135,19 +136,18 @@ def _choose(a: Any, choices: Sequence[Any], *, mode: str = "raise") -> Any:
 def _piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **named: Any) -> Any:
     x = as_tensor(x)
     given = condlist if isinstance(condlist, list | tuple) else [condlist]
-    conditions = [np.asarray(values_of(each), bool) for each in given]
+    conditions = [ops.ne(as_tensor(each), 0) for each in given]
     if conditions[0].ndim == 0 and x.ndim:
-        conditions = [np.asarray(conditions)]
+        conditions = [ops.stack(conditions, 0)]
     if len(funclist) == len(conditions) + 1:
-        conditions.append(~np.logical_or.reduce(conditions))
+        conditions.append(~functools.reduce(ops.logical_or, conditions))
     elif len(funclist) != len(conditions):
         raise ValueError(
             f"with {len(conditions)} condition(s), either {len(conditions)} or "
             f"{len(conditions) + 1} functions are expected"
         )
     found = creation.zeros_like(x)
-    for condition, function in zip(conditions, funclist, strict=True):
-        where = as_tensor(condition)
+    for where, function in zip(conditions, funclist, strict=True):
         if callable(function):
             some = function(ops.masked_select(x, where), *args, **named)
             found = ops.masked_scatter(found, where, as_tensor(some).to(x.dtype))

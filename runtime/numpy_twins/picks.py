@@ -10,7 +10,7 @@ import numpy as np
 from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..functions import composites, splitting
-from .arguments import as_tensor, axes_of, flat, values_of
+from .arguments import array_of, as_tensor, axes_of, flat, values_of
 
 
 def _numbers(a: Tensor, first: int = 0) -> Any:
@@ -24,9 +24,21 @@ def _picked(a: Tensor, numbers: Any) -> Any:
     return ops.reshape(chosen, list(numbers.shape))
 
 
-def _take(a: Any, indices: Any, axis: int | None = None, *, mode: Any = "raise") -> Any:
-    a = as_tensor(a)
-    return _picked(a, np.asarray(np.take(_numbers(a), values_of(indices), axis, mode=mode)))
+def _take(a: Any, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Any:
+    # By ops: `np.take` does not ask what its indices are, and those of a program would be lost.
+    a, place = flat(a, axis)
+    place = range(a.ndim)[place]
+    index, length = as_tensor(indices), a.shape[place]
+    if mode == "wrap":
+        index = ops.remainder(index, length)
+    elif mode == "clip":
+        index = ops.clamp(index, 0, length - 1)
+    elif mode == "raise":
+        index = ops.where(ops.lt(index, 0), index + length, index)
+    else:
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    chosen = ops.index_select(a, place, composites.ravel(index))
+    return ops.reshape(chosen, [*a.shape[:place], *index.shape, *a.shape[place + 1 :]])
 
 
 def _take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
@@ -120,7 +132,7 @@ def _unique(
     _, *rest = unique(values_of(ar), *asked, axis=axis, equal_nan=equal_nan)
     index = rest[0]
     found = _picked(ar, index) if axis is None else ops.index_select(ar, axis, as_tensor(index))
-    others = [wrap(np.asarray(each)) for each in (rest if return_index else rest[1:])]
+    others = [wrap(array_of(each)) for each in (rest if return_index else rest[1:])]
     return (found, *others) if others else found
 
 
@@ -130,7 +142,7 @@ def _unique_by(function: Callable[..., Any]) -> Callable[..., Any]:
     def unique(x: Any) -> Any:
         x = as_tensor(x)
         answer = function(values_of(x))
-        rest = [wrap(np.asarray(each)) for each in answer[1:]]
+        rest = [wrap(array_of(each)) for each in answer[1:]]
         return type(answer)(_unique(x, equal_nan=False), *rest)
 
     return unique

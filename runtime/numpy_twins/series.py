@@ -11,7 +11,7 @@ from ..core.tensor import Tensor
 from ..dispatch.registry import ops
 from ..functions import composites, creation
 from ..functions import elements as vandermonde
-from .arguments import as_tensor, as_tensors, axes_of, floats, slices, values_of
+from .arguments import array_of, as_tensor, as_tensors, axes_of, floats, slices, values_of
 
 
 def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
@@ -275,7 +275,7 @@ def _polyfit(x: Any, y: Any, deg: int, *, w: Any = None) -> Any:
 
 
 def _bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
-    places = np.asarray(values_of(x))
+    places = array_of(x)
     counts = as_tensor(np.bincount(places, minlength=minlength))
     if weights is None:
         return counts

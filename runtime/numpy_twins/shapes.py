@@ -10,7 +10,7 @@ import numpy as np
 from ..core.tensor import Tensor
 from ..dispatch.registry import ops
 from ..functions import composites, splitting
-from .arguments import as_tensor, as_tensors, axes_of, flat, values_of
+from .arguments import array_of, as_tensor, as_tensors, axes_of, flat, values_of
 
 
 def _transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
@@ -55,7 +55,7 @@ def _expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
 
 def _repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     a, axis = flat(a, axis)
-    counts = np.broadcast_to(np.asarray(values_of(repeats)), (a.shape[axis],))
+    counts = np.broadcast_to(array_of(repeats), (a.shape[axis],))
     return ops.index_select(a, axis, as_tensor(np.repeat(np.arange(a.shape[axis]), counts)))
 
 

@@ -11,7 +11,7 @@ from ..core.tensor import Tensor, wrap
 from ..dispatch.registry import ops
 from ..functions import composites
 from . import reductions
-from .arguments import as_tensor, values_of
+from .arguments import array_of, as_tensor, values_of
 
 
 def _same(names: str) -> dict[str, str]:
@@ -71,7 +71,7 @@ def _vecmat(x1: Any, x2: Any) -> Any:
 
 def _counted(ufunc: np.ufunc) -> Callable[..., Any]:
     """A ufunc whose steps have no slope, on the values."""
-    return lambda x: wrap(np.asarray(ufunc(values_of(x))))
+    return lambda x: wrap(array_of(ufunc(values_of(x))))
 
 
 ADAPTED: Final[dict[str, Callable[..., Any]]] = {

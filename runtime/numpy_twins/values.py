@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..core.tensor import Tensor, wrap
-from .arguments import values_of
+from .arguments import array_of, values_of
 
 COUNTED: Final = frozenset(
     [
@@ -72,7 +72,7 @@ def _each(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _wrapped(value: Any) -> Any:
-    return wrap(np.asarray(value)) if isinstance(value, np.ndarray | np.generic) else value
+    return wrap(array_of(value)) if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _constant(value: Any) -> Any:
