@@ -75,6 +75,7 @@ them, so that no lower layer imports it.
 RUNTIME_LEAVES = (
     "core.apply_modes",
     "core.constants",
+    "core.dtype_kinds",
     "core.lazy",
     "core.modes",
     "core.node",
