@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from .autograd.backward import BackwardMethods
 from .core.node import Node
@@ -18,12 +18,9 @@ from .functions.indexing import IndexingMethods
 from .functions.legacy import LegacyMethods
 from .functions.methods import install, lazy_methods
 from .functions.new_tensors import NewTensorMethods
-from .functions.numpy_functions import NumpyFunctionMethods
 from .functions.numpy_protocol import ValueMethods
-from .functions.old_linalg import OldLinalgMethods
 from .functions.predicates import PredicateMethods
 from .functions.properties import PROPERTIES, PropertyMethods
-from .functions.short_time_fourier import ShortTimeMethods
 from .functions.splitting import SplittingMethods
 from .functions.strided import StridedMethods
 from .functions.unique import UniqueMethods
@@ -35,13 +32,19 @@ from .inplace.inplace_views import ViewInPlaceMethods
 from .inplace.random_fill import RandomFillMethods
 from .inplace.requires_grad import RequiresGradMethods
 from .inplace.resize import ResizeMethods
+from .numpy_twins.protocol import NumpyFunctionMethods
 from .overrides import OverrideMethods
 from .random import RandomMethods
 
 if TYPE_CHECKING:
+    from .functions.old_linalg import OldLinalgMethods
+    from .functions.short_time_fourier import ShortTimeMethods
     from .generated.methods import TensorMethods as _OpMethods
+
+    class _LaterMethods(OldLinalgMethods, ShortTimeMethods, _OpMethods):
+        __slots__ = ()
 else:
-    _OpMethods = object  # at run time `METHODS` names them, and each is imported when it is used
+    _LaterMethods = object  # at run time each is imported when it is used
 
 
 class TensorMethods(
@@ -57,7 +60,6 @@ class TensorMethods(
     IndexingMethods,
     NewTensorMethods,
     NumpyFunctionMethods,
-    OldLinalgMethods,
     OverrideMethods,
     OverwriteMethods,
     PredicateMethods,
@@ -66,17 +68,37 @@ class TensorMethods(
     RandomMethods,
     RequiresGradMethods,
     ResizeMethods,
-    ShortTimeMethods,
     SplittingMethods,
     StridedMethods,
     UniqueMethods,
     ValueMethods,
     ViewInPlaceMethods,
-    _OpMethods,
+    _LaterMethods,
 ):
     """Bases of `Tensor` for type checkers; at run time their methods are copied into it."""
 
     __slots__ = ()
+
+
+_LATER: Final = {
+    **dict.fromkeys(
+        [
+            "eig",
+            "geqrf",
+            "lstsq",
+            "lu",
+            "orgqr",
+            "ormqr",
+            "qr",
+            "solve",
+            "symeig",
+            "triangular_solve",
+        ],
+        "old_linalg",
+    ),
+    **dict.fromkeys(["istft", "stft"], "short_time_fourier"),
+}
+"""Methods that are functions of the same name, by their module in `functions`."""
 
 
 def install_all() -> None:
@@ -86,5 +108,7 @@ def install_all() -> None:
         if methods is not object:
             install(Tensor, vars(methods))
     install(Tensor, PROPERTIES)
+    later = {name: (module, name, "") for name, module in _LATER.items()}
+    install(Tensor, lazy_methods(f"{__package__}.functions", later))
     install(Tensor, lazy_methods(f"{__package__}.generated", METHODS))
     install(Tensor, vars(DtypeViewMethods))  # in the place of an op's

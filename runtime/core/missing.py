@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -85,6 +84,8 @@ def _near(path: str, name: str) -> Iterator[str]:
     for other in _names_of_pytorch():
         if name in _here(other) and f"{other}.{name}" not in _names_of_pytorch():
             yield f"{_ours(other)}.{name}"
+    from difflib import get_close_matches  # few programs need a hint
+
     for near in get_close_matches(name, _here(path), 1, 0.75):
         yield f"{_ours(path)}.{near}"
 

@@ -58,6 +58,7 @@ RUNTIME_LAYERS = (
     "functions",
     "generated",
     "random linalg fft masked special",
+    "numpy_twins",
     "autograd",
     "nn",
     "amp",
@@ -75,6 +76,7 @@ them, so that no lower layer imports it.
 RUNTIME_LEAVES = (
     "core.apply_modes",
     "core.constants",
+    "core.dtype_kinds",
     "core.lazy",
     "core.modes",
     "core.node",

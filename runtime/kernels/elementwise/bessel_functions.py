@@ -15,10 +15,17 @@ _NEAR: Final = 1.0
 
 _TERMS: Final = 12
 
+_AIRY_VANISHES: Final = 1000.0
+"""From 104 on Airy's function is below all floats; SciPy answers nan from some point on."""
+
 
 def airy(self: Array, order: int) -> Any:
     """Airy's function Ai, or with `order` 1 its derivative."""
-    return scipy_special.airy(self)[order]
+    if is_symbolic(self.dtype):
+        return scipy_special.airy(self)[order]
+    vanished = (self > _AIRY_VANISHES) & np.isfinite(self)
+    found = scipy_special.airy(np.where(vanished, 0, self))[order]
+    return np.where(vanished, found.dtype.type(0), found)
 
 
 def spherical_bessel(self: Array, order: int) -> Any:

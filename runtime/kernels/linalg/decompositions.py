@@ -107,6 +107,8 @@ def cofactors(A: Array) -> Array:
 @np.errstate(all="ignore")
 def cofactor_slope(self: Array, A: Array) -> Array:
     """The change of the cofactors where `A` changes by `self`; see `cofactors`."""
+    if A.shape[-1] == 1:
+        return np.zeros_like(self)
     try:
         inverse = np.linalg.inv(A)
         if is_symbolic(A.dtype) or _is_well_conditioned(A, inverse):
@@ -388,7 +390,19 @@ def pinv(
         largest = np.linalg.svd(self, compute_uv=False)[..., :1]
         with np.errstate(divide="ignore", invalid="ignore"):
             relative = np.maximum(relative, np.where(largest > 0, atol / largest, 1))[..., 0]
-    return np.linalg.pinv(self, relative, hermitian)
+    return (
+        _pinv_of_symbols(self)
+        if is_symbolic(self.dtype)
+        else np.linalg.pinv(self, relative, hermitian)
+    )
+
+
+def _pinv_of_symbols(self: Array) -> Any:
+    """Pseudoinverses of matrices of full rank, which symbols are."""
+    turned = np.conjugate(_mt(self))
+    if self.shape[-2] >= self.shape[-1]:
+        return np.matmul(np.linalg.inv(np.matmul(turned, self)), turned)
+    return np.matmul(turned, np.linalg.inv(np.matmul(self, turned)))
 
 
 def _epsilon(array: Array) -> float:

@@ -154,7 +154,7 @@ def lerp_tensor(self: Array, end: Array, weight: Array) -> Any:
     """Counted from the nearer end, so that both ends are met exactly."""
     floating("lerp_kernel_tensor", self)
     way = end - self
-    return np.where(weight < 0.5, self + way * weight, end - way * (1 - weight))
+    return np.where(np.real(weight) < 0.5, self + way * weight, end - way * (1 - weight))
 
 
 def addmv(self: Array, mat: Array, vec: Array, beta: Number, alpha: Number) -> Any:

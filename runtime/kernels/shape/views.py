@@ -57,7 +57,7 @@ def view_as_dtype(self: Array, dtype: Any) -> Array:
     if not self.ndim:
         raise RuntimeError(f"self.dim() cannot be 0 {what}")
     step = self.strides[-1] // old
-    if step != 1:
+    if step != 1 and self.size:
         raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {step}")
     if new > old:
         _check_widths(self, new // old, what)
@@ -72,7 +72,9 @@ def _check_widths(self: Array, ratio: int, what: str) -> None:
         length = self.shape[-1]
         raise RuntimeError(f"self.size(-1) must be divisible by {ratio} {what}, but got {length}")
     base = self if self.base is None else self.base
-    if self.size and isinstance(base, np.ndarray):
+    if not self.size:
+        return
+    if isinstance(base, np.ndarray):
         lowest = np.lib.array_utils.byte_bounds(base)[0]
         offset = (self.__array_interface__["data"][0] - lowest) // self.itemsize
         if offset % ratio:

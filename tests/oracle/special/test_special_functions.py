@@ -289,3 +289,16 @@ def test_gradients_of_gamma_samples() -> None:
         torch.tensor(shape.detach().numpy()), torch.tensor(sample.detach().numpy())
     )
     np.testing.assert_allclose(shape.grad.numpy(), expected.numpy(), rtol=5e-3, atol=1e-6)
+
+
+def test_airy_of_large_numbers() -> None:
+    """Far out all floats are zero; SciPy, which computes the others, has nan there."""
+    import torch
+
+    values = [99.5, 1e3, 1e4, 1e7, 1e8, 1e20, 1e300]
+    x = gs.tensor(values, dtype=gs.float64, requires_grad=True)
+    found = gs.special.airy_ai(x)
+    wanted = torch.special.airy_ai(torch.tensor(values, dtype=torch.float64)).numpy()
+    np.testing.assert_allclose(found.detach().numpy(), wanted, rtol=1e-10)
+    found.sum().backward()
+    assert x.grad.numpy()[1:].tolist() == [0.0] * 6

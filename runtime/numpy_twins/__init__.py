@@ -1,0 +1,1 @@
+"""NumPy's functions on tensors: `np.sin(x)` is `gs.sin(x)`, and a gradient flows through it."""

@@ -1,0 +1,224 @@
+"""Products of NumPy, and its namespace `linalg`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from .. import linalg
+from ..core.tensor import Tensor
+from ..dispatch.registry import ops
+from ..functions import composites, splitting
+from ..functions import einsum as contraction
+from .arguments import Axes, as_tensor, as_tensors, axes_of, floats, values_of
+from .shapes import matrix_transpose
+
+
+class QRResult(NamedTuple):
+    """The factors of `qr`, by NumPy's names."""
+
+    Q: Tensor
+    R: Tensor
+
+
+def _dot(a: Any, b: Any) -> Any:
+    a, b = as_tensor(a), as_tensor(b)
+    if not a.ndim or not b.ndim:
+        return ops.mul(a, b)
+    if b.ndim == 1 or (a.ndim <= 2 and b.ndim <= 2):
+        return ops.matmul(a, b)
+    return contraction.tensordot(a, b, ([-1], [-2]))
+
+
+def _inner(a: Any, b: Any) -> Any:
+    a, b = as_tensor(a), as_tensor(b)
+    if not a.ndim or not b.ndim:
+        return ops.mul(a, b)
+    return contraction.tensordot(a, b, ([-1], [-1]))
+
+
+def _outer(a: Any, b: Any) -> Any:
+    return ops.outer(composites.ravel(as_tensor(a)), composites.ravel(as_tensor(b)))
+
+
+def _vdot(a: Any, b: Any) -> Any:
+    return ops.vdot(composites.ravel(as_tensor(a)), composites.ravel(as_tensor(b)))
+
+
+def _kron(a: Any, b: Any) -> Any:
+    return composites.kron(as_tensor(a), as_tensor(b))
+
+
+def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    if not isinstance(axes, int):
+        axes = tuple([each] if isinstance(each, int) else list(each) for each in axes)
+    return contraction.tensordot(as_tensor(a), as_tensor(b), axes)
+
+
+def _einsum(subscripts: Any, *operands: Any, optimize: Any = False) -> Any:
+    if not isinstance(subscripts, str):
+        raise TypeError("einsum of tensors takes its subscripts as text")
+    return contraction.einsum(subscripts, *as_tensors(operands))
+
+
+def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return ops.sum(ops.diagonal(as_tensor(a), offset, axis1, axis2), -1)
+
+
+def _cross(
+    a: Any,
+    b: Any,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Any:
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    first = composites.movedim(as_tensor(a), axisa, -1)
+    second = composites.movedim(as_tensor(b), axisb, -1)
+    first, second = splitting.broadcast_tensors(first, second)
+    return composites.movedim(ops.linalg_cross(first, second, dim=-1), -1, axisc)
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    "cross": _cross,
+    "dot": _dot,
+    "einsum": _einsum,
+    "inner": _inner,
+    "kron": _kron,
+    "outer": _outer,
+    "tensordot": _tensordot,
+    "trace": _trace,
+    "vdot": _vdot,
+}
+"""The twins by their names in `numpy`."""
+
+
+def _norm(x: Any, ord: Any = None, axis: Axes = None, keepdims: bool = False) -> Any:
+    x = floats(x)
+    dims = axis if axis is None or isinstance(axis, int) else list(axis)
+    return linalg.norm(x, ord, dims, keepdims)
+
+
+def _vector_norm(x: Any, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Any:
+    x = floats(x)
+    return ops.linalg_vector_norm(x, ord, list(axes_of(axis, x.ndim)), keepdims)
+
+
+def _matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    return linalg.matrix_norm(floats(x), ord, (-2, -1), keepdims)
+
+
+def _solve(a: Any, b: Any) -> Any:
+    a, b = as_tensor(a), as_tensor(b)
+    if b.ndim > 1 and b.ndim < a.ndim:  # matrices for NumPy; vectors of a batch for PyTorch
+        b = ops.reshape(b, [*[1] * (a.ndim - b.ndim), *b.shape])
+    return ops.linalg_solve(a, b)
+
+
+def _svd(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
+    if hermitian:
+        raise TypeError("svd of a tensor does not know hermitian=True: use np.linalg.eigh")
+    a = as_tensor(a)
+    return ops.linalg_svd(a, full_matrices) if compute_uv else ops.linalg_svdvals(a)
+
+
+def _qr(a: Any, mode: str = "reduced") -> Any:
+    if mode not in ("reduced", "complete", "r"):
+        raise TypeError(f"qr of a tensor takes mode='reduced', 'complete' or 'r', not {mode!r}")
+    if mode == "r":  # whose gradient needs the other factor
+        return ops.linalg_qr(as_tensor(a), "reduced")[1]
+    return QRResult(*ops.linalg_qr(as_tensor(a), mode))
+
+
+def _cholesky(a: Any, /, *, upper: bool = False) -> Any:
+    return ops.linalg_cholesky(as_tensor(a), upper=upper)
+
+
+def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    return ops.linalg_eigvalsh(as_tensor(a), UPLO)
+
+
+def _eigh(a: Any, UPLO: str = "L") -> Any:
+    return ops.linalg_eigh(as_tensor(a), UPLO)
+
+
+def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    relative = rcond if rtol is None else rtol
+    return ops.linalg_pinv(as_tensor(a), 1e-15 if relative is None else relative, hermitian)
+
+
+def _lstsq(a: Any, b: Any, rcond: float | None = None) -> Any:
+    found = ops.linalg_lstsq(as_tensor(a), as_tensor(b), rcond, driver="gelsd")
+    solution, residuals, rank, singular_values = found
+    return solution, residuals, int(rank), singular_values
+
+
+def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    A = floats(A)
+    if A.ndim < 2:
+        return int(bool((values_of(A) != 0).any()))
+    if rtol is not None:
+        return linalg.matrix_rank(A, rtol=rtol, hermitian=hermitian)
+    return linalg.matrix_rank(A, tol, hermitian)
+
+
+def _cond(x: Any, p: Any = None) -> Any:
+    return linalg.cond(floats(x), p)
+
+
+def _linalg_trace(x: Any, /, *, offset: int = 0) -> Any:
+    return _trace(x, offset, -2, -1)
+
+
+def _linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    return ops.diagonal(as_tensor(x), offset, -2, -1)
+
+
+def _linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    return _cross(x1, x2, axis=axis)
+
+
+def _vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    return ops.linalg_vecdot(as_tensor(x1), as_tensor(x2), dim=axis)
+
+
+def _tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Any:
+    return linalg.tensorsolve(as_tensor(a), as_tensor(b), axes)
+
+
+LINALG: Final[dict[str, Callable[..., Any]]] = {
+    "cholesky": _cholesky,
+    "cond": _cond,
+    "cross": _linalg_cross,
+    "det": lambda a: ops.linalg_det(as_tensor(a)),
+    "diagonal": _linalg_diagonal,
+    "eigh": _eigh,
+    "eigvalsh": _eigvalsh,
+    "inv": lambda a: ops.linalg_inv(as_tensor(a)),
+    "lstsq": _lstsq,
+    "matmul": lambda x1, x2, /: ops.matmul(as_tensor(x1), as_tensor(x2)),
+    "matrix_norm": _matrix_norm,
+    "matrix_power": lambda a, n: linalg.matrix_power(as_tensor(a), n),
+    "matrix_rank": _matrix_rank,
+    "matrix_transpose": matrix_transpose,
+    "multi_dot": lambda arrays: linalg.multi_dot(as_tensors(arrays)),
+    "norm": _norm,
+    "outer": lambda x1, x2, /: ops.outer(as_tensor(x1), as_tensor(x2)),
+    "pinv": _pinv,
+    "qr": _qr,
+    "slogdet": lambda a: ops.linalg_slogdet(as_tensor(a)),
+    "solve": _solve,
+    "svd": _svd,
+    "svdvals": lambda x, /: ops.linalg_svdvals(as_tensor(x)),
+    "tensordot": lambda x1, x2, /, *, axes=2: _tensordot(x1, x2, axes),
+    "tensorinv": lambda a, ind=2: linalg.tensorinv(as_tensor(a), ind),
+    "tensorsolve": _tensorsolve,
+    "trace": _linalg_trace,
+    "vecdot": _vecdot,
+    "vector_norm": _vector_norm,
+}
+"""The twins by their names in `numpy.linalg`."""
