@@ -342,7 +342,7 @@ def _real_part(grad: Any) -> Any:
     """The gradient of a real tensor, as dtypes make it of floats: symbols do not show them."""
     from gradspec import real
 
-    return real(grad)
+    return None if grad is None else real(grad)
 
 
 def _forward_mode(spec: OpSpec, run: Run, leaves: list[Leaf]) -> dict[str, Array | None]:

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...core.dtype_kinds import is_symbolic
+from ...core.type_promotion import is_complex
 from ...fast.tuning import TRIANGLE_BLOCK
 from ..elementwise.checks import Array, floating, same_dtype
+from ..elementwise.complex_numbers import sgn
 
 LinAlgError = type("LinAlgError", (RuntimeError,), {"__doc__": "A matrix without an answer."})
 
@@ -144,6 +146,9 @@ def _is_well_conditioned(A: Array, inverse: Array) -> bool:
 def slogdet(A: Array) -> tuple[Any, Any]:
     """Signs of determinants, and the logarithms of their absolute values."""
     _check_matrices("linalg.slogdet", A)
+    if is_symbolic(A.dtype) and is_complex(A):
+        determinant = np.linalg.det(A)
+        return sgn(determinant), np.log(np.abs(determinant))
     found = np.linalg.slogdet(A)
     return found[0], found[1]
 
