@@ -16,6 +16,7 @@ from gradspec_codegen.target import Target, builtin_spec
 from .accuracy import measured
 from .benchmarks import benchmarks_page
 from .code import code_of
+from .compiled import c_of
 from .facts import OpFacts, facts_of
 from .fonts import write_math_font
 from .pages import index_page, op_page, page_name, private_page
@@ -67,6 +68,7 @@ def write_atlas(planned: Plan, target: Target, folder: Path, progress: Progress)
         if number % 100 == 0:
             progress(f"Ops are described: {number} of {len(planned.table.ops)}")
         found = facts_of(op, planned, target, errors)
+        sources[op.name, "c"] = c_of(found.program)
         names.setdefault(op.signature.name, []).append(found)
     for name, ops in names.items():
         text = op_page(name, ops, sources, errors.facts, names)
