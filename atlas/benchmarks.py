@@ -25,7 +25,7 @@ def benchmarks_page() -> str:
     measured, _, after = rest.partition(_END)
     text = before.replace("## Performance", "# Benchmarks").strip()
     after = after.replace("docs/performance.md", "performance.md").strip()
-    return f"{text}\n\n{plot(measured)}\n\n{measured.strip()}\n\n{after}\n"
+    return f"---\nhide: [toc]\n---\n\n{text}\n\n{plot(measured)}\n\n{measured.strip()}\n\n{after}\n"
 
 
 def plot(markdown: str) -> str:

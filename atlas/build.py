@@ -36,8 +36,10 @@ def build(progress: Progress) -> Path:
     SOURCES.mkdir(parents=True)
     pages = stage_documents(SOURCES)
     (SOURCES / "benchmarks.md").write_text(benchmarks_page(), encoding="utf-8")
-    pages += ["benchmarks.md", *stage_table(SOURCES), *stage_reference(SOURCES)]
+    pages += ["benchmarks.md", *stage_table(SOURCES)]
     stage_atlas(SOURCES, progress)
+    ops = {path.stem for path in (SOURCES / "atlas").glob("*.md")}
+    pages += stage_reference(SOURCES, ops)
     stage_theme(SOURCES)
     progress("The pages are set")
     _run_mkdocs(pages)
@@ -118,7 +120,7 @@ def navigation(pages: Sequence[str]) -> list[Any]:
         {"Atlas": ["atlas/index.md", "atlas/private.md"]},
         {"Manual": first_existing(_MANUAL, pages)},
         {"Guides": first_existing((*_GUIDES, "benchmarks.md"), pages)},
-        {"Reference": sorted(page for page in pages if page.startswith("reference/"))},
+        {"Reference": [page for page in pages if page.startswith("reference/")]},
         {"Project": first_existing(_PROJECT, pages)},
     ]
 
@@ -127,7 +129,8 @@ _TUTORIALS = tuple(
     f"tutorials/{name}.md"
     for name in (
         *("first_op", "own_package", "refutation", "two_outputs", "kinks", "stable_rules"),
-        *("frameworks", "from_pytorch", "from_numpy", "from_autograd", "from_jax", "pictures"),
+        *("frameworks", "compiled", "from_pytorch", "from_numpy", "from_autograd", "from_jax"),
+        "pictures",
     )
 )
 
