@@ -224,7 +224,7 @@ def test_search_forgives_a_typing_error(site: str, browser: webdriver.Chrome) ->
     browser.get(site + "index.html")
     browser.find_element(By.CSS_SELECTOR, "input.md-search__input").click()
     typed_wrong = {"sigmoyd": "sigmoid", "softmx": "softmax", "logsumexpp": "logsumexp"}
-    typed_wrong |= {"cumsun": "cumsum", "layer_nrom": "layer_norm", "choleski": "linalg_cholesky"}
+    typed_wrong |= {"cumsun": "cumsum", "choleski": "linalg_cholesky", "hypto": "hypot"}
     missed = [
         wrong
         for wrong, op in typed_wrong.items()
