@@ -178,6 +178,14 @@ def test_the_benchmarks_are_drawn_relative_to_ours() -> None:
     assert "import" not in text
 
 
+def test_the_picture_in_the_tutorial_is_that_of_its_program() -> None:
+    import gradspec as gs
+
+    shown = (ROOT / "docs" / "images" / "derivative.svg").read_text(encoding="utf-8")
+    made = gs.viz.derivative(lambda x, w: gs.tanh(x @ w + x.exp()).mean(), gs.ones(2, 2), gs.eye(2))
+    assert shown.strip() == made.svg.strip()
+
+
 def test_links_of_the_start_page_lead_to_ops(table: Table) -> None:
     known = {op.signature.name for op in table.ops}
     for path in (ROOT / "docs").rglob("*.md"):
