@@ -143,6 +143,7 @@ def test_formulas_are_mathml() -> None:
     text = mathml(r"\frac{1}{x}", "a < b")
     assert "<mfrac>" in text
     assert 'aria-label="a &lt; b"' in text
+    assert "\\" not in mathml(r"f(x, \text{chebyshev\_w})")
 
 
 def test_pages_are_one_heading_and_no_broken_blocks(facts: dict[str, OpFacts]) -> None:
