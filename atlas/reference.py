@@ -33,8 +33,10 @@ _FUNCTIONS = tuple(
 )
 _FUNCTIONS += ("core.modes", "core.random_generator", "random", "core.type_promotion")
 _FUNCTIONS += ("core.devices", "fast.parallel_for", "fast.allocator", "graph.anomaly")
-_LAYERS = ("layers", "transposed", "bilinear", "bags", "dropouts", "lazy_modules", "parameter")
-_LAYERS += ("normalizations", "paddings", "pools", "fractional_pools", "resampling")
+_LAYERS = (
+    *("layers", "transposed", "bilinear", "bags", "dropouts", "lazy_modules", "parameter"),
+    *("normalizations", "paddings", "pools", "fractional_pools", "resampling"),
+)
 _NETWORKS = ("recurrent.modules", "cells", "multihead.modules", "transformer")
 _OBJECTIVES = ("losses", "adaptive", "loss_options")
 _BASES = ("module", "modules", "containers", "activations")
