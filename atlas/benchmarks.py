@@ -51,7 +51,7 @@ def plot(markdown: str) -> str:
     ]
     for number, ((title, _), row) in enumerate(zip(rows, ratios, strict=True)):
         y = 46 + _ROW * number
-        short = title if len(title) < 72 else title[:70] + "…"
+        short = title if len(title) < 69 else title[:64] + "…"
         parts.append(f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{escape(short)}</text>')
         for place, ratio in reversed(list(enumerate(row))):
             if ratio:
