@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,24 @@ MEASURED = Path(__file__).parents[1] / "benchmarks" / "accuracy" / "measured.jso
 class Row:
     """One quantity of one op in one dtype: the worst relative error of each library."""
 
-    of: str
+    quantity: str
+    """`forward`, `VJP of self`, `JVP of self`, `second derivative by self, other`"""
+    dtype: str
+    settings: str
+    """The numbers that were given, as in `approximate=tanh`."""
     worst: dict[str, float | None]
     """None for an answer without a right digit; a library that is absent was not measured."""
     bound: float
+
+    @property
+    def of(self) -> str:
+        """What the row is of, in words."""
+        return ", ".join(filter(None, (self.quantity, self.dtype, self.settings)))
+
+    def is_above(self, library: str) -> bool:
+        """Return whether a library's worst error is above the bound."""
+        worst = self.worst[library]
+        return worst is None or worst > self.bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +43,11 @@ class Measured:
     facts: dict[str, str]
 
 
+def libraries(rows: Iterable[Row]) -> list[str]:
+    """The libraries that took part in some rows, gradspec first."""
+    return list(dict.fromkeys(library for row in rows for library in row.worst))
+
+
 def measured(path: Path = MEASURED) -> Measured:
     """All that was measured; nothing if the file is not there."""
     if not path.exists():
@@ -35,9 +55,9 @@ def measured(path: Path = MEASURED) -> Measured:
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     rows: dict[str, list[Row]] = {}
     for subject, quantities in data["ops"].items():
-        name, bracket, settings = subject.partition("(")
+        name, _, settings = subject.partition("(")
         for of, worst in quantities.items():
-            bound = data["bounds"][of.rpartition(", ")[2]]
-            label = f"{of}, {settings.rstrip(')')}" if bracket else of
-            rows.setdefault(name, []).append(Row(label, worst, bound))
+            quantity, _, dtype = of.rpartition(", ")
+            row = Row(quantity, dtype, settings.rstrip(")"), worst, data["bounds"][dtype])
+            rows.setdefault(name, []).append(row)
     return Measured(rows, data["facts"])

@@ -14,7 +14,7 @@ _SCALES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "MB": 1.0}
 
 _COLOURS = ("#1971c2", "#e8590c", "#f08c00", "#9c36b5", "#2f9e44", "#c2255c", "#868e96")
 
-_ROW, _LEFT, _WIDTH = 24.0, 350.0, 880.0
+_ROW, _LEFT, _WIDTH = 24.0, 430.0, 960.0
 
 
 def benchmarks_page() -> str:
@@ -25,7 +25,7 @@ def benchmarks_page() -> str:
     measured, _, after = rest.partition(_END)
     text = before.replace("## Performance", "# Benchmarks").strip()
     after = after.replace("docs/performance.md", "performance.md").strip()
-    return f"{text}\n\n{plot(measured)}\n\n{measured.strip()}\n\n{after}\n"
+    return f"---\nhide: [toc]\n---\n\n{text}\n\n{plot(measured)}\n\n{measured.strip()}\n\n{after}\n"
 
 
 def plot(markdown: str) -> str:
@@ -51,7 +51,7 @@ def plot(markdown: str) -> str:
     ]
     for number, ((title, _), row) in enumerate(zip(rows, ratios, strict=True)):
         y = 46 + _ROW * number
-        short = title if len(title) < 54 else title[:52] + "…"
+        short = title if len(title) < 69 else title[:64] + "…"
         parts.append(f'<text x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{escape(short)}</text>')
         for place, ratio in reversed(list(enumerate(row))):
             if ratio:
@@ -60,10 +60,11 @@ def plot(markdown: str) -> str:
                     f'<circle cx="{x(ratio):.1f}" cy="{y}" r="{6 if place == 0 else 4.5}" '
                     f'fill="{_COLOURS[place]}"><title>{escape(said)}</title></circle>'
                 )
+    starts = [14 + sum(36 + 6.5 * len(before) for before in heads[:n]) for n in range(len(heads))]
     legend = "".join(
-        f'<circle cx="{14 + 122 * n}" cy="{height + 22}" r="5" fill="{_COLOURS[n]}"/>'
-        f'<text x="{24 + 122 * n}" y="{height + 26}">{escape(head)}</text>'
-        for n, head in enumerate(heads)
+        f'<circle cx="{x:.0f}" cy="{height + 22}" r="5" fill="{colour}"/>'
+        f'<text x="{x + 10:.0f}" y="{height + 26}">{escape(head)}</text>'
+        for x, head, colour in zip(starts, heads, _COLOURS, strict=False)
     )
     said = "Time or memory of each library relative to gradspec's, for each row of the table below"
     return (

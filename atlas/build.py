@@ -16,6 +16,7 @@ from gradspec_codegen.target import Target, builtin_spec
 from .accuracy import measured
 from .benchmarks import benchmarks_page
 from .code import code_of
+from .compiled import c_of
 from .facts import OpFacts, facts_of
 from .fonts import write_math_font
 from .pages import index_page, op_page, page_name, private_page
@@ -35,8 +36,10 @@ def build(progress: Progress) -> Path:
     SOURCES.mkdir(parents=True)
     pages = stage_documents(SOURCES)
     (SOURCES / "benchmarks.md").write_text(benchmarks_page(), encoding="utf-8")
-    pages += ["benchmarks.md", *stage_table(SOURCES), *stage_reference(SOURCES)]
+    pages += ["benchmarks.md", *stage_table(SOURCES)]
     stage_atlas(SOURCES, progress)
+    ops = {path.stem for path in (SOURCES / "atlas").glob("*.md")}
+    pages += stage_reference(SOURCES, ops)
     stage_theme(SOURCES)
     progress("The pages are set")
     _run_mkdocs(pages)
@@ -67,6 +70,7 @@ def write_atlas(planned: Plan, target: Target, folder: Path, progress: Progress)
         if number % 100 == 0:
             progress(f"Ops are described: {number} of {len(planned.table.ops)}")
         found = facts_of(op, planned, target, errors)
+        sources[op.name, "c"] = c_of(found.program)
         names.setdefault(op.signature.name, []).append(found)
     for name, ops in names.items():
         text = op_page(name, ops, sources, errors.facts, names)
@@ -116,7 +120,7 @@ def navigation(pages: Sequence[str]) -> list[Any]:
         {"Atlas": ["atlas/index.md", "atlas/private.md"]},
         {"Manual": first_existing(_MANUAL, pages)},
         {"Guides": first_existing((*_GUIDES, "benchmarks.md"), pages)},
-        {"Reference": sorted(page for page in pages if page.startswith("reference/"))},
+        {"Reference": [page for page in pages if page.startswith("reference/")]},
         {"Project": first_existing(_PROJECT, pages)},
     ]
 
@@ -125,7 +129,8 @@ _TUTORIALS = tuple(
     f"tutorials/{name}.md"
     for name in (
         *("first_op", "own_package", "refutation", "two_outputs", "kinks", "stable_rules"),
-        *("frameworks", "from_pytorch", "from_numpy", "from_autograd", "from_jax", "pictures"),
+        *("frameworks", "compiled", "from_pytorch", "from_numpy", "from_autograd", "from_jax"),
+        "pictures",
     )
 )
 

@@ -31,11 +31,17 @@ MOST_NUMBERS = 16
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program, what it prints, and the arrays that the node keeps: `(shape, dtype, bytes)`."""
+    """The example of an op as a program, and what running it showed."""
 
     code: str
     printed: str
     kept: tuple[tuple[str, str, int], ...]
+    """The arrays that the node keeps: `(shape, dtype, bytes)`."""
+    setup: str
+    """The lines of the program that come before the call of the op."""
+    call: str
+    tensors: tuple[str, ...]
+    """Names of the tensors that the call reads."""
 
 
 def program(op: OpSpec) -> Program | None:
@@ -74,7 +80,8 @@ def _ran(writer: _Writer) -> Program:
         kept.append((shape, str(array.dtype), array.nbytes))
         return tensor
 
-    before = writer.before()
+    setup, call = writer.setup(), writer.call()
+    before = f"{setup}y = {call}\n"
     printed = io.StringIO()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -84,7 +91,9 @@ def _ran(writer: _Writer) -> Program:
         after = writer.after(space["y"])
         with contextlib.redirect_stdout(printed):
             exec(after, space)
-    return Program(f"{before}{after}", printed.getvalue(), tuple(kept))
+    return Program(
+        f"{before}{after}", printed.getvalue(), tuple(kept), setup, call, tuple(writer.made)
+    )
 
 
 class _Writer:
@@ -95,6 +104,7 @@ class _Writer:
         self.given = dict(example.args)
         self.rng = np.random.default_rng(zlib.crc32(op.name.encode()))
         self.leaves: list[str] = []
+        self.made: list[str] = []
         self.lines: list[str] = []
         self.names: dict[str, str] = {}
         self.drawn = False
@@ -102,14 +112,14 @@ class _Writer:
             if param.name in self.given and param.type.base == "Tensor":
                 self._tensor_argument(param, self.given[param.name])
 
-    def before(self) -> str:
-        """The lines to the call."""
+    def setup(self) -> str:
+        """The lines before the call."""
         module = self.op.python_module.replace(" ", "").split(",")
         imports = "import gradspec as gs\n"
         if module == ["nn"]:
             imports += "import gradspec.nn.functional as F\n"
         seed = "gs.manual_seed(0)\n" if self.drawn else ""
-        return imports + "\n" + seed + "".join(self.lines) + f"y = {self._call()}\n"
+        return imports + "\n" + seed + "".join(self.lines)
 
     def after(self, result: Any) -> str:
         """The lines that print the result, and the gradients."""
@@ -128,7 +138,8 @@ class _Writer:
             return f"y[{first}].sum().backward()\n"
         return "y.abs().sum().backward()\n" if result.is_complex() else "y.sum().backward()\n"
 
-    def _call(self) -> str:
+    def call(self) -> str:
+        """The call of the op; ValueError where the example has no value for an argument."""
         words: list[str] = []
         by_name = False
         for param in self.op.signature.params:
@@ -170,6 +181,7 @@ class _Writer:
         """Write the line that makes a tensor, and return its name."""
         if given is None:
             return "None"
+        self.made.append(name)
         kind, shape = next(iter(given.items())) if isinstance(given, dict) else ("real", given)
         if kind in ("int", "bool"):
             self.lines.append(f"{name} = gs.tensor({shape})\n")

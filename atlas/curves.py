@@ -23,6 +23,8 @@ Array: TypeAlias = np.ndarray[Any, Any]
 WIDTH, HEIGHT, MARGIN = 420.0, 240.0, 30.0
 POINTS = 321
 _REACH = 4.0
+_NUMBER = 34.0
+"""How wide a number is beside an axis."""
 _OTHERS = 1.5
 """The second argument of an op with two, in its picture."""
 
@@ -162,6 +164,7 @@ def _axes(at: Any, left: float, right: float, low: float, high: float) -> Iterat
     x0, y0 = min(max(0.0, left), right), 0.0
     for (a, b), (c, d) in ((at(left, y0), at(right, y0)), (at(x0, low), at(x0, high))):
         yield f'<line class="axis" x1="{a:.1f}" y1="{b:.1f}" x2="{c:.1f}" y2="{d:.1f}"/>'
+    names = [at(left, y0)[0], at(right, y0)[0] - _NUMBER]  # where the numbers of the axis begin
     for value in (left, right):
         x, y = at(value, y0)
         anchor = "start" if value == left else "end"
@@ -169,6 +172,9 @@ def _axes(at: Any, left: float, right: float, low: float, high: float) -> Iterat
         yield f'<text class="tick" {where}>{value:.3g}</text>'
     for value in (low, high):
         x, y = at(x0, value)
+        is_level = abs(y - at(x0, y0)[1] - 10) < 13
+        if is_level and any(abs(x + 4 - begins) < _NUMBER for begins in names):
+            continue
         yield f'<text class="tick" x="{x + 4:.1f}" y="{y + 4:.1f}">{value:.3g}</text>'
 
 

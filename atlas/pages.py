@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -12,13 +11,15 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
 
+from .accuracy import libraries
 from .code import highlighted
+from .errors import errors_picture, written
 from .facts import OpFacts
 from .mathml import mathml
 
 HERE = Path(__file__).parent
 
-TITLES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX"}
+TITLES = {"numpy": "NumPy", "torch": "PyTorch", "jax": "JAX", "c": "C, compiled"}
 
 
 def page_name(name: str) -> str:
@@ -36,7 +37,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals |= {"math": _math, "code": _code, "titles": TITLES, "bars": _bars}
+    made.globals |= {"math": _math, "code": _code, "titles": TITLES}
+    made.globals |= {"errors": errors_picture, "written": written, "libraries": libraries}
     made.filters["ticked"] = _ticked
     return made
 
@@ -140,12 +142,3 @@ def _code(text: str, language: str = "python") -> str:
 def _ticked(text: str) -> str:
     """A text with what stands between backticks as code, as HTML."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
-
-
-def _bars(worst: float | None, bound: float) -> dict[str, Any]:
-    """The length of a bar for an error, on a logarithmic scale from 1e-17 to 1, and its text."""
-    if worst is None:
-        return {"width": 100, "text": "no digit", "above": True}
-    exponent = math.log10(worst) if worst > 0 else -17.0
-    width = max(2, min(100, round(100 * (exponent + 17) / 17)))
-    return {"width": width, "text": f"{worst:.0e}" if worst else "exact", "above": worst > bound}

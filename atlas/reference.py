@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from .sources import ROOT
@@ -10,63 +14,135 @@ from .sources import ROOT
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """One page: its title, the objects whose docstrings it shows, and what it says first."""
+    """One page: its title, what it says first, and the modules whose public names it shows."""
 
     title: str
-    objects: tuple[str, ...]
     about: str
+    modules: tuple[str, ...]
+    parts: tuple[str, ...] = ()
+    """Files of the first module whose names are here; all if there are none."""
 
+
+_FUNCTIONS = tuple(
+    f"functions.{name}"
+    for name in (
+        *("creation", "foreign_memory", "new_tensors", "windows", "composites", "splitting"),
+        *("einsum", "elements", "unique", "finite_differences", "strided", "low_rank"),
+        *("short_time_fourier", "predicates", "promotion", "printing"),
+    )
+)
+_FUNCTIONS += ("core.modes", "core.random_generator", "random", "core.type_promotion")
+_FUNCTIONS += ("core.devices", "fast.parallel_for", "fast.allocator", "graph.anomaly")
+_LAYERS = (
+    *("layers", "transposed", "bilinear", "bags", "dropouts", "lazy_modules", "parameter"),
+    *("normalizations", "paddings", "pools", "fractional_pools", "resampling"),
+)
+_NETWORKS = ("recurrent.modules", "cells", "multihead.modules", "transformer")
+_OBJECTIVES = ("losses", "adaptive", "loss_options")
+_BASES = ("module", "modules", "containers", "activations")
 
 NAMESPACES = {
+    "gradspec": Namespace(
+        "gradspec",
+        "What is no op: creation, modes, random numbers, settings, and functions that are composed"
+        " of ops. [Ops](../atlas/index.md) are in the atlas.",
+        ("gradspec",),
+        _FUNCTIONS,
+    ),
     "tensor": Namespace(
         "Tensor",
-        ("gradspec.core.tensor.Tensor",),
         "The tensor itself; [ops](../atlas/index.md) are its other methods.",
+        ("gradspec",),
+        ("core.tensor",),
     ),
     "autograd": Namespace(
         "gradspec.autograd",
-        (
-            *(
-                "gradspec.autograd.backward",
-                "gradspec.autograd.function",
-                "gradspec.autograd.grad_mode",
-            ),
-            *(
-                "gradspec.autograd.gradcheck",
-                "gradspec.autograd.functional",
-                "gradspec.autograd.graph",
-            ),
-            *(
-                "gradspec.autograd.forward_ad",
-                "gradspec.autograd.anomaly_mode",
-                "gradspec.autograd.profiler",
-            ),
-        ),
         "Gradients: the backward pass, modes, custom functions, hooks, checks.",
+        (
+            "gradspec.autograd",
+            *(f"gradspec.autograd.{name}" for name in ("graph", "functional", "forward_ad")),
+            "gradspec.autograd.profiler",
+        ),
     ),
     "func": Namespace(
         "gradspec.func",
+        "Transforms of functions, in any composition ([more](../training.md)).",
+        ("gradspec.func",),
+    ),
+    "compiler": Namespace(
+        "gradspec.compiler",
+        "Compiled functions ([tutorial](../tutorials/compiled.md), [rules](../compile.md)).",
+        ("gradspec.compiler",),
+    ),
+    "nn": Namespace(
+        "gradspec.nn", "Modules, containers and activations.", ("gradspec.nn",), _BASES
+    ),
+    "nn_layers": Namespace(
+        "gradspec.nn: layers",
+        "Parameters, and the layers that have them; pooling, padding, resampling.",
+        ("gradspec.nn",),
+        _LAYERS,
+    ),
+    "nn_networks": Namespace(
+        "gradspec.nn: recurrence and attention",
+        "Recurrent networks, attention, transformers.",
+        ("gradspec.nn",),
+        _NETWORKS,
+    ),
+    "nn_losses": Namespace("gradspec.nn: losses", "Losses.", ("gradspec.nn",), _OBJECTIVES),
+    "nn_functional": Namespace(
+        "gradspec.nn.functional",
+        "Functions of neural networks. Those that are ops have a page in the atlas.",
+        ("gradspec.nn.functional",),
+    ),
+    "nn_utils": Namespace(
+        "gradspec.nn.init and gradspec.nn.utils",
+        "Initialisation, clipping, parametrizations, pruning, packed sequences.",
         (
-            "gradspec.func.gradients",
-            "gradspec.func.tangents",
-            "gradspec.func.jacobians",
-            "gradspec.func.vmap",
-            "gradspec.func.modules",
+            "gradspec.nn.init",
+            "gradspec.nn.utils",
+            *(f"gradspec.nn.utils.{name}" for name in ("parametrizations", "parametrize")),
+            *(f"gradspec.nn.utils.{name}" for name in ("prune", "rnn")),
         ),
-        "Transforms of functions, in any composition.",
     ),
-    "optim": Namespace("gradspec.optim", ("gradspec.optim",), "Optimizers and schedules."),
-    "viz": Namespace(
-        "gradspec.viz",
-        ("gradspec.viz.graph", "gradspec.viz.derivative", "gradspec.viz.text"),
-        "Pictures.",
+    "optim": Namespace(
+        "gradspec.optim",
+        "Optimizers, schedules, averages of weights.",
+        ("gradspec.optim", "gradspec.optim.lr_scheduler", "gradspec.optim.swa_utils"),
     ),
-    "serialization": Namespace("gradspec.serialization", ("gradspec.serialization",), "Files."),
+    "distributions": Namespace(
+        "gradspec.distributions",
+        "What distributions have in common; discrete and basic continuous ones; divergences.",
+        ("gradspec.distributions",),
+        ("distribution", "kl", "continuous", "discrete", "counts"),
+    ),
+    "distributions_more": Namespace(
+        "gradspec.distributions: more",
+        "Gamma and its relatives, mixtures, and what is made by transforms.",
+        ("gradspec.distributions",),
+        ("gammas", "mixed", "low_rank", "transformed", "von_mises"),
+    ),
+    "distributions_transforms": Namespace(
+        "gradspec.distributions: transforms",
+        "Transforms with their Jacobians, and constraints.",
+        ("gradspec.distributions.transforms", "gradspec.distributions.constraints"),
+    ),
+    "utils": Namespace(
+        "gradspec.utils",
+        "Datasets and loaders of batches; checkpoints.",
+        ("gradspec.utils.data", "gradspec.utils.checkpoint"),
+    ),
+    "masked": Namespace("gradspec.masked", "Masked reductions.", ("gradspec.masked",)),
+    "viz": Namespace("gradspec.viz", "Pictures.", ("gradspec.viz",)),
+    "serialization": Namespace("gradspec.serialization", "Files.", ("gradspec.serialization",)),
 }
 
 
-def stage_reference(target: Path) -> list[str]:
-    """Write the pages, and the folder in which the package is found; return the pages' names."""
+def stage_reference(target: Path, ops: Collection[str]) -> list[str]:
+    """Write the pages, and the folder in which the package is found; return the pages' names.
+
+    `ops` are the names that have a page in the atlas.
+    """
     packages = target.parent / "packages"
     packages.mkdir(exist_ok=True)
     link = packages / "gradspec"
@@ -74,7 +150,82 @@ def stage_reference(target: Path) -> list[str]:
         link.symlink_to(ROOT / "runtime", target_is_directory=True)
     (target / "reference").mkdir(exist_ok=True)
     for name, namespace in NAMESPACES.items():
-        blocks = "\n".join(f"::: {each}\n" for each in namespace.objects)
-        text = f"# {namespace.title}\n\n{namespace.about}\n\n{blocks}"
+        text = reference_page(namespace, ops)
         (target / "reference" / f"{name}.md").write_text(text, encoding="utf-8")
     return [f"reference/{name}.md" for name in NAMESPACES]
+
+
+def reference_page(namespace: Namespace, ops: Collection[str]) -> str:
+    """Return a page as Markdown: what mkdocstrings is to show, in the order of the files."""
+    parts = [f"# {namespace.title}\n\n{namespace.about}\n"]
+    has_sections = len(namespace.modules) > 1
+    for module in namespace.modules:
+        if has_sections:
+            parts.append(f"## {module}\n")
+        found = public_names(module, namespace.parts)
+        of_ops = {name: _op_of(home) for name, home in found.items() if _is_generated(home)}
+        if of_ops:
+            links = (
+                f"[`{name}`](../atlas/{op}.md)" if op in ops else f"`{name}`"
+                for name, op in of_ops.items()
+            )
+            parts.append(f"In the atlas: {', '.join(links)}.\n")
+        parts += [
+            f"::: {home}\n    options:\n      heading: {module}.{name}\n"
+            f"      toc_label: {name}\n      heading_level: {2 + has_sections}\n"
+            for name, home in found.items()
+            if home and not _is_generated(home)
+        ]
+        made = [f"`{name}`" for name, home in found.items() if not home]
+        if made:
+            parts.append(f"Of the same kind are {', '.join(made)}.\n")
+    return "\n".join(parts)
+
+
+def public_names(module: str, parts: Collection[str] = ()) -> dict[str, str]:
+    """Return the public functions and classes of a module, and where each is written.
+
+    That is empty for those that are made when the module is imported, such as `leaky_relu_`. What
+    no file of `parts` defines is left out. Names of one file stand together, and the files in the
+    order of `parts`, or of their first names.
+    """
+    there = importlib.import_module(module)
+    names = getattr(there, "__all__", None)
+    files: dict[str, dict[str, str]] = {f"{module}.{part}": {} for part in parts}
+    for name in names or sorted(vars(there)):
+        found = getattr(there, name)
+        home = getattr(found, "__module__", None) or ""
+        if not hasattr(found, "__qualname__") or not home.startswith("gradspec."):
+            continue
+        if home in files or not parts:
+            # Without a list of public names those are meant that the package defines.
+            is_own = names or home.startswith((module.rpartition(".")[0] + ".", _GENERATED))
+            if is_own and not name.startswith("_"):
+                files.setdefault(home, {})[name] = _where(home, found.__qualname__)
+    return {name: home for members in files.values() for name, home in members.items()}
+
+
+def _where(module: str, name: str) -> str:
+    is_written = module.startswith(_GENERATED) or name in _written_in(module)
+    return f"{module}.{name}" if is_written else ""
+
+
+@cache
+def _written_in(module: str) -> set[str]:
+    """The functions and classes that stand in the source of a module."""
+    path = importlib.import_module(module).__file__
+    assert path is not None
+    text = Path(path).read_text(encoding="utf-8")
+    return set(re.findall(r"^(?:def|class) (\w+)", text, re.MULTILINE))
+
+
+_GENERATED = "gradspec.generated."
+
+
+def _op_of(home: str) -> str:
+    """The op of a generated function; functions that write in place belong to the same."""
+    return home.rpartition(".")[2].removesuffix("_")
+
+
+def _is_generated(home: str) -> bool:
+    return home.startswith(_GENERATED)

@@ -32,3 +32,23 @@
   form.addEventListener("submit", (event) => event.preventDefault());
   show();
 })();
+
+// Searches again, with one letter wrong, for a word of which nothing was found.
+(() => {
+  const results = document.querySelector(".md-search-result");
+  const field = document.querySelector("input.md-search__input");
+  if (!results || !field) return;
+  const QUERY = 2;
+  const post = Worker.prototype.postMessage;
+  let worker, asked;
+  Worker.prototype.postMessage = function (message, ...rest) {
+    if (message?.type === QUERY) [worker, asked] = [this, message.data];
+    return post.call(this, message, ...rest);
+  };
+  new MutationObserver(() => {
+    const typed = field.value.trim();
+    const isEmpty = !results.querySelector(".md-search-result__item");
+    if (!worker || !isEmpty || asked.includes("~") || !/^[a-z0-9]{4,}$/i.test(typed)) return;
+    worker.postMessage({ type: QUERY, data: `${typed}~1` });
+  }).observe(results.querySelector(".md-search-result__meta"), { childList: true, characterData: true, subtree: true });
+})();

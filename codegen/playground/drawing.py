@@ -92,7 +92,8 @@ def _svg(
     parts.append(f'<line class="gap" x1="{x:.1f}" y1="{y0:.1f}" x2="{x:.1f}" y2="{y1:.1f}"/>')
     for y, kind, end in ((y0, "formula", ends[0]), (y1, "derivative", ends[1])):
         parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
-        parts.append(f'<text x="{x + 8:.1f}" y="{y + 4:.1f}">{kind} {end:.4g}</text>')
+        beside = y - 12 if end == max(ends) else y + 20  # off the curves, on either side
+        parts.append(f'<text x="{x + 8:.1f}" y="{beside:.1f}">{kind} {end:.4g}</text>')
     for edge, anchor in ((xs[0], "start"), (xs[-1], "end")):
         px = place(edge, low)[0]
         parts.append(

@@ -254,6 +254,8 @@ def gradgradcheck(
 ) -> bool:
     """Check the second derivatives of `func`: `gradcheck` of its gradients.
 
+    Further parameters, and the exceptions, are those of `gradcheck`.
+
     Parameters
     ----------
     grad_outputs
@@ -263,8 +265,6 @@ def gradgradcheck(
         Draw cotangents that have gaps in memory.
     check_fwd_over_rev, check_rev_over_rev
         Differentiate the gradients by forward mode, by backward passes.
-
-    The other parameters, and the exceptions, are those of `gradcheck`.
     """
     assert check_fwd_over_rev or check_rev_over_rev, (
         "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True"

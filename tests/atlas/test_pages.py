@@ -8,25 +8,36 @@ import pytest
 
 from atlas.accuracy import Measured, Row
 from atlas.benchmarks import plot
+from atlas.compiled import c_of
+from atlas.errors import errors_picture
 from atlas.facts import OpFacts, facts_of
 from atlas.mathml import mathml
-from atlas.pages import index_page, op_page, private_page, spellings
+from atlas.pages import TITLES, index_page, op_page, private_page, spellings
 from atlas.second import second_derivatives
+from gradspec_codegen import pipeline
 from gradspec_codegen.pipeline import Plan, plan
 from gradspec_codegen.spec.load import load_table
+from gradspec_codegen.spec.model import Table
 from gradspec_codegen.target import Target, builtin_spec
 from tests.meta.source_tree import ROOT
 
 OPS = ("relu", "add.Tensor", "sort", "_threshold_backward", "softplus", "pow.Tensor_Scalar")
 ERRORS = Measured(
-    {"relu": [Row("VJP of self, float32", {"gradspec": 0.0, "JAX": None}, 2e-6)]},
+    {"relu": [Row("VJP of self", "float32", "", {"gradspec": 0.0, "JAX": None}, 2e-6)]},
     {"date": "2026-01-02", "numpy": "2"},
 )
 
 
 @pytest.fixture(scope="module")
-def planned() -> Plan:
-    return plan(Target(builtin_spec(), ROOT / "generated"))
+def table() -> Table:
+    return load_table(builtin_spec())
+
+
+@pytest.fixture(scope="module")
+def planned(table: Table) -> Plan:
+    with pytest.MonkeyPatch.context() as patched:  # the table is read once
+        patched.setattr(pipeline, "known_ops", lambda _: pipeline.Known(table))
+        return plan(Target(builtin_spec(), ROOT / "generated"))
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +48,7 @@ def facts(planned: Plan) -> dict[str, OpFacts]:
 
 def page(facts: dict[str, OpFacts], name: str) -> str:
     each = facts[name]
-    sources = {(name, framework): f"# {framework}" for framework in ("numpy", "torch", "jax")}
+    sources = {(name, framework): f"# {framework}" for framework in TITLES}
     short = each.op.signature.name
     return op_page(short, [each], sources, ERRORS.facts, facts)
 
@@ -60,8 +71,8 @@ def test_a_page_says_what_was_proved_and_saved(facts: dict[str, OpFacts]) -> Non
     assert f"proved: {proof.identities} identities on symbols" in text
     assert "result, for the gradient of self" in text
     assert "the node keeps 12 bytes: float32 [3]" in text
-    assert "no digit (above the bound)" in text
-    for framework in ("numpy", "torch", "jax"):
+    assert "<strong>no digit</strong>" in text
+    for framework in ("numpy", "torch", "jax", "c"):
         assert '<div class="tabbed-block"><div class="highlight"><pre><span></span><code>' in text
         assert framework in text
 
@@ -74,19 +85,18 @@ def test_an_example_is_run(facts: dict[str, OpFacts]) -> None:
     assert facts["_threshold_backward"].program is None
 
 
-def test_most_pages_have_an_example(planned: Plan) -> None:
+def test_most_pages_have_an_example(table: Table) -> None:
     from atlas.calls import program
     from gradspec.dispatch.registry import import_all
 
     import_all()
-    public = [op for op in planned.table.ops if not op.is_private][::7]
+    public = [op for op in table.ops if not op.is_private][::7]
     without = [op.name for op in public if program(op) is None]
     assert len(public) > 60
     assert without == []
 
 
-def test_second_derivatives_are_formulas(planned: Plan) -> None:
-    table = planned.everything
+def test_second_derivatives_are_formulas(table: Table) -> None:
     ((of, tex),) = second_derivatives(table.by_name("exp"), table).formulas
     assert (of, tex.rpartition("= ")[2]) == ("self, self", "e^{x}")
     assert second_derivatives(table.by_name("neg"), table).is_zero
@@ -96,10 +106,44 @@ def test_second_derivatives_are_formulas(planned: Plan) -> None:
     assert "mm" in second_derivatives(table.by_name("mm"), table).made_of
 
 
+def test_errors_are_drawn_beside_those_of_others() -> None:
+    rows = [
+        Row("VJP of self", "float64", "", {"gradspec": 1e-17, "PyTorch": 1.0, "JAX": None}, 1e-12),
+        Row("forward", "float64", "eps=2", {"gradspec": 0.0}, 1e-12),
+    ]
+    text = errors_picture("tanh", rows)
+    # The axis goes from 122 to 312, 17 decades: an error of 1e-17 is at its left, 1 at its right.
+    assert '<path class="mark gradspec" d="M122.0 ' in text
+    assert '<path class="mark pytorch" d="M312.0 ' in text
+    assert '<path class="mark jax" d="M312.0 ' in text
+    assert "tanh in float64: gradspec 1e-17, PyTorch 1e+00, JAX no digit" in text
+    assert "gradspec, forward, float64: eps=2: exact" in text
+    assert text.index(">value<") < text.index(">VJP by self<")
+    assert errors_picture("tanh", []) == ""
+
+
+def test_compiled_calls_are_c(table: Table) -> None:
+    from atlas.calls import program
+    from gradspec.dispatch.registry import import_all
+
+    import_all()
+    text = c_of(program(table.by_name("tanh")))
+    assert text.startswith("/* Forward: part0(). */\nconst char *part0(")
+    assert "= gs_tanhf(x1_at1);  // np.tanh, tanh\n" in text
+    assert "\n/* Backward: part0(). */\n" in text
+    assert "__asm__" not in text
+    assert "a call of kernels.svd" in c_of(program(table.by_name("linalg_svd")))
+    refused = c_of(program(table.by_name("masked_select")))
+    assert refused.startswith("/* Not compiled: ")
+    assert "<string>" not in refused
+    assert c_of(None).startswith("/* Formulas alone")
+
+
 def test_formulas_are_mathml() -> None:
     text = mathml(r"\frac{1}{x}", "a < b")
     assert "<mfrac>" in text
     assert 'aria-label="a &lt; b"' in text
+    assert "\\" not in mathml(r"f(x, \text{chebyshev\_w})")
 
 
 def test_pages_are_one_heading_and_no_broken_blocks(facts: dict[str, OpFacts]) -> None:
@@ -135,8 +179,16 @@ def test_the_benchmarks_are_drawn_relative_to_ours() -> None:
     assert "import" not in text
 
 
-def test_links_of_the_start_page_lead_to_ops() -> None:
-    known = {op.signature.name for op in load_table(builtin_spec()).ops}
+def test_the_picture_in_the_tutorial_is_that_of_its_program() -> None:
+    import gradspec as gs
+
+    shown = (ROOT / "docs" / "images" / "derivative.svg").read_text(encoding="utf-8")
+    made = gs.viz.derivative(lambda x, w: gs.tanh(x @ w + x.exp()).mean(), gs.ones(2, 2), gs.eye(2))
+    assert shown.strip() == made.svg.strip()
+
+
+def test_links_of_the_start_page_lead_to_ops(table: Table) -> None:
+    known = {op.signature.name for op in table.ops}
     for path in (ROOT / "docs").rglob("*.md"):
         for name in re.findall(r"atlas/(\w+)\.md", path.read_text(encoding="utf-8")):
             assert name in {*known, "index"}, path

@@ -86,6 +86,25 @@ def test_no_page_loads_anything_from_elsewhere() -> None:
         assert not re.search(r"url\(['\"]?https?:", style.read_text(encoding="utf-8")), style
 
 
+def test_every_formula_is_mathml_and_no_tex_is_left() -> None:
+    left = []
+    for path in (SITE / "atlas").glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        formulas = re.findall(r"<math.*?</math>", text, re.DOTALL)
+        assert text.count('class="formula"') == len(formulas), path
+        left += [f"{path.name}: {f[:80]}" for f in formulas if "\\" in re.sub("<[^>]*>", "", f)]
+    assert left == []
+
+
+def test_every_op_has_its_code_in_four_tabs() -> None:
+    for path in (SITE / "atlas").glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        titles = re.findall(r'<label for="tab_[^"]*">([^<]*)</label>', text)
+        wanted = ["NumPy", "PyTorch", "JAX", "C, compiled"]
+        assert titles == wanted * (len(titles) // 4), path
+        assert titles or path.stem in ("index", "private"), path
+
+
 def test_pages_are_small() -> None:
     sizes = {str(p.relative_to(SITE)): p.stat().st_size for p in PAGES}
     assert {name: size for name, size in sizes.items() if size > LARGEST} == {}

@@ -482,9 +482,11 @@ def region_of(out: Value, views: Sequence[Any], index: Any) -> Value | None:
 
 
 def _has_c(value: Value) -> bool:
+    """Return whether C reads a value: not where its bytes are those of another dtype."""
     aligned = all(stride % value.dtype.itemsize == 0 for stride in value.strides)
     return (
         is_known(value.dtype)
+        and root_of(value).dtype == value.dtype
         and value.size > 0
         and aligned
         and not (value.offset % value.dtype.itemsize)

@@ -35,6 +35,24 @@ def test_writes_reach_the_inputs() -> None:
     np.testing.assert_allclose(total, np.sum(wanted * grad))
 
 
+def test_bytes_that_are_read_as_another_dtype() -> None:
+    def function(a: Any) -> Any:
+        return a.view(np.int32) + 1, (a * 2).view(np.int32) + 1
+
+    one, two = run(function, np.ones(3, np.float32))
+    assert one.tolist() == [0x3F800001] * 3
+    assert two.tolist() == [0x40000001] * 3
+
+
+def test_the_parts_of_complex_numbers() -> None:
+    def function(a: Any) -> Any:
+        return a.view(np.float64) * 3, a.imag + 1
+
+    pairs, imaginary = run(function, np.array([1 + 2j, 3j]))
+    assert pairs.tolist() == [3, 6, 0, 9]
+    assert imaginary.tolist() == [3, 4]
+
+
 def test_inputs_that_swap() -> None:
     def swap(a: Any, b: Any) -> Any:
         before = a.copy()
