@@ -7,7 +7,7 @@ So the rules of reverse mode stand in one class, and a subclass adds that of for
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic, SpecError
@@ -15,13 +15,13 @@ from ..emit.branches import with_safe_branches
 from ..emit.saves import name_attributes
 from ..emit.tangents import returning
 from ..ir import nodes as ir
-from ..ir.walk import free_names
+from ..ir.walk import assigned_names, free_names, walk
 from ..render.resolve import kinds_of_params
 from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from ..spec.shared_locals import leading, shared_with
 from . import names
 from .checks import checks, reduced
-from .naming import function_name
+from .naming import MARK, function_name
 from .refusals import has_its_own, has_kernel
 from .renderer import EmittedModule, FrameworkRenderer
 from .rules import gradients, tangents
@@ -159,7 +159,7 @@ class _Builder:
             jvp=tuple(self._jvp()) if self.has_rules else (),
             aliases=tuple(map(self.module.naming.alias, op.aliases)),
             custom=schema(op) if op.custom_op else "",
-            registered=function_name(op) + names.MARK * (function_name(op) in framework.context),
+            registered=function_name(op) + MARK * (function_name(op) in framework.context),
             compute=tuple(self._compute()) if op.custom_op else (),
             handed=", ".join(self.spelling[p.name] for p in self.params),
             kernel_import=self.module.naming.kernel_import(self._kernel),
@@ -204,6 +204,7 @@ class _Builder:
         if has_kernel(self.op):
             yield f"return {self._of_kernel(self.op.forward)}"
             return
+        self.same = _locals_that_may_be_arguments(self.op.forward.block)
         formula = returning(self.op.forward, self._of_its_own)
         try:
             yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
@@ -246,8 +247,8 @@ class _Builder:
                 return dataclasses.replace(value, then=then, otherwise=otherwise)
             case ir.Sequence():
                 return value
-        is_argument = isinstance(value, ir.Name) and self.kinds.get(value.id) == "tensor"
-        if is_argument or self.op.signature.view_of is not None:
+        is_tensor = isinstance(value, ir.Name) and self.kinds.get(value.id) == "tensor"
+        if is_tensor or _may_be_argument(value, self.same) or self.op.signature.view_of is not None:
             return ir.Call("clone", (value,), span=value.span)
         return value
 
@@ -320,7 +321,7 @@ class _Builder:
         """The attribute of the context that keeps a plain value; PyTorch has some of its own."""
         word = self.spelling[name]
         is_taken = word in self.module.framework.context or word.startswith("_")
-        return f"ctx.{word}{names.MARK * is_taken}"
+        return f"ctx.{word}{MARK * is_taken}"
 
     def _in_rule(self, read: set[str]) -> dict[str, str]:
         """The names in a rule: plain values are read from the context."""
@@ -503,6 +504,41 @@ class _Builder:
                 return
             answers.append(target)
         yield f"return {', '.join(answers)}"
+
+
+_UNCHANGED = frozenset(
+    ["alias", "positive", "conj", "_conj", "_conj_physical", "_to_copy", "_sum_to_size"]
+)
+"""Functions that answer their argument itself where there is nothing to do."""
+
+_PARTS = frozenset({"real", "imag"})
+"""Views of numbers in pairs, whose strides PyTorch does not take of a tangent."""
+
+
+def _may_be_argument(value: ir.Expr, same: Collection[str]) -> bool:
+    """Return whether an expression may be an argument itself, or one of these locals."""
+    match value:
+        case ir.Name(name):
+            return name in same
+        case ir.Conditional(_, then, otherwise):
+            return _may_be_argument(then, same) or _may_be_argument(otherwise, same)
+        case ir.Call(function) if function in _PARTS:
+            return True
+        case ir.Call(function, (first, *_)) if function in _UNCHANGED:
+            return isinstance(first, ir.Name) or _may_be_argument(first, same)
+    return False
+
+
+def _locals_that_may_be_arguments(block: ir.Block) -> set[str]:
+    """The locals of a definition that may be one of its arguments, unchanged."""
+    local = assigned_names(block)
+    found: set[str] = set()
+    for statement in walk(block):
+        if isinstance(statement, ir.Assign) and len(statement.targets) == 1:
+            read = {n.id for n in walk(statement.value) if isinstance(n, ir.Name)} - local
+            if _may_be_argument(statement.value, found | read):
+                found |= set(statement.targets)
+    return found
 
 
 def schema(op: OpSpec) -> str:

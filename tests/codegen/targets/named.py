@@ -1,4 +1,4 @@
-"""Entries whose names are those that emitted code uses itself, and what their ops have to answer."""
+"""Entries whose names are those that emitted code uses itself, and what their ops answer."""
 
 from __future__ import annotations
 

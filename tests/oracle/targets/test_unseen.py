@@ -41,8 +41,9 @@ def _plain(op: OpSpec) -> Function:
     """The definition alone, with the arguments of the public function."""
     forward = class_of(op).forward
 
-    def call(*given: Any) -> Any:
-        values = dict(zip(op.signature.params, given, strict=True))
+    def call(*given: Any, **named: Any) -> Any:
+        everything = [*given, *named.values()]
+        values = dict(zip(op.signature.params, everything, strict=True))
         words: list[Any] = []
         for param in sorted(op.signature.params, key=lambda p: p.type.is_tensor_list):
             words += list(values[param]) if param.type.is_tensor_list else [values[param]]
