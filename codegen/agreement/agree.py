@@ -18,7 +18,6 @@ from ..spec.model import OpSpec, Table
 from ..target import Target
 from ..targets.frameworks import Framework, framework
 from ..targets.package import FrameworkPackage
-from ..targets.renderer import function_name
 from .worker import Agreement, Emitted, agree_in_worker
 
 
@@ -93,7 +92,7 @@ def _emitted(
             for file, text in files.items():
                 (folder / file).write_text(text, encoding="utf-8")
             items += (
-                (op, Emitted(chosen.name, folder, op.family, function_name(op)))
+                (op, Emitted(chosen.name, folder, op.family, package.function(op)))
                 for op in ops
                 if op in table.ops
             )

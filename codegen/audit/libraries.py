@@ -6,6 +6,7 @@ Each library has a table beside this file. `ops` spells functions as the tables 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from collections.abc import Mapping
@@ -45,6 +46,8 @@ class Library:
     shorten: Mapping[str, str]
     """Modules that spellings name, with their full names."""
     modes: Mapping[str, tuple[str, ...]]
+    also: Mapping[str, Spelling]
+    """Further functions that compute the same, by the op."""
     most_questions: int = 1000
     """So many questions about one op are asked: where each takes long, fewer."""
 
@@ -55,6 +58,10 @@ class Library:
             return version(self.name)
         except PackageNotFoundError:
             return ""
+
+    def with_others(self) -> Library | None:
+        """The library with its further functions in the place of those that they are like."""
+        return dataclasses.replace(self, ops=self.also, inherits=False) if self.also else None
 
     def has(self, op: OpSpec) -> bool:
         """Whether there may be a function for an op, whatever arguments are given."""
@@ -116,6 +123,7 @@ def library(name: str) -> Library:
         absent=frozenset(table.get("absent", "").split()),
         inherits=name in FRAMEWORKS,
         shorten=table.get("shorten", {}),
+        also={key: Spelling(text) for key, text in table.get("also", {}).items()},
         modes={mode: tuple(lines.splitlines()) for mode, lines in table["modes"].items()},
         most_questions=table.get("most_questions", 1000),
     )

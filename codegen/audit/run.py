@@ -114,7 +114,7 @@ def audit(
     known = library(name)
     planned = plan(target)
     ops = [op for op in _chosen(planned, names) if _is_in(known, op)]
-    begin(2 * len(ops))
+    begin(2 * len(ops) + sum(op.name in known.also for op in ops))
     judged = list(_judged(planned, target, known, ops, jobs, thin, progress))
     return result_of(known, judged, published_of(name) if not names else [])
 
@@ -179,7 +179,12 @@ def _judged(
         for number, answer in pool.each(ask_in_worker, tasks, crashed):
             asked[number] = answer
             progress(f"{answer.op}: {len(answer.questions)} questions")
-    work = [delayed(judge_in_worker)(known.name, op, asked[n]) for n, op in enumerate(ops)]
+    work = [
+        delayed(judge_in_worker)(known.name, op, asked[n], others)
+        for others in (False, True)
+        for n, op in enumerate(ops)
+        if not others or op.name in known.also
+    ]
     for judged in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
         progress(f"{judged.op}: {len(judged.findings)} findings")
         yield judged
@@ -197,14 +202,16 @@ def _reproduced(reported: Sequence[Published]) -> list[tuple[Published, float | 
     return list(zip(reported, answers, strict=True))
 
 
-_sessions: dict[str, Session] = {}
+_sessions: dict[tuple[str, bool], Session] = {}
 
 
-def judge_in_worker(name: str, op: OpSpec, asked: Asked) -> Judged:
-    """Judge one op; the library is imported with the first."""
-    if name not in _sessions:
-        _sessions[name] = Session(library(name))
-    return judge(_sessions[name], op, asked)
+def judge_in_worker(name: str, op: OpSpec, asked: Asked, others: bool) -> Judged:
+    """Judge one op, or the `others` of a library that do the same as its function."""
+    if (name, others) not in _sessions:
+        known = library(name).with_others() if others else library(name)
+        assert known is not None
+        _sessions[name, others] = Session(known)
+    return judge(_sessions[name, others], op, asked)
 
 
 def merge(findings: Iterator[Finding]) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ Runs in the workers of a proof.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
@@ -24,6 +25,8 @@ _LARGEST = float(np.finfo(np.float64).max)
 _TINY = float(np.finfo(np.float64).smallest_normal)
 """Libraries take what is smaller for zero."""
 _HUGE: Final = 1e300
+_OVERFLOW: Final = (1024.0, 709.782712893384, 710.4758600739439)
+"""The ends of exp2, of exp and of cosh: their derivatives are numbers a little further on."""
 _GENERIC: Final = 16
 """Usual points that are tried."""
 _USUAL: Final = 128.0
@@ -83,6 +86,8 @@ def _points(subject: Subject, exact: Exact, thin: int) -> list[tuple[float, ...]
     elif len(subject.tensors) == 1:
         special += [(x,) for x in (40.0, -40.0, 800.0, -800.0, 1024.0, -16.5, -22.5, -100.5)]
         special += [(x,) for x in (1e-300, 1e-16, 1e-8)]
+        special += [(x,) for end in _OVERFLOW for x in (end, -end, math.nextafter(end, math.inf))]
+        special += [(x,) for x in (1e5, -1e5, 1e160, -1e160)]
     special = [point for point in special if exact((), point) is not None]
     return list(dict.fromkeys([*inside[:_GENERIC], *half, *special, *found]))
 

@@ -54,7 +54,7 @@ class Exact:
             slope = self._expressions[a,]
             self._expressions[a, b] = _smooth_part(slope.diff(self._symbols[b]))
         self._functions = {
-            by: sympy.lambdify(symbols, e, [{"polygamma": _polygamma}, "mpmath"], cse=True)
+            by: sympy.lambdify(symbols, _without_ones(e), _FUNCTIONS, cse=True)
             for by, e in self._expressions.items()
         }
         self._kinks = [
@@ -151,6 +151,20 @@ _AROUND: Final = mpmath.mpf(1) / 8
 _HALVINGS: Final = 60
 
 
+def _without_ones(expr: Any) -> Any:
+    """The expression with erfc(-x) for 2 - erfc(x), which sympy makes of it: in the lower tail no
+    number of digits is enough for the difference."""
+    lower = {
+        1 - each / 2: _ERFC(-each.args[0]) / 2
+        for each in expr.atoms(sympy.erfc)
+        if not each.args[0].is_number
+    }
+    return expr.subs(lower)
+
+
+_ERFC = sympy.Function("erfc_of")
+
+
 def _digits(point: Sequence[Any]) -> Iterator[int]:
     """Numbers of digits to try.
 
@@ -184,6 +198,10 @@ def _polygamma(order: int, x: Any) -> Any:
         if abs(term) < abs(total) * mpmath.eps:
             break
     return total if order % 2 else -total
+
+
+_FUNCTIONS = [{"polygamma": _polygamma, "erfc_of": mpmath.erfc}, "mpmath"]
+"""What expressions are evaluated by."""
 
 
 _FAR_FOR_POLYGAMMA: Final = 10

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..emit.environment import literal
 from ..emit.requirements import shown
 from ..ir.walk import names
 from ..render.resolve import kinds_of_params
-from ..spec.model import Constant, OpSpec, Param
+from ..spec.model import Constant, OpSpec
 from .renderer import EmittedModule, FrameworkRenderer
 
 
-def checks(op: OpSpec, module: EmittedModule) -> Iterator[str]:
+def checks(op: OpSpec, module: EmittedModule, spelling: Mapping[str, str]) -> Iterator[str]:
     """Lines that refuse what an op is not meant for, and bring arguments to one dtype and shape."""
-    yield from _conversions(op, module)
-    yield from _requirements(op, module)
-    yield from _complex(op, module)
-    yield from _constants(op, module)
-    yield from _promotion(op, module)
+    words = {param.name: spelling[param.name] for param in op.signature.params}
+    yield from _conversions(op, module, words)
+    yield from _requirements(op, module, words)
+    yield from _complex(op, module, words)
+    yield from _constants(op, module, words)
+    yield from _promotion(op, module, words)
 
 
-def _conversions(op: OpSpec, module: EmittedModule) -> Iterator[str]:
+def _conversions(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> Iterator[str]:
     """Lines that make what the framework computes with of what it accepts."""
     convert = module.framework.convert
     for param in op.signature.params:
         if param.type.is_list and param.type.base != "Tensor":
             size = "" if param.type.size is None else f", {param.type.size}"
-            yield f"{param.public} = as_tuple({param.public}{size})"
+            yield f"{words[param.name]} = as_tuple({words[param.name]}{size})"
     for param in op.signature.tensor_params:
         if convert is None or param.name in op.promotes:
             continue
-        name = param.public
+        name = words[param.name]
         if param.type.is_list:
             yield f"{name} = tuple({convert}(each) for each in {name})"
         elif param.type.is_optional:
@@ -40,23 +41,22 @@ def _conversions(op: OpSpec, module: EmittedModule) -> Iterator[str]:
             yield f"{name} = {convert}({name})"
 
 
-def _requirements(op: OpSpec, module: EmittedModule) -> Iterator[str]:
+def _requirements(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> Iterator[str]:
     params = {param.name: param for param in op.signature.params}
-    spelling = {param.name: param.public for param in params.values()}
     for requirement in op.requires:
         kinds = kinds_of_params(op.signature)
-        test = FrameworkRenderer(module, requirement.formula, kinds, spelling)
+        test = FrameworkRenderer(module, requirement.formula, kinds, words)
         read = {name.id for name in names(requirement.formula.block)}
-        described = [f"{p.public}={p.public}" for p in params.values() if p.name in read]
-        words = [
+        described = [f"{p.public}={words[p.name]}" for p in params.values() if p.name in read]
+        told = [
             op.signature.name.lstrip("_"),
             requirement.reason or f"expected {shown(requirement)}",
         ]
         yield f"if not ({test.render(requirement.test)}):"
-        yield f"    raise unmet_requirement({', '.join([*map(literal, words), *described])})"
+        yield f"    raise unmet_requirement({', '.join([*map(literal, told), *described])})"
 
 
-def _complex(op: OpSpec, module: EmittedModule) -> Iterator[str]:
+def _complex(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> Iterator[str]:
     """Refuse complex numbers, for which the rules of an op have not been proved."""
     if op.complex or op.composite is not None or not op.recorded_params:
         return
@@ -65,39 +65,41 @@ def _complex(op: OpSpec, module: EmittedModule) -> Iterator[str]:
     for param in op.signature.tensor_params:
         if param.name not in op.recorded_params:
             continue
-        name = "each" if param.type.is_list else param.public
+        name = "each" if param.type.is_list else words[param.name]
         test = is_complex.filled(frozenset({"self"}), lambda *_, name=name: name)
         if param.type.is_list:
-            test = f"any({test} for each in {param.public})"
+            test = f"any({test} for each in {words[param.name]})"
         tests.append(f"({name} is not None and {test})" if param.type.is_optional else test)
     yield f"if {' or '.join(tests)}:"
     yield f"    raise complex_refused({literal(op.signature.name.lstrip('_'))})"
 
 
-def _constants(op: OpSpec, module: EmittedModule) -> Iterator[str]:
+def _constants(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> Iterator[str]:
     """Refuse gradients of what is constant for an op."""
     test = module.framework.requires_grad
     for param in op.signature.tensor_params:
         rule = op.rule(param.name)
         if isinstance(rule, Constant) and test is not None:
-            asked = test.filled(frozenset({"self"}), lambda *_, p=param: p.public)
-            present = f"{param.public} is not None and " if param.type.is_optional else ""
+            asked = test.filled(frozenset({"self"}), lambda *_, p=param: words[p.name])
+            present = f"{words[param.name]} is not None and " if param.type.is_optional else ""
             text = f"{op.signature.name.lstrip('_')}: {param.public} is constant: {rule.reason}"
             yield f"if {present}{asked}:"
             yield f"    raise RuntimeError({literal(text)})"
 
 
-def _promotion(op: OpSpec, module: EmittedModule) -> Iterator[str]:
+def _promotion(op: OpSpec, module: EmittedModule, words: dict[str, str]) -> Iterator[str]:
     if not op.promotes:
         return
     promoted = [p for p in op.signature.params if p.name in op.promotes]
-    targets = ", ".join(p.public for p in promoted)
+    given = [words[p.name] for p in promoted]
+    targets = ", ".join(given)
     broadcasts = is_elementwise(op, module)
     to_float = ", to_float=True" if op.int_to_float else ""
     to_float += "" if broadcasts else ", broadcast=False"
     comma = "," if len(promoted) == 1 else ""
     line = f"{targets}{comma} = promote({targets}{to_float})"
-    test = _unpromoted(promoted, op, module, broadcasts=broadcasts)
+    is_tried = any(p.type.is_optional for p in promoted)
+    test = None if is_tried else _unpromoted(given, op, module, broadcasts=broadcasts)
     if test is None:
         yield line
     elif test:
@@ -118,13 +120,13 @@ def reduced(op: OpSpec, module: EmittedModule) -> tuple[str, ...]:
 
 
 def _unpromoted(
-    promoted: list[Param], op: OpSpec, module: EmittedModule, *, broadcasts: bool
+    given: list[str], op: OpSpec, module: EmittedModule, *, broadcasts: bool
 ) -> str | None:
     """The test whether there is anything to bring together; None where that is always tried."""
     is_float = module.framework.is_float
-    if is_float is None or any(p.type.is_optional for p in promoted):
+    if is_float is None:
         return None
-    first, *others = (p.public for p in promoted)
+    first, *others = given
     tests = []
     for other in others:
         tests.append(f"{first}.dtype != {other}.dtype")

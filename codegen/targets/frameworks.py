@@ -73,16 +73,16 @@ class Framework:
     title: str
     version: str
     """The version that it was written for."""
+    oldest: tuple[int, ...]
+    """The first one that has all that emitted code uses."""
     array: str
     """The type of a tensor argument in signatures."""
     result: str
     """The type of a tensor that is returned."""
     dtype_type: str
     """The type of a dtype in signatures."""
-    reserved: frozenset[str]
-    """The names of modules and functions in emitted code: locals and arguments get others."""
-    called: frozenset[str]
-    """Those that stand in functions whose arguments have the names that users know."""
+    context: frozenset[str]
+    """The attributes of the context of a rule that are the framework's own."""
     namespaces: Mapping[str, str]
     """Modules whose functions have the names that gradspec's have, by `python_module`."""
     ops: Mapping[str, Spelling]
@@ -146,11 +146,11 @@ def framework(name: str) -> Framework:
         name=name,
         title=table["title"],
         version=table["version"],
+        oldest=tuple(map(int, table["oldest"].split("."))),
         array=table["array"],
         result=table["result"],
         dtype_type=table["dtype_type"],
-        reserved=frozenset(table["reserved"].split()),
-        called=frozenset(table["called"].split()),
+        context=frozenset(table.get("context", "").split()),
         namespaces=table.get("namespaces", {}),
         ops=_spellings(table["ops"]),
         absent=frozenset(table.get("absent", "").split()),

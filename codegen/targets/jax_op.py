@@ -14,8 +14,9 @@ from ..render.resolve import kinds_of_params
 from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from . import names
 from .checks import checks
+from .naming import function_name
 from .refusals import has_its_own, has_kernel
-from .renderer import EmittedModule, FrameworkRenderer, function_name
+from .renderer import EmittedModule, FrameworkRenderer
 from .rules import tangents
 
 
@@ -24,7 +25,11 @@ class JaxOp:
     """One op as its template renders it: names and lines of code."""
 
     name: str
+    public_name: str
+    """The name that users know, where the module has another use for that."""
     signature: str
+    public_arguments: str
+    """The arguments by the names that users know, if code has others for them."""
     returns: str
     doc: str
     checks: tuple[str, ...]
@@ -40,8 +45,8 @@ class JaxOp:
     forward: tuple[str, ...]
     jvp: tuple[str, ...]
     aliases: tuple[str, ...]
-    kernel_module: str
-    """The module of its own kernel, if it has one."""
+    kernel_import: str
+    """The import of the module of its own kernel, if it has one."""
 
 
 def jax_op(op: OpSpec, module: EmittedModule, doc: str) -> JaxOp:
@@ -69,26 +74,37 @@ class _Builder:
 
     def view(self, doc: str) -> JaxOp:
         op, framework = self.op, self.module.framework
-        params = op.signature.params
+        words = {p.name: self.spelling[p.name] for p in op.signature.params}
         return JaxOp(
-            name=function_name(op),
-            signature=names.signature(op, framework),
+            name=self.module.naming.function(op),
+            public_name=function_name(op),
+            signature=names.signature(op, self.module),
+            public_arguments=self._public_arguments(),
             returns=names.returns(op, framework),
             doc=doc,
-            checks=tuple(checks(op, self.module)),
+            checks=tuple(checks(op, self.module, self.spelling)),
             plain=() if self.has_rules else tuple(self._plain()),
-            inner=f"{function_name(op)}__with_jvp",
+            inner=self._inner,
             arguments=", ".join(
-                f"lax.stop_gradient({p.public})" if p.name in self.traced else p.public
-                for p in params
+                f"lax.stop_gradient({word})" if name in self.traced else word
+                for name, word in words.items()
             ),
-            parameters=", ".join(f"{self.spelling[p.name]}: Any" for p in params),
+            parameters=", ".join(f"{word}: Any" for word in words.values()),
             static=tuple(self.spelling[p.name] for p in self.static),
             forward=tuple(self._forward()) if self.has_rules else (),
             jvp=tuple(self._jvp()) if self.has_rules else (),
-            aliases=op.aliases,
-            kernel_module=dict(op.target_kernels).get("jax", "").rpartition(".")[0],
+            aliases=tuple(map(self.module.naming.alias, op.aliases)),
+            kernel_import=self.module.naming.kernel_import(dict(op.target_kernels).get("jax", "")),
         )
+
+    @property
+    def _inner(self) -> str:
+        return f"{self.module.naming.function(self.op)}__with_jvp"
+
+    def _public_arguments(self) -> str:
+        if not names.is_renamed(self.op, self.spelling):
+            return ""
+        return ", ".join(names.public(p, self.module) for p in self.op.signature.params)
 
     def _render(self, formula: Formula, spelling: dict[str, str], result: str) -> list[str]:
         renderer = FrameworkRenderer(self.module, formula, self.kinds, spelling, self.traced)
@@ -100,19 +116,19 @@ class _Builder:
         assert definition is not None
         if self.op.composite is None:
             for param in self.op.signature.tensor_params:
-                yield f"{param.public} = lax.stop_gradient({param.public})"
-        public = {p.name: p.public for p in self.op.signature.params}
+                word = self.spelling[param.name]
+                yield f"{word} = lax.stop_gradient({word})"
         if has_kernel(self.op):
-            yield self._of_kernel(definition, self.spelling | public)
+            yield self._of_kernel(definition, self.spelling)
             return
         formula = with_safe_branches(definition, self.kinds, (), self.module.resolver)
-        yield from self._render(formula, self.spelling | public, "return {}")
+        yield from self._render(formula, self.spelling, "return {}")
 
     def _forward(self) -> Iterator[str]:
         assert self.op.forward is not None
         if kernel := dict(self.op.target_kernels).get("jax"):
             words = ", ".join(self.spelling[p.name] for p in self.op.signature.params)
-            yield f"return {kernel}({words})"
+            yield f"return {self.module.naming.kernel(kernel)}({words})"
             return
         if has_kernel(self.op):
             yield self._of_kernel(self.op.forward, self.spelling)
@@ -154,7 +170,7 @@ class _Builder:
                 yield f"{name} = 0 if {name} is None else {name}"
         given = ", ".join(self.spelling[p.name] for p in self.op.signature.params)
         targets = ", ".join(self.spelling[o.name] for o in outputs)
-        yield f"{targets} = {function_name(self.op)}__with_jvp({given})"
+        yield f"{targets} = {self._inner}({given})"
         yield from self._tangents()
 
     def _tangents(self) -> Iterator[str]:

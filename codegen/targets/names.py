@@ -6,15 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ..emit.names import default
 from ..ir.walk import assigned_names
-from ..spec.model import REQUIRED, Formula, OpSpec, Type
+from ..spec.model import REQUIRED, Formula, OpSpec, Param, Type
 from .frameworks import Framework
-from .renderer import EmittedModule, function_name
-
-MARK = "__"
-"""Behind a name of a spec where emitted code has another use for it; no spec can write it."""
-
-_PYTHON = {"len", "tuple", "float", "int", "math", "any", "isinstance"}
-"""The names of Python that emitted code uses."""
+from .naming import MARK
+from .renderer import EmittedModule
 
 _ANNOTATIONS = {"float": "float", "int": "int", "bool": "bool", "str": "str"}
 
@@ -26,21 +21,14 @@ def formulas_of(op: OpSpec) -> Iterator[Formula]:
 
 
 def spelling_of(op: OpSpec, module: EmittedModule) -> dict[str, str]:
-    """The names in the code of an op's rules, by those that its formulas use.
+    """The names in the code of an op, by those that its formulas use.
 
     Arguments go by the names that users know.
     """
-    taken = _PYTHON | set(module.framework.reserved)
-    functions = {function_name(module.resolver.table.by_name(name)) for name in module.own}
     found: dict[str, str] = {}
-    used: set[str] = set()
 
     def choose(name: str, plain: str) -> None:
-        free = plain
-        while free in taken or free in functions or free in used or free.endswith("_ops"):
-            free += MARK
-        found[name] = free
-        used.add(free)
+        found[name] = module.naming.inside(plain, found.values())
 
     for param in op.signature.params:
         choose(param.name, param.public)
@@ -65,13 +53,23 @@ def spelling_of(op: OpSpec, module: EmittedModule) -> dict[str, str]:
     return found
 
 
-def signature(op: OpSpec, framework: Framework) -> str:
+def is_renamed(op: OpSpec, spelling: Mapping[str, str]) -> bool:
+    """Return whether an argument has another name in code than users know."""
+    return any(spelling[param.name] != param.public for param in op.signature.params)
+
+
+def public(param: Param, module: EmittedModule) -> str:
+    """The name of an argument that users know."""
+    return param.public + MARK if module.naming.marks_all else param.public
+
+
+def signature(op: OpSpec, module: EmittedModule) -> str:
     """The parameters of the function, with types and defaults, as its users know them."""
     words: list[str] = []
     for param in op.signature.params:
         if param.keyword_only and "*" not in words:
             words.append("*")
-        text = f"{param.public}: {annotation(param.type, op, framework)}"
+        text = f"{public(param, module)}: {annotation(param.type, op, module.framework)}"
         is_given = param.default is REQUIRED
         words.append(text if is_given else f"{text} = {default(param.default)}")
     return ", ".join(words)
@@ -99,12 +97,3 @@ def returns(op: OpSpec, framework: Framework) -> str:
     if outputs[0].type.is_list:
         return f"tuple[{one}, ...]"
     return f"tuple[{', '.join([one] * len(outputs))}]" if len(outputs) > 1 else one
-
-
-def class_name(op: OpSpec) -> str:
-    """The class of an op: `LogitSoftcap` for `logit_softcap`."""
-    name = function_name(op)
-    words = name.split("_")
-    if name.startswith("_"):
-        words[0] = "_"
-    return "".join(word[:1].upper() + word[1:] for word in words)

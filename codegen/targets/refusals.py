@@ -32,10 +32,6 @@ def refusals(op: OpSpec, framework: Framework) -> Iterable[Diagnostic]:
         if framework.requires_grad is None and isinstance(rule, Constant | NotImplementedYet):
             message = f"{framework.title} cannot tell who asks for the gradient by `{param.name}`"
             yield refusal(op, message, "give it a rule, or call it `non_differentiable`")
-    for param in op.signature.params:
-        if param.public in framework.called:
-            message = f"`{param.public}` is a name in code for {framework.title}"
-            yield refusal(op, message, "rename the argument")
 
 
 def _no_custom_op(op: OpSpec) -> Iterable[Diagnostic]:

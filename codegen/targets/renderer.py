@@ -16,6 +16,7 @@ from ..render.resolve import HELPERS, Kind, Resolver, Target
 from ..spec.model import Formula, OpSpec, spelled
 from ..spec.primitives import primitives
 from .frameworks import AS_CALLED, Framework, Spelling
+from .naming import Naming
 from .refusals import has_its_own, has_kernel, refusals
 
 BASE = "_base"
@@ -29,6 +30,7 @@ class EmittedModule:
     name: str
     framework: Framework
     resolver: Resolver
+    naming: Naming
     own: dict[str, str]
     """The module of each op of the package, by full name."""
     borrowed: dict[str, Span] = field(default_factory=dict)
@@ -45,7 +47,7 @@ class EmittedModule:
         if module is None:
             self.borrowed.setdefault(op.name, self.place or where)
             module = BASE
-        name = function_name(op)
+        name = self.naming.function(op)
         if module == self.name:
             return name
         self.siblings.add(module)
@@ -54,13 +56,7 @@ class EmittedModule:
 
 def sibling(module: str) -> str:
     """Name another module of the package in the code of one."""
-    return f"{module.strip('_')}_ops"
-
-
-def function_name(op: OpSpec) -> str:
-    """The function of an op: its base name, with the overload of those of gradspec's table."""
-    name = op.signature.name
-    return f"{name}_{op.signature.overload.lower()}" if op.signature.overload else name
+    return f"{module}_ops"
 
 
 class FrameworkRenderer(CallRenderer):

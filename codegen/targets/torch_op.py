@@ -7,7 +7,7 @@ So the rules of reverse mode stand in one class, and a subclass adds that of for
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic, SpecError
@@ -15,14 +15,15 @@ from ..emit.branches import with_safe_branches
 from ..emit.saves import name_attributes
 from ..emit.tangents import returning
 from ..ir import nodes as ir
-from ..ir.walk import free_names
+from ..ir.walk import assigned_names, free_names, walk
 from ..render.resolve import kinds_of_params
 from ..spec.model import Formula, NotImplementedYet, OpSpec, Param
 from ..spec.shared_locals import leading, shared_with
 from . import names
 from .checks import checks, reduced
+from .naming import MARK, function_name
 from .refusals import has_its_own, has_kernel
-from .renderer import EmittedModule, FrameworkRenderer, function_name
+from .renderer import EmittedModule, FrameworkRenderer
 from .rules import gradients, tangents
 
 
@@ -31,7 +32,12 @@ class TorchOp:
     """One op as its template renders it: names and lines of code."""
 
     name: str
+    public_name: str
+    """The name that users know, where the module has another use for that."""
     signature: str
+    public_arguments: str
+    """The arguments by the names that users know, if code has others for them."""
+    checked_parameters: str
     returns: str
     doc: str
     checks: tuple[str, ...]
@@ -58,12 +64,14 @@ class TorchOp:
     aliases: tuple[str, ...]
     custom: str
     """The schema, if PyTorch takes the op for a whole; empty for others."""
+    registered: str
+    """The name that PyTorch knows it by then."""
     compute: tuple[str, ...]
     """What computes it then."""
     handed: str
     """The arguments of the classes, as they are handed on."""
-    kernel_module: str
-    """The module of its own kernel, if it has one."""
+    kernel_import: str
+    """The import of the module of its own kernel, if it has one."""
 
 
 def torch_op(op: OpSpec, module: EmittedModule, doc: str) -> TorchOp:
@@ -124,16 +132,21 @@ class _Builder:
         op, framework = self.op, self.module.framework
         setup, extra = self._setups()
         return TorchOp(
-            name=function_name(op),
-            signature=names.signature(op, framework),
+            name=self.module.naming.function(op),
+            public_name=function_name(op),
+            signature=names.signature(op, self.module),
+            public_arguments=self._public_arguments(),
+            checked_parameters=", ".join(
+                f"{self.spelling[p.name]}: Any" for p in op.signature.params
+            ),
             returns=names.returns(op, framework),
             doc=doc,
-            checks=tuple(checks(op, self.module)),
+            checks=tuple(checks(op, self.module, self.spelling)),
             plain=() if self.has_rules else tuple(self._plain()),
-            class_name=names.class_name(op),
+            class_name=self._class,
             run="run_list" if any(p.type.is_tensor_list for p in self.params) else "run",
             arguments=", ".join(
-                f"*{p.public}" if p.type.is_tensor_list else p.public for p in self.params
+                "*" * p.type.is_tensor_list + self.spelling[p.name] for p in self.params
             ),
             forward_parameters=self._parameters(self.spelling[p.name] for p in self.params),
             forward=tuple(self._forward()) if self.has_rules else (),
@@ -144,12 +157,22 @@ class _Builder:
             has_lists=any(p.type.is_list and not p.type.is_tensor_list for p in self.params),
             jvp_parameters=self._parameters(self._tangent_parameters()),
             jvp=tuple(self._jvp()) if self.has_rules else (),
-            aliases=op.aliases,
+            aliases=tuple(map(self.module.naming.alias, op.aliases)),
             custom=schema(op) if op.custom_op else "",
+            registered=function_name(op) + MARK * (function_name(op) in framework.context),
             compute=tuple(self._compute()) if op.custom_op else (),
             handed=", ".join(self.spelling[p.name] for p in self.params),
-            kernel_module=self._kernel.rpartition(".")[0],
+            kernel_import=self.module.naming.kernel_import(self._kernel),
         )
+
+    @property
+    def _class(self) -> str:
+        return self.module.naming.class_name(self.op)
+
+    def _public_arguments(self) -> str:
+        if not names.is_renamed(self.op, self.spelling):
+            return ""
+        return ", ".join(names.public(p, self.module) for p in self.op.signature.params)
 
     def _parameters(self, words: Iterable[str]) -> str:
         stars = ("*" if p.type.is_tensor_list else "" for p in self.params)
@@ -164,17 +187,14 @@ class _Builder:
         assert definition is not None
         if self.op.composite is None:
             for param in self.op.signature.tensor_params:
-                present = f" if {param.public} is not None else None"
-                present *= param.type.is_optional
-                yield f"{param.public} = {param.public}.detach(){present}"
-        public = {p.name: p.public for p in self.op.signature.params}
+                word = self.spelling[param.name]
+                present = f" if {word} is not None else None" * param.type.is_optional
+                yield f"{word} = {word}.detach(){present}"
         if has_kernel(self.op):
-            yield f"return {self._renderer(definition, self.spelling | public).itself(self.op)}"
+            yield f"return {self._renderer(definition, self.spelling).itself(self.op)}"
             return
         formula = with_safe_branches(definition, self.kinds, (), self.module.resolver)
-        yield from self._renderer(formula, self.spelling | public).statements(
-            formula.block, "return {}"
-        )
+        yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
 
     def _forward(self) -> Iterator[str]:
         assert self.op.forward is not None
@@ -184,6 +204,7 @@ class _Builder:
         if has_kernel(self.op):
             yield f"return {self._of_kernel(self.op.forward)}"
             return
+        self.same = _locals_that_may_be_arguments(self.op.forward.block)
         formula = returning(self.op.forward, self._of_its_own)
         try:
             yield from self._renderer(formula, self.spelling).statements(formula.block, "return {}")
@@ -199,7 +220,7 @@ class _Builder:
 
     def _call_of_kernel(self) -> str:
         words = ", ".join(self.spelling[p.name] for p in self.op.signature.params)
-        return f"{self._kernel}({words})"
+        return f"{self.module.naming.kernel(self._kernel)}({words})"
 
     def _compute(self) -> Iterator[str]:
         """The body of the function that PyTorch calls for the whole op."""
@@ -207,7 +228,7 @@ class _Builder:
             yield f"return {self._call_of_kernel()}"
         else:
             words = ", ".join(self.spelling[p.name] for p in self.params)
-            yield f"return {names.class_name(self.op)}_Reverse.definition({words})"
+            yield f"return {self._class}_Reverse.definition({words})"
 
     def _of_kernel(self, forward: Formula) -> str:
         """PyTorch's own function, of which views are copied: it keeps no rule for these."""
@@ -226,8 +247,8 @@ class _Builder:
                 return dataclasses.replace(value, then=then, otherwise=otherwise)
             case ir.Sequence():
                 return value
-        is_argument = isinstance(value, ir.Name) and self.kinds.get(value.id) == "tensor"
-        if is_argument or self.op.signature.view_of is not None:
+        is_tensor = isinstance(value, ir.Name) and self.kinds.get(value.id) == "tensor"
+        if is_tensor or _may_be_argument(value, self.same) or self.op.signature.view_of is not None:
             return ir.Call("clone", (value,), span=value.span)
         return value
 
@@ -290,15 +311,21 @@ class _Builder:
         if constant:
             yield f"ctx.mark_non_differentiable({', '.join(spelling[name] for name in constant)})"
         for name, code in values:
-            yield f"ctx.{self.spelling[name]} = {code}"
+            yield f"{self._attribute(name)} = {code}"
         for mode in modes if kept else ():
             lists = {p.name for p in self.params if p.type.is_tensor_list}
             words = [("*" if n in lists else "") + spelling[n] for n in kept]
             yield f"ctx.save_for_{mode}({', '.join(words)})"
 
+    def _attribute(self, name: str) -> str:
+        """The attribute of the context that keeps a plain value; PyTorch has some of its own."""
+        word = self.spelling[name]
+        is_taken = word in self.module.framework.context or word.startswith("_")
+        return f"ctx.{word}{MARK * is_taken}"
+
     def _in_rule(self, read: set[str]) -> dict[str, str]:
         """The names in a rule: plain values are read from the context."""
-        kept = {name: f"ctx.{self.spelling[name]}" for name, _ in self._values(read)}
+        kept = {name: self._attribute(name) for name, _ in self._values(read)}
         return self.spelling | kept
 
     def _unpacked(self, kept: list[str], among: list[str], read: set[str], source: str) -> str:
@@ -421,7 +448,7 @@ class _Builder:
         """The form in which a gradient has the shape of its argument, if formulas need not care."""
         if name not in self.reduced:
             return "{}"
-        return "({})" + f".sum_to_size(ctx.{self.spelling[f'{name}_shape']})"
+        return "({})" + f".sum_to_size({self._attribute(f'{name}_shape')})"
 
     def _without_rule(self) -> Iterator[str]:
         """Raise where somebody asks for a gradient that nobody has written."""
@@ -477,6 +504,41 @@ class _Builder:
                 return
             answers.append(target)
         yield f"return {', '.join(answers)}"
+
+
+_UNCHANGED = frozenset(
+    ["alias", "positive", "conj", "_conj", "_conj_physical", "_to_copy", "_sum_to_size"]
+)
+"""Functions that answer their argument itself where there is nothing to do."""
+
+_PARTS = frozenset({"real", "imag"})
+"""Views of numbers in pairs, whose strides PyTorch does not take of a tangent."""
+
+
+def _may_be_argument(value: ir.Expr, same: Collection[str]) -> bool:
+    """Return whether an expression may be an argument itself, or one of these locals."""
+    match value:
+        case ir.Name(name):
+            return name in same
+        case ir.Conditional(_, then, otherwise):
+            return _may_be_argument(then, same) or _may_be_argument(otherwise, same)
+        case ir.Call(function) if function in _PARTS:
+            return True
+        case ir.Call(function, (first, *_)) if function in _UNCHANGED:
+            return isinstance(first, ir.Name) or _may_be_argument(first, same)
+    return False
+
+
+def _locals_that_may_be_arguments(block: ir.Block) -> set[str]:
+    """The locals of a definition that may be one of its arguments, unchanged."""
+    local = assigned_names(block)
+    found: set[str] = set()
+    for statement in walk(block):
+        if isinstance(statement, ir.Assign) and len(statement.targets) == 1:
+            read = {n.id for n in walk(statement.value) if isinstance(n, ir.Name)} - local
+            if _may_be_argument(statement.value, found | read):
+                found |= set(statement.targets)
+    return found
 
 
 def schema(op: OpSpec) -> str:

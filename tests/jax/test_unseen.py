@@ -37,8 +37,13 @@ def _plain(op: OpSpec) -> Function:
     inner = getattr(module_of(op, "jax"), f"{op.signature.name}__with_jvp").__wrapped__
     lists = [p.type.is_list for p in op.signature.params]
 
-    def call(*given: Any) -> Any:
-        return inner(*(tuple(g) if many else g for g, many in zip(given, lists, strict=True)))
+    def call(*given: Any, **named: Any) -> Any:
+        return inner(
+            *(
+                tuple(g) if many and g is not None else g
+                for g, many in zip((*given, *named.values()), lists, strict=True)
+            )
+        )
 
     return call
 

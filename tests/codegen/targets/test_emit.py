@@ -89,12 +89,6 @@ BAD = """
   examples:
     - {self: [2], by: 3}
 
-- name: named(Tensor self, float run, float lax) -> Tensor
-  doc: Arguments called like functions and modules of emitted code.
-  forward: self * run * lax
-  examples:
-    - {self: [2], run: 3, lax: 2}
-
 - name: by_kernel(Tensor self, Tensor[] others) -> Tensor
   doc: A kernel that neither framework has, and no way to tell PyTorch of it.
   forward: kernels.row_pairs(self)
@@ -109,8 +103,8 @@ BAD = """
 _OF_CUSTOM_OPS = {
     "jax": (),
     "torch": (
-        ("GS087", 28, "`by_kernel` has no formula that tells PyTorch the shape of its result"),
-        ("GS087", 28, "`by_kernel` takes a list of tensors, which `custom_op` does not take"),
+        ("GS087", 22, "`by_kernel` has no formula that tells PyTorch the shape of its result"),
+        ("GS087", 22, "`by_kernel` takes a list of tensors, which `custom_op` does not take"),
     ),
 }
 
@@ -130,44 +124,9 @@ def test_what_is_lacking_is_told_at_once(name: str, tmp_path: Path) -> None:
         ("GS087", 6, f"`sp.beta` has no equivalent in {title}"),
         ("GS087", 12, f"`twice` has overloads, which {title} would not tell apart"),
         ("GS087", 16, f"`twice` has overloads, which {title} would not tell apart"),
-        ("GS087", 22, f"`{'run' if name == 'torch' else 'lax'}` is a name in code for {title}"),
-        ("GS087", 28, "`by_kernel` is defined by a kernel on NumPy's arrays"),
+        ("GS087", 22, "`by_kernel` is defined by a kernel on NumPy's arrays"),
         *_OF_CUSTOM_OPS[name],
     }
-
-
-ODD = """
-- family: odd
-- name: ctx(Tensor self, Tensor output, float Function) -> Tensor
-  doc: Names of the code itself.
-  forward: |
-    inputs = self * Function
-    return inputs * output
-  self: grad * output * Function
-  output: grad * self * Function
-  result: auto_element_wise
-  promotes: self, output
-  examples:
-    - {self: [2], output: [2], Function: 2}
-"""
-
-
-@each
-def test_names_do_not_collide(name: str, tmp_path: Path) -> None:
-    """Arguments and locals that emitted code has a use for get other names inside."""
-    spec = tmp_path / "odd.yaml"
-    spec.write_text(ODD, encoding="utf-8")
-    table = load_table(spec, base=TABLE)
-    everything = Table((*FILLED.ops, *table.ops))
-    files = FrameworkPackage(table, everything, framework(name), OriginView("a", "b")).files({})
-    tree = ast.parse(files["odd.py"])
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    (public,) = (node for node in functions if node.name == "ctx")
-    assert [arg.arg for arg in public.args.args] == ["input", "output", "Function"]
-    taken = set(framework(name).reserved)
-    for function in functions:
-        if function.name not in ("ctx", "setup_context", "jvp", "backward", "ctx__jvp"):
-            assert not taken & {arg.arg for arg in function.args.args}
 
 
 UNKNOWN = """

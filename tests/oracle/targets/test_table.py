@@ -24,8 +24,6 @@ OTHERWISE = {
     "fill.Tensor": "`torch.full_like` takes no tensor to fill with",
     "index_fill.int_Tensor": "`Tensor.new_full` takes no tensor to fill with",
     "lu_solve": "the pivots of PyTorch are int32",
-    "slice.Tensor": "`aten::slice_backward` takes no None for an end",
-    "slice_copy.Tensor": "`aten::slice_backward` takes no None for an end",
     "special_zeta.self_scalar": "PyTorch's zeta has no forward mode",
     "svd": "the vectors that belong to no singular value are another basis",
 }

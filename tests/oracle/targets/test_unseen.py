@@ -17,7 +17,6 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.checkpoint import checkpoint
 
 from gradspec_codegen.spec.model import OpSpec
-from gradspec_codegen.targets.names import class_name
 from tests.codegen.targets.agreement import cases_of, numbers_like
 from tests.codegen.targets.unseen import Called, calls_of, function_of, module_of, table
 
@@ -32,12 +31,19 @@ OPS = {op.name: op for op in table().ops}
 Function = Callable[..., Any]
 
 
+def class_of(op: OpSpec) -> Any:
+    """The class of an op for reverse mode."""
+    told = f"{op.signature.name} and its VJP."
+    return next(each for each in vars(module_of(op, "torch")).values() if each.__doc__ == told)
+
+
 def _plain(op: OpSpec) -> Function:
     """The definition alone, with the arguments of the public function."""
-    forward = getattr(module_of(op, "torch"), f"{class_name(op)}_Reverse").forward
+    forward = class_of(op).forward
 
-    def call(*given: Any) -> Any:
-        values = dict(zip(op.signature.params, given, strict=True))
+    def call(*given: Any, **named: Any) -> Any:
+        everything = [*given, *named.values()]
+        values = dict(zip(op.signature.params, everything, strict=True))
         words: list[Any] = []
         for param in sorted(op.signature.params, key=lambda p: p.type.is_tensor_list):
             words += list(values[param]) if param.type.is_tensor_list else [values[param]]
