@@ -106,7 +106,7 @@ def _digest() -> str:
 
 
 _MANUAL = ("spec.md", "proof.md", "accuracy.md", "audit.md", "equivalent_mutants.md")
-_GUIDES = ("targets.md", "compile.md", "performance.md", "names.md")
+_GUIDES = ("targets.md", "compile.md", "numpy.md", "training.md", "performance.md", "names.md")
 _PROJECT = ("readme.md", "design.md", "pytorch_sources.md", "contributing.md", "changelog.md")
 
 
