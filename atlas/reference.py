@@ -34,12 +34,15 @@ _FUNCTIONS = tuple(
 _FUNCTIONS += ("core.modes", "core.random_generator", "random", "core.type_promotion")
 _FUNCTIONS += ("core.devices", "fast.parallel_for", "fast.allocator", "graph.anomaly")
 _LAYERS = (
-    *("layers", "transposed", "bilinear", "bags", "dropouts", "lazy_modules", "parameter"),
-    *("normalizations", "paddings", "pools", "fractional_pools", "resampling"),
+    *("layers", "linear", "transposed", "bilinear", "bags", "dropouts.modules", "lazy_modules"),
+    *("parameter", "normalization.modules", "paddings", "pooling.modules", "pooling.fractional"),
+    "resampling.modules",
 )
-_NETWORKS = ("recurrent.modules", "cells", "multihead.modules", "transformer")
-_OBJECTIVES = ("losses", "adaptive", "loss_options")
-_BASES = ("module", "modules", "containers", "activations")
+_NETWORKS = (
+    *("recurrent.modules", "recurrent.cells", "attention.modules", "attention.transformer"),
+)
+_OBJECTIVES = ("losses.modules", "losses.adaptive", "losses.options")
+_BASES = ("module", "containers", "activations.modules")
 
 NAMESPACES = {
     "gradspec": Namespace(
@@ -114,13 +117,16 @@ NAMESPACES = {
         "gradspec.distributions",
         "What distributions have in common; discrete and basic continuous ones; divergences.",
         ("gradspec.distributions",),
-        ("distribution", "kl", "continuous", "discrete", "counts"),
+        ("distribution", "kl", "continuous", "halves", "discrete", "counts"),
     ),
     "distributions_more": Namespace(
         "gradspec.distributions: more",
         "Gamma and its relatives, mixtures, and what is made by transforms.",
         ("gradspec.distributions",),
-        ("gammas", "mixed", "low_rank", "transformed", "von_mises"),
+        (
+            *("gammas", "continuous_bernoulli", "von_mises", "mixture", "relaxed", "images"),
+            *("matrices", "low_rank", "transformed"),
+        ),
     ),
     "distributions_transforms": Namespace(
         "gradspec.distributions: transforms",

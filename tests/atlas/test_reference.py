@@ -36,7 +36,7 @@ def test_every_public_name_is_on_one_page(module: str) -> None:
 
 def test_names_lead_to_where_they_are_written() -> None:
     names = public_names("gradspec.nn")
-    assert names["Linear"] == "gradspec.nn.modules.Linear"
+    assert names["Linear"] == "gradspec.nn.linear.Linear"
     assert "functional" not in names
     assert public_names("gradspec.nn.functional")["leaky_relu_"] == ""
     assert [*public_names("gradspec.nn", ["bilinear"])] == ["Bilinear"]
