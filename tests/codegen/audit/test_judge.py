@@ -39,6 +39,7 @@ PLANTED = Library(
     absent=frozenset(),
     inherits=False,
     shorten={},
+    also={},
     modes={"JVP": ("planted.first(f, {t})",), "JVP∘JVP": ("planted.second(f, {t})",)},
 )
 
