@@ -26,6 +26,7 @@ except ImportError:
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 50
+_TOO_DEEP = f"nested more than {MAX_DEPTH} deep"
 
 _NOT_PRINTABLE = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
@@ -212,6 +213,9 @@ def _report_syntax(source: Source, error: yaml.MarkedYAMLError, report: Report) 
     mark = error.problem_mark or error.context_mark
     index = min(mark.index if mark is not None else 0, len(source.text))
     problem = error.problem or "unreadable"
+    if "nesting depth" in problem:  # a limit of libyaml's, which reads ahead of the events
+        report.error("GS007", source.span(index), _TOO_DEEP)
+        return
     help = ""
     if source.text[index : index + 1] == "\t":
         problem, help = "a tab where an indent is expected", "indent with spaces"
@@ -265,7 +269,7 @@ class _Builder:
 
     def _open(self, event: yaml.CollectionStartEvent) -> None:
         if len(self._stack) >= MAX_DEPTH:
-            self._fail("GS007", event, f"nested more than {MAX_DEPTH} deep", "")
+            self._fail("GS007", event, _TOO_DEEP, "")
         is_mapping = isinstance(event, yaml.MappingStartEvent)
         if is_mapping and self._key_expected():
             self._fail("GS010", event, "a mapping as a key", "a key is a text")
