@@ -129,26 +129,37 @@ def _show(outcomes: Sequence[Outcome], table: Table, equivalents: bool) -> None:
         return
     console = Console(highlight=False)
     console.print(_grid(outcomes))
-    for fate, shown in ((Fate.EQUIVALENT, equivalents), (Fate.SURVIVED, True)):
+    for fate, shown in (
+        (Fate.EQUIVALENT, equivalents),
+        (Fate.SURVIVED, True),
+        (Fate.UNTRIED, True),
+    ):
         some = [outcome for outcome in outcomes if outcome.fate is fate]
         if some and shown:
             console.print(f"\n{fate.value.capitalize()}:", style="bold")
             for outcome in some:
                 console.print(_described(outcome, table), markup=False, soft_wrap=True)
     fates = Counter(outcome.fate for outcome in outcomes)
-    counts = ", ".join(f"{fates[fate]} {fate.value}" for fate in Fate)
+    counts = ", ".join(f"{fates[fate]} {fate.value}" for fate in _met(outcomes))
     click.echo(f"\n{len(outcomes)} mutants: {counts}. Score {100 * score(outcomes):.1f} %.")
+
+
+def _met(outcomes: Sequence[Outcome]) -> list[Fate]:
+    """The fates to show; that of not having been tried is rare."""
+    met = {outcome.fate for outcome in outcomes}
+    return [fate for fate in Fate if fate is not Fate.UNTRIED or fate in met]
 
 
 def _grid(outcomes: Sequence[Outcome]) -> Grid:
     """Tabulate the mutants, a row for each kind of mistake."""
     grid = Grid(title="Mutants by mistake", title_justify="left")
     grid.add_column("mistake")
-    for heading in ("mutants", *(fate.value for fate in Fate)):
+    fates = _met(outcomes)
+    for heading in ("mutants", *(fate.value for fate in fates)):
         grid.add_column(heading, justify="right")
     counts = Counter((outcome.mutant.kind, outcome.fate) for outcome in outcomes)
     for kind in sorted({kind for kind, _ in counts}):
-        numbers = [counts[kind, fate] for fate in Fate]
+        numbers = [counts[kind, fate] for fate in fates]
         grid.add_row(kind, str(sum(numbers)), *map(str, numbers))
     return grid
 

@@ -21,6 +21,8 @@ class Fate(StrEnum):
     KILLED = "killed"
     EQUIVALENT = "equivalent"
     SURVIVED = "survived"
+    UNTRIED = "untried"
+    """The original is refused, too, under a name of this kind: points are drawn by the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Outcome:
 
 
 class BrokenTrial(Exception):
-    """The unchanged op is refused as well: nothing can be said of its mutants."""
+    """Every unchanged op is refused as well: nothing can be said of the mutants."""
 
 
 def try_mutants(
@@ -63,8 +65,8 @@ def try_mutants(
 ) -> list[Outcome]:
     """Prove every mutant, and look for a difference between those that pass and their originals.
 
-    Each original is proved beside its mutants, under a name of the same kind. Raises BrokenTrial
-    if that fails.
+    Each original is proved beside its mutants, under a name of the same kind; nothing can be said
+    of mutants where that fails. Raises BrokenTrial if it fails for all.
     """
     from ..prove.workers import find_differences, prove_ops  # joblib
 
@@ -73,12 +75,17 @@ def try_mutants(
     with staged_beside(ops, table, package, base, kernels) as staging:
         verdicts = prove_ops(ops, staging, package, jobs=jobs, progress=progress)
         found = {verdict.name: verdict for verdict in verdicts}
-        _check_originals(originals, found)
-        passed = [m for m in mutants if found[m.op.name].holds]
+        refused = _refused(originals, found)
+        passed = [m for m in mutants if found[m.op.name].holds and m.original not in refused]
         pairs = [(originals[m.original], m.op) for m in passed]
         differences = find_differences(pairs, staging, package, jobs=jobs) if pairs else []
     told = dict(zip((m.op.name for m in passed), differences, strict=True))
-    return [_outcome(m, found[m.op.name], *told.get(m.op.name, ("", 0))) for m in mutants]
+    return [
+        Outcome(m, Fate.UNTRIED, refused[m.original])
+        if m.original in refused
+        else _outcome(m, found[m.op.name], *told.get(m.op.name, ("", 0)))
+        for m in mutants
+    ]
 
 
 def score(outcomes: Sequence[Outcome]) -> float:
@@ -88,12 +95,18 @@ def score(outcomes: Sequence[Outcome]) -> float:
     return fates[Fate.KILLED] / different if different else 1.0
 
 
-def _check_originals(originals: dict[str, OpSpec], found: dict[str, OpVerdict]) -> None:
+def _refused(originals: dict[str, OpSpec], found: dict[str, OpVerdict]) -> dict[str, str]:
+    """Say of which ops the original is refused, and why; BrokenTrial if it is that of each."""
+    reasons: dict[str, str] = {}
     for name, control in originals.items():
         verdict = found[control.name]
         if not verdict.holds:
-            reason = "; ".join(verdict.notes) or "refuted"
-            raise BrokenTrial(f"`{name}` itself is refused: {reason}")
+            shown = verdict.counterexample
+            reason = shown.label if shown is not None else "; ".join(verdict.notes)
+            reasons[name] = f"`{name}` itself is refused: {reason}"
+    if reasons and len(reasons) == len(originals):
+        raise BrokenTrial(next(iter(reasons.values())))
+    return reasons
 
 
 def _outcome(mutant: Mutant, verdict: OpVerdict, difference: str, agreed: int) -> Outcome:
