@@ -55,11 +55,21 @@ class Functions:
 
 def check_formulas(entry: Entry, functions: Functions, report: Report) -> None:
     """Report every unknown name and function, and every call that fits no overload."""
+    _check_gradient_names(entry.op, report)
     for formula, scope in _formulas(entry.op):
         _check_names(formula, scope, functions, report)
         _check_assignments(formula, scope, report)
         for call in calls(formula.block):
             _check_call(call, formula, scope, functions, report)
+
+
+def _check_gradient_names(op: OpSpec, report: Report) -> None:
+    """Report an argument or output that has the name of another output's gradient."""
+    named = {thing.name for thing in (*op.signature.params, *op.signature.outputs)}
+    for name in gradient_names(op):
+        if name in named and any(isinstance(rule, Formula) for _, rule in op.vjps):
+            message = f"`{name}` is a name of the signature, and a gradient in its VJPs"
+            report.error("GS037", op.span, message, "take another name")
 
 
 def gradient_names(op: OpSpec) -> tuple[str, ...]:

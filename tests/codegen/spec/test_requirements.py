@@ -230,3 +230,15 @@ def test_a_condition_that_would_fill_the_memory_does_not_hold(
     mistakes: Mistakes, condition: str
 ) -> None:
     assert mistakes(ENTRY.replace("REQUIRES", f'"{condition}"')) == [("GS061", "{")]
+
+
+def test_a_name_that_is_a_gradient_too_is_refused(load: Load) -> None:
+    """`grad_x` would be the second output, or the cotangent of the first."""
+    with pytest.raises(SpecError) as caught:
+        load("""
+- name: two(Tensor self) -> (Tensor x, Tensor grad_x)
+  forward: (sin(self), cos(self))
+  self: grad_x * cos(self) - grad_grad_x * sin(self)
+""")
+    told = {found.code: found.message for found in caught.value.diagnostics}
+    assert "`grad_x` is a name of the signature" in told["GS037"]
