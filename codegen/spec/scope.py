@@ -65,7 +65,8 @@ def check_formulas(entry: Entry, functions: Functions, report: Report) -> None:
 
 def _check_gradient_names(op: OpSpec, report: Report) -> None:
     """Report an argument or output that has the name of another output's gradient."""
-    named = {thing.name for thing in (*op.signature.params, *op.signature.outputs)}
+    named = {param.name for param in op.signature.params}
+    named |= {output.name for output in op.signature.outputs}
     for name in gradient_names(op):
         if name in named and any(isinstance(rule, Formula) for _, rule in op.vjps):
             message = f"`{name}` is a name of the signature, and a gradient in its VJPs"
