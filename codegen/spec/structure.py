@@ -137,6 +137,14 @@ def holds(requirement: Requirement, values: Mapping[str, Any]) -> bool:
         return False
 
 
+def structural_value(expr: Expr, values: Mapping[str, Any]) -> Any:
+    """The value of a part of a condition for the arguments of a call, as `holds` takes them.
+
+    Raises what Python raises for it where it has none.
+    """
+    return _value(expr, values)
+
+
 def dtypes_read(test: Expr) -> list[str]:
     """The arguments whose dtypes a condition is about."""
     asked = [

@@ -24,6 +24,7 @@ from ..identities.run import Call
 from ..inputs.draw import usual_values
 from .call import float_leaves
 from .points import NoCall, usual_points
+from .required_shapes import with_required_shapes
 from .structures import Args, count_elements, is_shape, mentioned_constants
 
 MOST_EXAMPLES = 3
@@ -104,6 +105,8 @@ def _accepted(spec: OpSpec, fewest: int, *, with_gradients: bool) -> tuple[Examp
         kind = tuple(_ndim(value) for name, value in args.items() if name in tensors)
         if kind in found or (found and count_elements(args) > MOST_ELEMENTS):
             continue
+        if found and min(kind, default=0) < min(min(key, default=0) for key in found):
+            break  # what is a call with floats is none of whole numbers, flags or factors
         if _count_accepted(spec, example, with_gradients=with_gradients) >= fewest:
             found[kind] = _shrunk(spec, example, fewest, with_gradients=with_gradients)
             if len(found) == MOST_EXAMPLES:
@@ -163,9 +166,14 @@ def _candidates(spec: OpSpec) -> Iterator[Args]:
     _, strings = mentioned_constants(spec)
     names = [param.name for param in others]
     words = [dict(zip(names, values, strict=True)) for values in _words(others, strings)]
+    seen = set()
     for given in _tensors(tensors):
         for word in words:
-            yield {param.name: (given | word)[param.name] for param in params}
+            args = {param.name: (given | word)[param.name] for param in params}
+            args = with_required_shapes(spec, args)
+            if (text := repr(args)) not in seen:
+                seen.add(text)
+                yield args
 
 
 def _tensors(tensors: list[Param]) -> Iterator[Args]:

@@ -182,7 +182,8 @@ class Chambers:
         known = {group.outcomes(point) for point, _ in self._chambers}
 
         def is_new(point: Point) -> bool:
-            return group.outcomes(point) not in known and self._inputs.allows(point)
+            found = group.outcomes(point)
+            return 0 not in found and found not in known and self._inputs.allows(point)
 
         if len(known) == 2 ** len(group.sites):
             return None

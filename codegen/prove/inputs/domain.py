@@ -60,11 +60,17 @@ def _relations(argument: str, condition: str) -> Iterator[tuple[ast.cmpop, ast.e
 
 def is_inside(conditions: Iterable[tuple[str, str]], values: Mapping[str, Any]) -> bool:
     """Return whether arrays are between the borders of a domain; zero is nonnegative."""
+    return not np.any(outside(conditions, values))
+
+
+def outside(conditions: Iterable[tuple[str, str]], values: Mapping[str, Any]) -> Any:
+    """Return which elements are on the borders of a domain or beyond; False if none can be."""
+    found: Any = False
     for condition, difference in differences(conditions, values):
         is_closed = condition.strip() == "nonnegative"
-        if not (np.asarray(difference) >= 0 if is_closed else np.asarray(difference) > 0).all():
-            return False
-    return True
+        inside = np.asarray(difference) >= 0 if is_closed else np.asarray(difference) > 0
+        found = found | ~inside
+    return found
 
 
 def is_at_gap(conditions: Iterable[tuple[str, str]], values: Mapping[str, Any]) -> bool:

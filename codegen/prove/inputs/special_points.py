@@ -27,7 +27,7 @@ from ..numeric.limits import (
     has_first_derivatives,
 )
 from ..zero.number_fields import numeric_values
-from .domain import is_inside
+from .domain import is_inside, outside
 from .draw import build
 from .kinks import declared, is_elementwise, single_elements
 
@@ -88,6 +88,7 @@ def _places_of_elements(spec: OpSpec, examples: Iterable[Example]) -> Iterator[P
             "where elements are special",
             is_elementwise=True,
             excluded=_on_kinks(spec, points),
+            may_be_nan=outside(spec.domain, points),
         )
         yield place
         if len(leaves) > 1:

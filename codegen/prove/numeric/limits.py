@@ -95,8 +95,9 @@ class Place:
     """Whether each element of a result depends on one of each argument only."""
     excluded: Array | None = None
     """The elements of an elementwise op that are not looked at."""
-    may_be_nan: bool = False
-    """Whether nan is an answer: of a factorization, where a matrix is singular."""
+    may_be_nan: Array | bool = False
+    """Where nan is an answer: of a factorization where a matrix is singular, of elements that the
+    domain leaves out."""
 
 
 def check_second_order(place: Place) -> int:
@@ -296,8 +297,7 @@ class _Neighbours:
             index = tuple(int(i) for i in np.argwhere(is_known)[0])
             return index, f"raises {type(error).__name__} {self._where(index)}: {error}"
         wrong = is_known & ~_is_close(found, wanted)
-        if self._place.may_be_nan:
-            wrong &= np.isfinite(found)
+        wrong &= np.isfinite(found) | ~np.asarray(self._place.may_be_nan)
         if not wrong.any():
             return None
         index = tuple(int(i) for i in np.argwhere(wrong)[0])

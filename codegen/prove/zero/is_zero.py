@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy
 from sympy import Expr
+from sympy.functions.elementary.hyperbolic import HyperbolicFunction
 
 from ..deadline import TimeUp, time_limit
 from ..numeric.evaluate import DIGITS, Point, is_nan
@@ -81,7 +82,7 @@ def compare(got: Expr, expected: Expr, region: Region, *, seconds: float = SECON
     """
     if got == expected:
         return Answer(Status.PROVED, How.EQUAL)
-    difference = got - expected
+    difference = _in_exponentials(got - expected)
     if difference == 0:
         return Answer(Status.PROVED, How.EQUAL)
     try:
@@ -104,7 +105,7 @@ def _compare_hard(got: Expr, expected: Expr, region: Region, seconds: float) -> 
             return Answer(Status.REFUTED, How.REFUTED, point)
     try:
         with time_limit(seconds):
-            if _zero_after_rewriting(got - expected, region):
+            if _zero_after_rewriting(_in_exponentials(got - expected), region):
                 return Answer(Status.PROVED, How.REWRITTEN)
     except TimeUp:
         pass
@@ -157,6 +158,15 @@ def _zero_after_rewriting(difference: Expr, region: Region) -> bool:
         if rewritten != difference and (rewritten == 0 or is_rationally_zero(rewritten)):
             return True
     return bool(sympy.simplify(difference) == 0)
+
+
+def _in_exponentials(expr: Expr) -> Expr:
+    """The expression without hyperbolic functions, if it has exponentials besides."""
+    if not (expr.has(sympy.exp) and expr.has(HyperbolicFunction)):
+        return expr
+    return expr.replace(
+        lambda part: isinstance(part, HyperbolicFunction), lambda part: part.rewrite(sympy.exp)
+    )
 
 
 def _is_log_of_one(difference: Expr) -> bool:

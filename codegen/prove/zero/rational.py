@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from math import lcm
 from typing import Any
 
@@ -23,6 +24,10 @@ from sympy.polys.rings import PolyRing
 
 MAX_TERMS = 20_000
 """A numerator that would grow beyond this is left to other means."""
+
+
+MAX_FACTORED = 9
+"""Denominators with more terms are not split into factors."""
 
 
 class NotRational(Exception):
@@ -97,6 +102,8 @@ class _Kernels:
             base = self.expanded(base)
         for term in sympy.Add.make_args(exponent):
             coefficient, unit = term.as_coeff_Mul(rational=True)
+            if base is S.Exp1 and unit is S.One:
+                coefficient, unit = _smooth_part(coefficient)
             yield base, unit, coefficient
 
     def expanded(self, expr: Expr) -> Expr:
@@ -133,6 +140,21 @@ class _Kernels:
         return int(coefficient * self._denominators[base, unit])
 
 
+def _smooth_part(number: sympy.Rational) -> tuple[sympy.Rational, sympy.Rational]:
+    """A number as what twos and threes make of it, times the rest.
+
+    So `exp(22/5)` is the square of `exp(11/5)`, and no power of `exp(1/10)`, of which `exp(193/10)`
+    would be one of a huge degree.
+    """
+    smooth = S.NegativeOne if number < 0 else S.One
+    for prime in (2, 3):
+        for part, sign in ((int(number.p), 1), (int(number.q), -1)):
+            while part and part % prime == 0:
+                part //= prime
+                smooth *= sympy.Integer(prime) ** sign
+    return smooth, number / smooth
+
+
 def _is_power(expr: Expr) -> bool:
     """Powers and exponentials; sympy has three classes for them."""
     return bool(expr.is_Pow) or isinstance(expr, sympy.exp) or expr is S.Exp1
@@ -148,6 +170,7 @@ class _Reader:
         self._polynomials = dict(zip(names, self._ring.gens, strict=True))
         self._places = {generator: n for n, generator in enumerate(self._ring.gens)}
         self._known: dict[Expr, _Quotient] = {}
+        self._factored: dict[Any, Counter[Any]] = {}
 
     def vanishes(self, expr: Expr) -> bool:
         """Return whether the numerator is zero once every root is below its degree."""
@@ -241,9 +264,21 @@ class _Reader:
         leading = rest.LC
         rest = rest.quo_ground(leading)
         if rest != self._ring.one:
-            factors[rest] = 1
+            factors += self._factors(rest)
         inverse = self._ring.ground_new(1 / leading)
         return _Quotient(_product(inverse, quotient.factors), factors)
+
+    def _factors(self, polynomial: Any) -> Counter[Any]:
+        """The factors of a short monic polynomial in one kernel; others are left whole.
+
+        The square that is in `exp(x)**2 + 2*exp(x) + 1` need not be multiplied with its root.
+        """
+        found = self._factored.get(polynomial)
+        if found is None:
+            found = self._factored[polynomial] = Counter(
+                _split(polynomial) if len(polynomial) <= MAX_FACTORED else {polynomial: 1}
+            )
+        return found
 
     def _shortened(self, quotient: _Quotient) -> _Quotient:
         """Without the kernels that divide both numerator and denominator."""
@@ -258,6 +293,35 @@ class _Reader:
                 if not quotient.factors[factor]:
                     del quotient.factors[factor]
         return quotient
+
+
+def _split(polynomial: Any) -> dict[Any, int]:
+    """A monic polynomial in one generator by its irreducible factors, monic as well."""
+    places = {place for monomial in polynomial for place, times in enumerate(monomial) if times}
+    if len(places) != 1:
+        return {polynomial: 1}
+    (place,) = places
+    zeros = (0,) * len(polynomial.ring.gens)
+    alone = frozenset((monomial[place], c) for monomial, c in polynomial.items())
+    return {
+        polynomial.ring.from_dict(
+            {(*zeros[:place], degree, *zeros[place + 1 :]): c for degree, c in factor}
+        ): times
+        for factor, times in _irreducible(alone)
+    }
+
+
+@cache
+def _irreducible(
+    polynomial: frozenset[tuple[int, Any]],
+) -> list[tuple[list[tuple[int, Any]], int]]:
+    """The monic factors of a polynomial in one variable; terms are degrees and coefficients."""
+    ring = PolyRing(["k"], sympy.QQ)
+    _, factors = ring.from_dict({(degree,): c for degree, c in polynomial}).factor_list()
+    return [
+        ([(degree, c) for (degree,), c in factor.monic().items()], times)
+        for factor, times in factors
+    ]
 
 
 def _without(polynomial: Any, place: int, times: int) -> Any:

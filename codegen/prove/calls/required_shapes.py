@@ -1,0 +1,68 @@
+"""Shapes of a call as `requires` fixes them: `weight.shape == self.shape[-1:]` gives a shape, and
+`other.shape[0] == self.shape[1]` one extent of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...ir.nodes import Attribute, Compare, Const, Expr, Logic, Name, Subscript, Unary
+from ...spec.model import Example, OpSpec
+from ...spec.structure import outlines, structural_value
+from .structures import Args, is_shape
+
+
+def with_required_shapes(spec: OpSpec, args: Args) -> Args:
+    """The call with the shapes and extents that equations of the requirements name.
+
+    Equations are taken in their order, so that one may build on those before. What cannot be
+    evaluated is left as it is; whether the call meets the requirements is the caller's to ask.
+    """
+    args = dict(args)
+    for left, right in _equations(spec):
+        for side, other in ((left, right), (right, left)):
+            if _assign(spec, args, side, other):
+                break
+    return args
+
+
+def _equations(spec: OpSpec) -> Iterator[tuple[Expr, Expr]]:
+    pending = [requirement.test for requirement in spec.requires]
+    while pending:
+        match pending.pop(0):
+            case Logic("and", operands):
+                pending[:0] = operands
+            case Compare("==", left, right):
+                yield left, right
+
+
+def _assign(spec: OpSpec, args: Args, side: Expr, other: Expr) -> bool:
+    """Give the tensor that one side is about what the other side says; False if that is nothing."""
+    match side:
+        case Attribute(Name(name), "shape"):
+            index = None
+        case Subscript(Attribute(Name(name), "shape"), (Const() | Unary("-", Const())) as index):
+            pass
+        case _:
+            return False
+    if name not in args or not is_shape(spec, name, args[name]):
+        return False
+    values = outlines(spec, Example(tuple(args.items()), spec.span))
+    try:
+        wanted = structural_value(other, values)
+        if index is None:
+            new = list(wanted)
+        else:
+            new = list(args[name])
+            new[structural_value(index, values)] = wanted
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return False
+    if not all(map(_is_extent, new)):
+        return False
+    args[name] = new
+    return True
+
+
+def _is_extent(size: Any) -> bool:
+    return type(size) is int and size >= 0
