@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from ..ir.nodes import (
+    Attribute,
     Binary,
     Call,
     Compare,
@@ -85,6 +86,9 @@ class Conditions:
                 if not isinstance(value, Name) or value.id not in self._arguments:
                     return self._is_made_of_complex(value)
         test = self._by_arguments(test)
+        match test:
+            case Compare("<", size, Const(0)) if _is_size(size):
+                return False
         assumed = self._assumed.get(formula_text(test))
         if assumed is None:
             raise Undecided(test)
@@ -143,3 +147,15 @@ class Conditions:
         while any(name.id in values for name in names(test)):
             test = substitute(test, values)
         return test
+
+
+def _is_size(expr: Expr) -> bool:
+    """Return whether an expression is made of extents, and so never negative."""
+    match expr:
+        case Const(int() as value):
+            return value >= 0
+        case Attribute(_, "ndim") | Subscript(Attribute(_, "shape")) | Call("numel" | "len"):
+            return True
+        case Binary("+" | "*" | "//" | "%", left, right):
+            return _is_size(left) and _is_size(right)
+    return False

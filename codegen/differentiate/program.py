@@ -45,6 +45,7 @@ from .conditions import Conditions
 from .shapes import Shapes
 from .steps import Program, Step, depends
 from .terms import NoDerivative
+from .unpacking import parts_of
 
 MOST_STEPS = 60
 
@@ -100,7 +101,9 @@ class Flattener:
         return None
 
     def _assign(self, statement: Assign, known: dict[str, Expr]) -> None:
-        values = self._several(statement.value, known, statement.targets)
+        values = self._parts(statement, known)
+        if values is None:
+            values = self._several(statement.value, known, statement.targets)
         if len(values) != len(statement.targets):
             raise NoDerivative("an assignment takes a value apart")
         for target, value in zip(statement.targets, values, strict=True):
@@ -108,6 +111,18 @@ class Flattener:
                 known[target] = value
                 continue
             known[target] = self._constant(target, value)
+
+    def _parts(self, statement: Assign, known: dict[str, Expr]) -> tuple[Expr, ...] | None:
+        """The parts of a tensor that several names stand for, if it is taken apart so."""
+        call = statement.value
+        if len(statement.targets) < 2 or not isinstance(call, Call) or "." in call.function:
+            return None
+        target = self.target(self._flat_arguments(call, known))
+        parts = parts_of(target.op.signature.name, target.args, len(statement.targets))
+        if parts is None:
+            return None
+        named = zip(parts, statement.targets, strict=True)
+        return tuple(self._flat(part, {}, (target,)) for part, target in named)
 
     def _several(
         self, value: Expr, known: dict[str, Expr], named: tuple[str, ...] = ()
@@ -133,6 +148,8 @@ class Flattener:
                 return self._operator(Unary("-", self._flat(operand, known)), "negative", named)
             case Binary(op, left, right) if op in _ARITHMETIC:
                 sides = self._flat(left, known), self._flat(right, known)
+                if op == "+" and sides[0] == Const(0) and self._is_int(sides[1]):
+                    return sides[1]
                 if op == "*" and sides[0] == sides[1] and self._depends(sides[0]):
                     return self._square(sides[0], named)
                 if op == "*" and (number := self._multiple(*sides)) is not None:
@@ -171,6 +188,9 @@ class Flattener:
             case Star(value):
                 return Star(self._flat(value, known))
         return expr
+
+    def _is_int(self, expr: Expr) -> bool:
+        return self._resolver.kind(expr, self._kinds) == "int"
 
     def _multiple(self, left: Expr, right: Expr) -> Expr | None:
         """What a value is of another one times: `0.5` where `left` is `0.5 * right`."""
@@ -233,12 +253,7 @@ class Flattener:
     def _call(
         self, call: Call, known: dict[str, Expr], named: tuple[str, ...] = ()
     ) -> tuple[Expr, ...]:
-        call = as_op(call, self._resolver)
-        flat = dataclasses.replace(
-            call,
-            args=tuple(self._flat(arg, known) for arg in call.args),
-            kwargs=tuple((name, self._flat(value, known)) for name, value in call.kwargs),
-        )
+        flat = self._flat_arguments(as_op(call, self._resolver), known)
         if flat.function in HELPERS or not self._depends(flat):
             return (simplify(flat),)
         if "." in flat.function:
@@ -259,6 +274,13 @@ class Flattener:
             named = (f"{word}_value",) if len(outputs) == 1 else tuple(words)
         kinds = tuple(kind_of_type(output.type) for output in outputs)
         return tuple(map(Name, self._step(flat, op, args, named, kinds)))
+
+    def _flat_arguments(self, call: Call, known: dict[str, Expr]) -> Call:
+        return dataclasses.replace(
+            call,
+            args=tuple(self._flat(arg, known) for arg in call.args),
+            kwargs=tuple((name, self._flat(value, known)) for name, value in call.kwargs),
+        )
 
     def _fixed(self, call: Call, op: OpSpec, word: str) -> tuple[Expr, ...]:
         """The results of an op that do not change with what is differentiated, as indices do."""

@@ -131,14 +131,14 @@ class _Rewriting:
         else:
             parts = [self._part(value)] * len(targets)
             new = self._unpackable(parts[0], len(targets))
+        kinds = self._resolver.kinds(value, len(targets), self._kinds)
+        self._kinds |= dict(zip(targets, kinds, strict=True))
         for target, part in zip(targets, parts, strict=True):
             self._locals.pop(target, None)
             if not self._is_there(part):
                 self._locals[target] = part.needs
             elif part.absent is not None:
                 self._locals[target] = self._all
-            kind = self._resolver.kind(part.expr, self._kinds)
-            self._kinds[target] = kind if len(targets) == 1 else "any"
         return dataclasses.replace(statement, value=new)
 
     def _branches(

@@ -84,9 +84,8 @@ class CallRenderer(PythonRenderer):
         return self.spelling.get(name, name)
 
     def note_assignment(self, targets: tuple[str, ...], value: ir.Expr) -> None:
-        kind = self.kind(value)
-        for target in targets:
-            self.kinds[target] = kind if len(targets) == 1 else "any"
+        kinds = self._module.resolver.kinds(value, len(targets), self.kinds)
+        self.kinds |= dict(zip(targets, kinds, strict=True))
 
     def kind(self, expr: ir.Expr) -> Kind:
         """The kind of an expression."""

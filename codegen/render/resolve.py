@@ -50,6 +50,9 @@ _KIND_OF_BASE: dict[str, Kind] = {
 }
 
 
+_KIND_OF_ITEM: dict[Kind, Kind] = {"ints": "int", "tensors": "tensor"}
+
+
 def kind_of_type(type_: Type) -> Kind:
     """The kind of a value of an ATen type; an optional one counts as present."""
     base = _KIND_OF_BASE.get(type_.base, "any")
@@ -153,12 +156,22 @@ class Resolver:
                 first = self.kind(then, kinds)
                 return self.kind(otherwise, kinds) if first == "none" else first
             case ir.Sequence(items):
-                tensors = any(
-                    self.kind(item, kinds) == "tensor" or _is_primitive(item) for item in items
-                )
-                return "tensors" if tensors else "ints"
+                found = {"tensor" if _is_primitive(i) else self.kind(i, kinds) for i in items}
+                return "tensors" if "tensor" in found else "any" if "any" in found else "ints"
             case _:
                 return "any"
+
+    def kinds(self, expr: ir.Expr, count: int, kinds: Mapping[str, Kind]) -> list[Kind]:
+        """The kinds of the names that a value is assigned to."""
+        whole = self.kind(expr, kinds)
+        if count == 1:
+            return [whole]
+        if isinstance(expr, ir.Sequence) and len(expr.items) == count:
+            return [self.kind(item, kinds) for item in expr.items]
+        overloads = self._overloads.get(expr.function) if isinstance(expr, ir.Call) else None
+        if overloads and len(outputs := overloads[0].signature.outputs) == count:
+            return [kind_of_type(output.type) for output in outputs]
+        return [_KIND_OF_ITEM.get(whole, "any")] * count
 
     def _kind_of_call(self, call: ir.Call, kinds: Mapping[str, Kind]) -> Kind:
         if call.function in HELPERS:
@@ -177,7 +190,7 @@ class Resolver:
     def _kind_of_item(kind: Kind, index: ir.Expr | ir.Slice) -> Kind:
         if isinstance(index, ir.Slice):
             return kind
-        return {"ints": "int", "tensors": "tensor"}.get(kind, "any")
+        return _KIND_OF_ITEM.get(kind, "any")
 
 
 def _is_primitive(expr: ir.Expr) -> bool:

@@ -1,0 +1,52 @@
+"""Parts of a tensor that a definition gives names to: `a, b = split(self, 2, -1)`.
+
+They are taken one by one, as `select` and `slice` take them. The definition itself has the call: it
+refuses a tensor of which there are more parts than names, or fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+
+from ..ir.nodes import Binary, Call, Const, Expr, Sequence, Star
+
+
+def parts_of(function: str, args: Mapping[str, Expr], count: int) -> tuple[Expr, ...] | None:
+    """The parts that so many names stand for; None where `function` does not take tensors apart.
+
+    `args` are the arguments of the call by name.
+    """
+    match function:
+        case "unbind":
+            return tuple(
+                Call("select", (args["self"], args["dim"], Const(k))) for k in range(count)
+            )
+        case "split" | "split_with_sizes":
+            size = args.get("split_size", args.get("split_sizes"))
+            if not isinstance(size, Sequence):
+                return None if size is None else _slices(args, [size] * count)
+            if len(size.items) == count and not any(isinstance(n, Star) for n in size.items):
+                return _slices(args, list(size.items))
+    return None
+
+
+def _slices(args: Mapping[str, Expr], sizes: list[Expr]) -> tuple[Expr, ...]:
+    """Parts of such lengths, one behind the other."""
+    parts: list[Expr] = []
+    start: Expr = Const(0)
+    for number, size in enumerate(sizes, 1):
+        end = size if number == 1 else _sum(sizes[:number])
+        parts.append(Call("slice", (args["self"], args["dim"], start, end)))
+        start = end
+    return tuple(parts)
+
+
+def _sum(sizes: list[Expr]) -> Expr:
+    """Sizes added up; a multiple, where they are the same."""
+    numbers = [size.value for size in sizes if isinstance(size, Const)]
+    if len(numbers) == len(sizes):
+        return Const(sum(map(int, numbers)))
+    if all(size == sizes[0] for size in sizes):
+        return Binary("*", Const(len(sizes)), sizes[0])
+    return reduce(lambda total, size: Binary("+", total, size), sizes)
