@@ -34,6 +34,8 @@ RIGHT = (
     *("one_line_huber_of", "one_line_hardshrink", "one_line_lstsq", "one_line_conv"),
     *("one_line_rotated_halves", "one_line_ends", "one_line_triangle_wave", "one_line_window"),
     *("one_line_attend", "one_line_gated", "one_line_cnorm", "one_line_gaussian_of_factor"),
+    *("line_softplus_twice", "line_pelu", "line_quaternion_product", "line_lstm_cell_part"),
+    *("line_rotated", "line_bilinear_form", "line_scan_decay", "line_swiglu_of_any"),
 )
 """Rules that an author would write, each of another kind."""
 

@@ -27,7 +27,7 @@ MAX_TERMS = 20_000
 
 
 MAX_FACTORED = 9
-"""Denominators with more terms are not split into factors."""
+"""Denominators with more terms, or of a higher degree, are not split into factors."""
 
 
 class NotRational(Exception):
@@ -301,6 +301,8 @@ def _split(polynomial: Any) -> dict[Any, int]:
     if len(places) != 1:
         return {polynomial: 1}
     (place,) = places
+    if max(monomial[place] for monomial in polynomial) > MAX_FACTORED:
+        return {polynomial: 1}
     zeros = (0,) * len(polynomial.ring.gens)
     alone = frozenset((monomial[place], c) for monomial, c in polynomial.items())
     return {

@@ -37,6 +37,21 @@ RIGHT = {
   requires: self.ndim == 1 and self.shape[0] >= 3
   forward: sum(self ** 3)
 """,
+    "shape": """\
+- name: found_four(Tensor p, Tensor q) -> Tensor
+  requires:
+    - p.shape == (4,)
+    - q.shape[-1] == p.shape[0] and q.ndim == 2
+  forward: exp(q @ p)
+""",
+    "half of a shape": """\
+- name: found_half(Tensor self, Tensor weight) -> Tensor
+  requires:
+    - self.ndim == 2
+    - weight.shape == (self.shape[-1] // 2,)
+    - self.shape[-1] % 2 == 0
+  forward: exp(narrow(self, 1, 0, self.shape[1] // 2) * weight)
+""",
     "text": """\
 - name: found_measure(Tensor self, str kind) -> Tensor
   requires: kind in ("sum", "mean")
@@ -68,10 +83,24 @@ def test_a_wrong_entry_without_examples_is_refused(tmp_path: Path) -> None:
     assert "dim=" in verdict.counterexample.call
 
 
+def test_whole_numbers_are_no_call_of_what_takes_floats(tmp_path: Path) -> None:
+    """A matrix product refuses other dtypes, which says nothing about its derivatives."""
+    text = """\
+- name: found_product(Tensor x, Tensor W, Tensor y) -> Tensor
+  requires:
+    - x.ndim == 1
+    - y.ndim == 1
+    - W.shape == (x.shape[0], y.shape[0])
+  forward: x @ W @ y
+"""
+    ((_, verdict),) = prove_text(text, tmp_path, "found_floats").values()
+    assert verdict.holds, (verdict.notes, verdict.counterexample)
+
+
 def test_an_op_that_accepts_no_call_asks_for_one(tmp_path: Path) -> None:
     text = """\
 - name: found_none(Tensor self) -> Tensor
-  requires: self.shape == (5, 7, 3)
+  requires: self.ndim == 9
   forward: sum(exp(self))
 """
     ((_, verdict),) = prove_text(text, tmp_path, "found_no_examples").values()
