@@ -44,9 +44,9 @@ def _slices(args: Mapping[str, Expr], sizes: list[Expr]) -> tuple[Expr, ...]:
 
 def _sum(sizes: list[Expr]) -> Expr:
     """Sizes added up; a multiple, where they are the same."""
-    numbers = [size.value for size in sizes if isinstance(size, Const)]
+    numbers = [s.value for s in sizes if isinstance(s, Const) and isinstance(s.value, int)]
     if len(numbers) == len(sizes):
-        return Const(sum(map(int, numbers)))
+        return Const(sum(numbers))
     if all(size == sizes[0] for size in sizes):
         return Binary("*", Const(len(sizes)), sizes[0])
     return reduce(lambda total, size: Binary("+", total, size), sizes)

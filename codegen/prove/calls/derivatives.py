@@ -18,6 +18,9 @@ Array = np.ndarray[Any, Any]
 class CallWithDerivatives(CallWithNumbers):
     """A call of which derivatives are asked for, whose arrays have to fit."""
 
+    may_be_cast = False
+    """Whether dtypes are not looked at: of two dtypes, where an op does not promote."""
+
     def _vjp(
         self, leaves: list[Leaf], weights: dict[str, Array], *, recorded: bool = False
     ) -> Lines:
@@ -86,7 +89,7 @@ class CallWithDerivatives(CallWithNumbers):
         raise Mismatch(f"{what} {key}", key, text) from None
 
     def _fits(self, found: Array, of: Array, label: str, key: str) -> None:
-        if found.shape == of.shape and found.dtype == of.dtype:
+        if found.shape == of.shape and (found.dtype == of.dtype or self.may_be_cast):
             return
         if is_called_by_formulas(self.spec):
             raise NoCall("formulas make no such call")

@@ -76,7 +76,7 @@ class Judge(CallWithDerivatives):
         self.gradients = self._vjp(self.leaves, self.weights)
         if any(middle[n].dtype in (np.float32, np.complex64) for n in self.names):
             # Too coarse for slopes; those of the same call in double precision are looked at.
-            self._pushed_and_pulled(self, self.gradients, self.weights, "in single precision")
+            self._pushed_and_pulled()
             return self.checked
         try:
             if not self._look_along(self._directions(), middle):
@@ -379,29 +379,43 @@ class Judge(CallWithDerivatives):
         self.others.append(again)
         if again.names != self.names or not again.leaves:
             return
+        again.may_be_cast = not is_meant
         weights = {n: w.astype(again.outputs[n].dtype) for n, w in self.weights.items()}
         try:
             found = again._vjp(again.leaves, weights)
-            self._pushed_and_pulled(again, found, weights, how)
+            direction = {leaf: self.line(leaf).astype(again.at(leaf).dtype) for leaf in found}
+            tangents = again._jvp(direction)
         except NoCall:
             return
         except Mismatch:
             if is_meant:
                 raise
             return
+        if tangents is not None:
+            self._transposed(again, found, weights, (direction, tangents), how)
         for leaf, gradient in found.items():
             if leaf in gradients and np.abs(gradients[leaf]).max(initial=0) <= HUGE:
                 label = f"VJP of {leaf[0]} {how}"
                 self._equal(gradient, gradients[leaf], label, leaf[0], SINGLE_TOLERANCE)
 
-    def _pushed_and_pulled(
-        self, again: Judge, gradients: Lines, weights: dict[str, Array], how: str
+    def _pushed_and_pulled(self) -> None:
+        """Compare the JVP with the VJP where results are too coarse for slopes."""
+        direction = {leaf: self.line(leaf).astype(self.at(leaf).dtype) for leaf in self.leaves}
+        tangents = self._jvp(direction)
+        if tangents is not None:
+            forward = direction, tangents
+            self._transposed(self, self.gradients, self.weights, forward, "in single precision")
+
+    def _transposed(
+        self,
+        again: Judge,
+        gradients: Lines,
+        weights: dict[str, Array],
+        forward: tuple[Lines, dict[str, Array]],
+        how: str,
     ) -> None:
-        """Compare the JVP in another dtype with the VJP: they are transposes of each other."""
-        direction = {leaf: self.line(leaf).astype(again.at(leaf).dtype) for leaf in again.leaves}
-        tangents = again._jvp(direction)
-        if tangents is None:
-            return
+        """Compare a JVP, by its direction and tangents, with the VJP that is its transpose."""
+        direction, tangents = forward
         pulled = sum(pairing(gradients[leaf], d) for leaf, d in direction.items())
         pushed = sum(pairing(weights[n], tangents[n]) for n in again.names)
         size = sum(magnitude(gradients[leaf], d) for leaf, d in direction.items())
