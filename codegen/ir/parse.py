@@ -43,6 +43,17 @@ PRIMITIVE_ROOTS = ("np", "sp", "kernels")
 
 ATTRIBUTES = ("shape", "ndim", "dtype", "strides", "meta")
 
+_ATTRIBUTES_BY_OPS = {
+    "T": "write `t(x)`, or `transpose(x, -2, -1)` of more dimensions",
+    "mT": "write `transpose(x, -2, -1)`",
+    "H": "write `conj(t(x))`",
+    "mH": "write `conj(transpose(x, -2, -1))`",
+    "real": "write `real(x)`",
+    "imag": "write `imag(x)`",
+    "size": "write `numel(x)`",
+}
+"""What the attributes of tensors are in formulas."""
+
 _MAX_TREE_DEPTH = 120
 _MAX_INT = 10**30
 
@@ -281,7 +292,8 @@ class _Reader:
         if node.attr not in ATTRIBUTES or not self._text[: span.end].endswith(node.attr):
             self._check_name(node, node.attr)
             names = ", ".join(f"`.{name}`" for name in ATTRIBUTES)
-            raise self._refuse(node, f"the attribute `.{node.attr}`", f"there are only {names}")
+            help = _ATTRIBUTES_BY_OPS.get(node.attr) or f"there are only {names}"
+            raise self._refuse(node, f"the attribute `.{node.attr}`", help)
         return Attribute(self.expr(node.value), node.attr, span=span)
 
     def _index(self, node: ast.expr) -> Expr | Slice:

@@ -170,8 +170,7 @@ def _check_call(
         return
     if call.function not in functions:
         message = f"no op of the table is called `{call.function}`"
-        help = did_you_mean(call.function, functions.names())
-        report.error("GS035", formula.locate(name), message, help)
+        report.error("GS035", formula.locate(name), message, _instead(call.function, functions))
         return
     if call.function in HELPERS and not functions.overloads(call.function):
         if len(call.args) != 1 or call.kwargs:
@@ -184,6 +183,25 @@ def _check_call(
         message = misfits[0] if len(misfits) == 1 else f"no overload of `{call.function}` fits"
         forms = " or ".join(f"`{_form(signature)}`" for signature in overloads)
         report.error("GS036", formula.locate(call.span), str(message), f"it is {forms}")
+
+
+_MADE_FROM_TENSORS = {
+    "arange": "positions are those of a tensor: `cumsum(ones_like(x), 0) - 1`",
+    "eye": "write `diag(ones_like(x))` of a vector `x`",
+    "zeros": "write `zeros_like(x)`",
+    "ones": "write `ones_like(x)`",
+    "full": "write `value * ones_like(x)`",
+}
+"""In the place of tensors from nothing, which have no dtype in a formula."""
+
+
+def _instead(function: str, functions: Functions) -> str:
+    """What to write for a function that is none: its name in a namespace, or a like one."""
+    known = functions.names()
+    for space in ("linalg", "special", "fft"):
+        if (name := f"{space}_{function}") in known:
+            return f"did you mean `{name}`?"
+    return _MADE_FROM_TENSORS.get(function) or did_you_mean(function, known)
 
 
 def _is_own_kernel(call: Call, kernels: OwnKernels | None) -> bool:

@@ -10,6 +10,7 @@ import pytest
 import gradspec_codegen.diagnostics
 from gradspec_codegen.diagnostics import CODES, Diagnostic, Span, SpecError, did_you_mean, render
 from gradspec_codegen.spec.load import load_table
+from tests.codegen.proving import own_table
 
 BAD_SPECS = sorted((Path(__file__).parent / "bad_specs").rglob("*.yaml"))
 
@@ -150,3 +151,22 @@ def test_color_adds_escapes_and_changes_no_character() -> None:
 def test_did_you_mean_stays_silent_when_nothing_is_close() -> None:
     assert did_you_mean("sofmax", ["softmax", "sin"]) == "did you mean `softmax`?"
     assert did_you_mean("zzz", ["softmax", "sin"]) == ""
+
+
+HINTS = {
+    "linalg_solve": ("solve(self, self)", "did you mean `linalg_solve`?"),
+    "transpose": ("self @ self.T", "write `t(x)`"),
+    "arange": ("self * arange(3)", "`cumsum(ones_like(x), 0) - 1`"),
+    "eye": ("eye(3) @ self", "write `diag(ones_like(x))`"),
+}
+
+
+@pytest.mark.parametrize(("formula", "hint"), HINTS.values(), ids=HINTS.keys())
+def test_a_habit_from_pytorch_is_told_what_to_write(
+    formula: str, hint: str, tmp_path: Path
+) -> None:
+    spec = tmp_path / "ops.yaml"
+    spec.write_text(f"- name: cube_of(Tensor self) -> Tensor\n  forward: {formula}\n")
+    with pytest.raises(SpecError) as caught:
+        load_table(spec, base=own_table())
+    assert hint in caught.value.diagnostics[0].help
