@@ -12,18 +12,26 @@ from ...spec.model import Example, OpSpec
 from ...spec.structure import outlines, structural_value
 from .structures import Args, is_shape
 
+_PASSES = 3
+
 
 def with_required_shapes(spec: OpSpec, args: Args) -> Args:
     """The call with the shapes and extents that equations of the requirements name.
 
-    Equations are taken in their order, so that one may build on those before. What cannot be
-    evaluated is left as it is; whether the call meets the requirements is the caller's to ask.
+    Equations are taken in their order, a few times over, so that one may build on others. What
+    cannot be evaluated is left as it is; whether the call meets the requirements is the caller's
+    to ask.
     """
     args = dict(args)
-    for left, right in _equations(spec):
-        for side, other in ((left, right), (right, left)):
-            if _assign(spec, args, side, other):
-                break
+    equations = list(_equations(spec))
+    for _ in range(_PASSES if equations else 0):
+        before = dict(args)
+        for left, right in equations:
+            for side, other in ((left, right), (right, left)):
+                if _assign(spec, args, side, other):
+                    break
+        if args == before:
+            break
     return args
 
 
