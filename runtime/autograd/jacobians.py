@@ -65,10 +65,16 @@ def from_components(vector: Array, like: Array) -> Array:
 
 
 def outputs_of(func: Callable[..., Any], args: Sequence[Any]) -> list[Tensor]:
-    """Return the outputs that may be differentiable: floating point and complex tensors."""
+    """Return the outputs that may be differentiable: floating point and complex tensors.
+
+    TypeError for an output that is no tensor, of which nothing can be checked.
+    """
     returned = func(*args)
     several = returned if isinstance(returned, list | tuple) else (returned,)
-    return [out for out in several if isinstance(out, Tensor) and out.array.dtype.kind in "fc"]
+    for out in several:
+        if not isinstance(out, Tensor):
+            raise TypeError(f"a checked function has to return tensors, not a {type(out).__name__}")
+    return [out for out in several if out.array.dtype.kind in "fc"]
 
 
 def fresh(args: Sequence[Any]) -> list[Any]:

@@ -45,6 +45,7 @@ def register_multi_grad_hook(
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     if mode == "any":
         tensors = [t for t in tensors if not isinstance(t, Tensor) or t.requires_grad]
+        tensors = [t for t in tensors if not _is_view_to_nowhere(t)]
     nodes = [_node(tensor) for tensor in tensors]
     collector = _Collector(nodes, fn, mode)
     handles = []
@@ -52,6 +53,12 @@ def register_multi_grad_hook(
         hooks = grad_node._own_hooks()
         handles.append(hooks.add(hooks.on_grad, collector.hook(position)))
     return MultiHandle(handles)
+
+
+def _is_view_to_nowhere(end: TensorOrEdge) -> bool:
+    """Return whether this is a view of a leaf that was taken under `no_grad`."""
+    grad_node = grad_node_of(end)
+    return grad_node is not None and leads_nowhere(grad_node)
 
 
 def _node(end: TensorOrEdge) -> Node:

@@ -203,7 +203,8 @@ def plan_index(index: Any, shape: Sequence[int], *, keeps_full_slices: bool = Tr
 
     With `keeps_full_slices` a lone `[:]` is a step, the view that reading it gives.
     """
-    items = [_normalize(item) for item in (index if type(index) is tuple else (index,))]
+    given = index if type(index) is tuple or _stands_for_tuple(index) else (index,)
+    items = [_normalize(item) for item in given]
     specified = sum(map(_dims_taken, items))
     if specified > len(shape):
         if not shape:
@@ -218,6 +219,23 @@ def plan_index(index: Any, shape: Sequence[int], *, keeps_full_slices: bool = Tr
         else:
             planner.add(item)
     return planner.plan()
+
+
+def _stands_for_tuple(index: Any) -> bool:
+    """Return whether a list is a tuple of indices, as lists are in PyTorch that hold indices."""
+    if not isinstance(index, list | range) or len(index) >= _LONGEST_TUPLE:
+        return False
+    if not any(item is None or isinstance(item, _INDICES) for item in index):
+        return False
+    warn(
+        "A list that holds lists, tensors or slices is an index for each dimension, as in PyTorch: "
+        "write x[tuple(index)] for that, or x[gs.tensor(index)] for one index of many dimensions."
+    )
+    return True
+
+
+_LONGEST_TUPLE: Final = 32
+_INDICES: Final = (Tensor, np.ndarray, list, tuple, range, slice, str, type(...))
 
 
 class _Planner:

@@ -60,6 +60,8 @@ class ValueMethods:
         """Return the stride, in elements, of each dimension, or of one; IndexError."""
         array = self.array
         strides = tuple(stride // array.itemsize for stride in array.strides)
+        if not array.size and not any(strides):
+            strides = _row_major(array.shape)
         if dim is None:
             return strides
         if not -array.ndim <= dim < array.ndim:
@@ -155,3 +157,11 @@ class ValueMethods:
     def __format__(self, spec: str) -> str:
         # As in PyTorch: a 0-dim tensor is formatted as its number, others as any object is.
         return format(self.item(), spec) if self.array.ndim == 0 else object.__format__(self, spec)
+
+
+def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of an array without elements, of which NumPy has zeros only."""
+    strides = [1]
+    for length in shape[:0:-1]:
+        strides.append(strides[-1] * max(length, 1))
+    return tuple(strides[::-1])

@@ -56,10 +56,10 @@ def resize_(self: Tensor, *sizes: Any, memory_format: MemoryFormat | None = None
     shared with other tensors would have to grow.
     """
     shape = _lengths(sizes)
-    if shape == self.array.shape:
-        return self
     if self.grad_node is not None:
         raise RuntimeError("cannot resize variables that require grad")
+    if shape == self.array.shape:
+        return self
     resized = resize_array(self.array, shape)
     is_new = owner_of(resized) is not owner_of(self.array)
     if is_new and self.array.size and _is_shared(self):

@@ -19,6 +19,7 @@ from ..core.tensor import Tensor, wrap
 from ..dispatch.op_errors import must_be_constant
 from ..generated import layers, pooling
 from ..inplace.ops import in_place, write
+from ..kernels.elementwise.checks import floating
 
 Sizes = int | Sequence[int]
 
@@ -29,12 +30,13 @@ Sizes = int | Sequence[int]
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero elements with probability `p`, and scale the others so that the mean is kept.
 
-    ValueError for a probability outside of [0, 1].
+    ValueError for a probability outside of [0, 1], RuntimeError for integers, which are not scaled.
     """
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
+    floating("dropout", input.array)
     noise = wrap(_kept(input, p) * np.asarray(_scale(p), input.array.dtype))
     return in_place(_times, "dropout_")(input, noise) if inplace else input * noise
 

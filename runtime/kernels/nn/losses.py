@@ -93,7 +93,7 @@ def _nll_loss(
     if not all_count:
         _check_range(target, classes, ignore_index)
     place, factors = _picked(target, weight, all_count, ignore_index, self.dtype)
-    losses = -self[place] if factors is None else -factors * self[place]
+    losses = _weighted(-self[place], factors, target, all_count, ignore_index)
     if reduction == "none":
         return losses
     total = np.add.reduce(losses, None)
@@ -117,8 +117,18 @@ def nll_loss_backward(
         if total == 0:  # every row is ignored
             return out
         self = self / total
-    out[place] = -self if factors is None else -factors * self
+    out[place] = _weighted(-self, factors, target, all_count, ignore_index)
     return out
+
+
+def _weighted(
+    values: Any, factors: Any, target: Array, all_count: bool, ignore_index: int
+) -> Array | Any:
+    """Values times their weights; zero where ignored, also in the place of nan or infinity."""
+    if factors is None:
+        return values
+    weighted = factors * values
+    return weighted if all_count else np.where(target != ignore_index, weighted, 0)
 
 
 def _picked(

@@ -12,6 +12,7 @@ from ...core.random_generator import generator
 from ...core.tensor import Tensor, wrap
 from ...core.user_warnings import warn
 from ...inplace.ops import in_place
+from ...kernels.elementwise.checks import floating
 
 _LOWEST: Final = 1.7580993408473766
 """Negative of the limit of `selu` at -inf: scale times alpha of Klambauer (2017)."""
@@ -71,6 +72,7 @@ def _of_channels(
     _check(p)
     if not training or p == 0:
         return input
+    floating(name, input.array)
     batch = input if is_batch else input.unsqueeze(0)
     kept = generator().random(_per_channel(batch)) >= p
     noise = wrap(kept * np.asarray(1 / (1 - p) if p < 1 else 0.0, input.array.dtype))
@@ -88,6 +90,7 @@ def _restored(
     _check(p)
     if not training or p == 0:
         return input
+    floating(name, input.array)
     kept = generator().random(shape) >= p
     scale = 1 / math.sqrt((_LOWEST**2 * p + 1) * (1 - p)) if p < 1 else 0.0
     dtype = input.array.dtype

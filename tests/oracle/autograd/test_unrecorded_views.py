@@ -127,3 +127,17 @@ def test_one_complex_number_and_its_real_part_overlap(torch):
         ]
 
     assert_same(behaviour, torch)
+
+
+@MODES
+def test_it_takes_no_part_in_a_hook_on_any_gradient(torch, mode):
+    def behaviour(lib):
+        x, view = view_made_in(lib, mode)
+        other = leaf(lib, 3.0, 4.0)
+        seen = []
+        register = lib.autograd.graph.register_multi_grad_hook
+        register([lib.ones(2), view, other], lambda grad: seen.append(grad.tolist()), mode="any")
+        (x * other).sum().backward()
+        return seen
+
+    assert_same(behaviour, torch)

@@ -180,3 +180,25 @@ def test_refusals(label: str) -> None:
 def test_sparse_gradients_are_refused() -> None:
     with pytest.raises(NotImplementedError, match="sparse"):
         nn_functional.embedding(gs.tensor([0]), gs.ones(2, 2), sparse=True)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.3])
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "bool", "float32"])
+@pytest.mark.parametrize(
+    "name", ["dropout", "dropout1d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"]
+)
+def test_dropout_does_not_scale_integers(
+    torch: Any, name: str, dtype: str, training: bool, p: float
+) -> None:
+    def is_refused(lib: Any) -> bool:
+        x = lib.ones(2, 3, dtype=getattr(lib, dtype))
+        if name == "dropout3d":
+            x = x.reshape(2, 3, 1, 1, 1)
+        try:
+            getattr(lib.nn.functional, name)(x, p, training)
+        except RuntimeError:
+            return True
+        return False
+
+    assert is_refused(gs) == is_refused(torch)

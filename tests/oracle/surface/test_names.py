@@ -79,6 +79,7 @@ CALLS: dict[str, Any] = {
     "frombuffer too short": lambda t: t.frombuffer(bytearray(3), dtype=t.int32),
     "resize_": lambda t: t.arange(6).resize_(2, 2),
     "resize_ of a variable": lambda t: t.ones(2, requires_grad=True).resize_(1),
+    "resize_ of a variable to its shape": lambda t: t.ones(2, requires_grad=True).resize_(2),
     "resize_as_": lambda t: t.arange(6).resize_as_(t.zeros(2, 3)),
     "set_": lambda t: t.zeros(2).set_(t.ones(3)),
     "storage_offset": lambda t: [x.storage_offset() for x in (t.arange(6)[2:], t.zeros(3, 2)[1])],

@@ -176,3 +176,10 @@ def test_empty_inputs(shape: tuple[int, ...]) -> None:
 
     assert gradcheck(function, (x, y), check_forward_ad=True)
     assert gradgradcheck(function, (x, y))
+
+
+@pytest.mark.parametrize("returned", [5, None, (5,)], ids=repr)
+def test_what_is_no_tensor_is_not_passed_over(returned):
+    x = gs.ones(2, dtype=gs.float64, requires_grad=True)
+    with pytest.raises(TypeError, match="has to return tensors"):
+        gs.autograd.gradcheck(lambda _: returned, x)
