@@ -18,11 +18,12 @@ from ..func.trees import leaves_of, map_leaves
 from ..inplace.ops import mark_written
 from .backends import Backend, backend_of
 from .backward import CompiledFunctionBackward
-from .capture import thread
+from .capture import Resize, thread
+from .dynamic import Family, capture, guessed, varied, without_size
 from .errors import CaptureError
 from .executable import Executable, make, overlapping
 from .fast_call import MISSED, FastCall, fast_call
-from .joint import Given, Result, check_result, trace
+from .joint import Given, Result, Trace, as_it_is, check_result, trace
 from .sources import Place, Sources
 
 SIGNATURES_MAX: Final = 64
@@ -73,15 +74,23 @@ class CompiledFunction:
     """A function and the programs that were captured of it. Made by `gs.compile`."""
 
     def __init__(
-        self, function: Callable[..., Any], backend: Backend, fullgraph: bool, check: bool
+        self,
+        function: Callable[..., Any],
+        backend: Backend,
+        fullgraph: bool,
+        check: bool,
+        dynamic: bool,
     ) -> None:
         functools.update_wrapper(self, function, updated=())
         self.function = function
         self.backend = backend
         self.fullgraph = fullgraph
         self.check = check
+        self.dynamic = dynamic
         self._entries: dict[Any, list[Entry]] = {}
+        self._families: list[Family] = []
         self._count = 0
+        self._captures = 0
         self._fast: tuple[int, FastCall] = (-1, lambda: MISSED)
         """The short way into the program of the last call, and how many arguments it takes."""
 
@@ -147,23 +156,30 @@ class CompiledFunction:
         """Return how many signatures there is a program for."""
         return self._count
 
+    def count_captures(self) -> int:
+        """Return how often the function was captured; with `dynamic` once for many signatures."""
+        return self._captures
+
     # ---- captures
 
     def _captured(
         self, key: Any, leaves: list[Any], args: Any, kwargs: Any, changed: str | None
     ) -> Entry:
-        self._tell(key, changed)
-        sources = Sources()
-        sources.add(Place("attribute", self, "function"), _name_of(self.function))
-        for leaf in _others(args, kwargs):
-            sources.add(Place("itself", leaf), type(leaf).__name__)
-        try:
-            entry = self._capture(sources, leaves, args, kwargs)
-        except CaptureError as error:
-            if self.fullgraph:
-                raise
-            warn(f"{error} It runs as it is (fullgraph=False).")
-            entry = Entry(sources, [], None, str(error))
+        entry = self._of_size(key, leaves, args, kwargs) if self.dynamic else None
+        if entry is None:
+            self._tell(key, changed)
+            self._captures += 1
+            sources = self._sources(args, kwargs)
+            try:
+                found = self._traced(sources, leaves, args, kwargs)
+                entry = Entry(sources, _outside(sources, leaves), None, "")
+                if found is not None:
+                    entry = self._entry(sources, leaves, found)
+            except CaptureError as error:
+                if self.fullgraph:
+                    raise
+                warn(f"{error} It runs as it is (fullgraph=False).")
+                entry = Entry(sources, [], None, str(error))
         if entry.executable is not None or entry.reason:
             self._keep(key, entry)
         if self.check and entry.executable is not None and entry.executable.is_repeatable:
@@ -171,11 +187,24 @@ class CompiledFunction:
             _compare(_run(entry, entry.executable, leaves, again), again())
         return entry
 
-    def _capture(self, sources: Sources, leaves: list[Any], args: Any, kwargs: Any) -> Entry:
-        given = {id(leaf) for leaf in leaves}
-        outside = [tensor for tensor, _ in sources.tensors.values() if id(tensor) not in given]
-        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + outside
-        arrays = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
+    def _sources(self, args: Any, kwargs: Any) -> Sources:
+        sources = Sources()
+        sources.add(Place("attribute", self, "function"), _name_of(self.function))
+        for leaf in _others(args, kwargs):
+            sources.add(Place("itself", leaf), type(leaf).__name__)
+        return sources
+
+    def _traced(
+        self,
+        sources: Sources,
+        leaves: list[Any],
+        args: Any,
+        kwargs: Any,
+        resized: Resize = as_it_is,
+    ) -> Trace | None:
+        """Capture a call; None if an optimizer made its state, at its first step."""
+        tensors, arrays = _split_leaves(leaves)
+        tensors += _outside(sources, leaves)
         states = [(optimizer, _state_of(optimizer)) for optimizer in sources.optimizers]
 
         def call(recorders: Sequence[Any]) -> Any:
@@ -187,14 +216,14 @@ class CompiledFunction:
 
         error: CaptureError | None = None
         try:
-            found = trace(call, tensors, arrays)
+            found = trace(call, tensors, arrays, resized)
             changed = sources.changed()
         except CaptureError as refused:
             error = refused
         if any(_state_of(optimizer) != state for optimizer, state in states):
             for optimizer, state in states:  # an optimizer makes its state at its first step
                 _restore_state(optimizer, state)
-            return Entry(sources, outside, None, "")
+            return None
         if error is not None:
             raise error
         if changed is not None:
@@ -202,6 +231,12 @@ class CompiledFunction:
                 f"gs.compile: the function changes {changed}, which a program would not do again. "
                 "Return the new value instead, or keep it in a tensor that is written to in place"
             )
+        return found
+
+    def _entry(self, sources: Sources, leaves: list[Any], found: Trace) -> Entry:
+        """Build the program of a capture."""
+        outside = _outside(sources, leaves)
+        tensors = _split_leaves(leaves)[0] + outside
         if found.program.writes and overlapping(tensors):
             raise CaptureError(
                 "gs.compile: two tensors lie on the same memory, and one is written to. "
@@ -209,7 +244,7 @@ class CompiledFunction:
             )
         entry = Entry(sources, outside, make(found, self.backend), "")
         touched = found.new_grads or found.cleared_grads
-        has_grad = [getattr(t, "_grad", None) is not None for t in tensors]
+        has_grad = _have_grads(tensors)
         if touched or _reads_grads(found, sum(has_grad)):
             entry.with_grad = [
                 (t, there)
@@ -217,6 +252,64 @@ class CompiledFunction:
                 if nr not in found.unread_grads
             ]
         return entry
+
+    # ---- sizes that vary
+
+    def _of_size(self, key: Any, leaves: list[Any], args: Any, kwargs: Any) -> Entry | None:
+        """Return the program of a size, of a family that is known or captured now; or None."""
+        known = list(self._entries)
+        wanted = [guessed(key)] if not known else [varied(other, key) for other in reversed(known)]
+        family, size = self._family(key)
+        if family is None:
+            pattern = next((each for each in wanted if each), None)
+            found = None if pattern is None else without_size(key, pattern)
+            if pattern is None or found is None:
+                return None
+            family, size = self._new_family(pattern, found[0], leaves, args, kwargs), found[1]
+            if family is None:
+                return None
+        if family.why and known and not family.is_told:
+            family.is_told = True
+            warn(
+                f"gs.compile(dynamic=True): {_name_of(self.function)} is captured for each size, "
+                f"because {family.why}"
+            )
+        tensors = _split_leaves(leaves)[0] + _outside(family.sources, leaves)
+        trace_at_size = family.at(size) if family.has_grad == _have_grads(tensors) else None
+        if trace_at_size is None:
+            return None
+        return self._entry(family.sources, leaves, trace_at_size)
+
+    def _family(self, key: Any) -> tuple[Family | None, int]:
+        for family in self._families:
+            size = family.size_of(key)
+            if size is not None and family.sources.changed() is None:
+                return family, size
+        return None, 0
+
+    def _new_family(
+        self, pattern: frozenset[int], key: Any, leaves: list[Any], args: Any, kwargs: Any
+    ) -> Family | None:
+        """Capture a function for all sizes of some arguments."""
+        sources = self._sources(args, kwargs)
+        tensors = _split_leaves(leaves)[0] + _outside(sources, leaves)
+        family = Family(pattern, key, sources, has_grad=_have_grads(tensors))
+        is_first_step = False
+
+        def trace_at(resized: Resize) -> Trace:
+            nonlocal is_first_step
+            found = self._traced(sources, leaves, args, kwargs, resized)
+            if found is None:
+                is_first_step = True
+                raise CaptureError("an optimizer made its state")
+            return found
+
+        capture(family, leaves, trace_at)
+        if is_first_step:
+            return None
+        self._captures += not family.why
+        self._families.append(family)
+        return family
 
     def _keep(self, key: Any, entry: Entry) -> None:
         if self._count >= SIGNATURES_MAX:
@@ -245,6 +338,7 @@ def compile(
     backend: str = "auto",
     fullgraph: bool = True,
     check: bool = False,
+    dynamic: bool = False,
 ) -> Any:
     """Return a function that computes the same by a program that is captured at its first call.
 
@@ -264,6 +358,11 @@ def compile(
         Compare the results of each new program with those of the function itself, which is called
         for it; one that writes to its arguments or draws random numbers is not compared.
         RuntimeError if they differ.
+    dynamic
+        Let the leading dimension of arguments vary: one capture does for all sizes from 2 on. It
+        is that of the first tensor that requires no gradient, and of all arguments that have
+        the same; or what has varied between two calls. Where the function does not allow that, each
+        size has a capture of its own, and a warning says why.
 
     Raises
     ------
@@ -273,10 +372,10 @@ def compile(
     """
     chosen = backend_of(backend)
     if function is None:
-        return lambda decorated: CompiledFunction(decorated, chosen, fullgraph, check)
+        return lambda decorated: CompiledFunction(decorated, chosen, fullgraph, check, dynamic)
     if not callable(function):
         raise TypeError(f"gs.compile: expected a function, got {type(function).__name__}")
-    return CompiledFunction(function, chosen, fullgraph, check)
+    return CompiledFunction(function, chosen, fullgraph, check, dynamic)
 
 
 # ---- one call
@@ -328,6 +427,16 @@ def _split_leaves(leaves: list[Any]) -> tuple[list[Tensor], list[Any]]:
     if len(tensors) == len(leaves):
         return tensors, []
     return tensors, [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
+
+
+def _outside(sources: Sources, leaves: list[Any]) -> list[Tensor]:
+    """Return the tensors that a function reads, and that are no arguments."""
+    given = {id(leaf) for leaf in leaves}
+    return [tensor for tensor, _ in sources.tensors.values() if id(tensor) not in given]
+
+
+def _have_grads(tensors: list[Tensor]) -> list[bool]:
+    return [getattr(tensor, "_grad", None) is not None for tensor in tensors]
 
 
 def _record(

@@ -14,7 +14,7 @@ from ..core.node import Node
 from ..core.tensor import Tensor, wrap
 from ..func.trees import leaves_of, map_leaves
 from ..graph.anomaly import set_detect_anomaly
-from .capture import Lent, lending, recording
+from .capture import Lent, Resize, lending, recording
 from .errors import refusal
 from .partition import root_of
 from .program import Program, Value
@@ -80,21 +80,29 @@ MAX_PATTERNS = 4
 """Results up to which the gradient of each alone has a program of its own."""
 
 
+def as_it_is(array: Any) -> Any:
+    """Return an array as it is, which is what captures of one size run on."""
+    return array
+
+
 def trace(
-    call: Callable[[Sequence[Any]], Any], tensors: Sequence[Tensor], arrays: Sequence[Any]
+    call: Callable[[Sequence[Any]], Any],
+    tensors: Sequence[Tensor],
+    arrays: Sequence[Any],
+    resized: Resize = as_it_is,
 ) -> Trace:
     """Call a function on recorders and return its joint program.
 
     `call` gets recorders for `arrays`; it reads `tensors` itself. The inputs of the program are
-    these tensors, then the arrays, then the gradients that tensors have.
+    these tensors, then the arrays, then the gradients that tensors have, all `resized`.
     """
     tape = Tape()
     known = {id(t) for t in tensors}
     found = [getattr(t, "_grad", None) for t in tensors]
     grads = [grad for grad in found if grad is not None and id(grad) not in known]
-    with set_detect_anomaly(False), recording(tape), lending(tensors, tape) as lent:
-        given = [tape.input(array) for array in arrays]
-        with lending(grads, tape):
+    with set_detect_anomaly(False), recording(tape), lending(tensors, tape, resized) as lent:
+        given = [tape.input(resized(array)) for array in arrays]
+        with lending(grads, tape, resized):
             before = [getattr(t, "_grad", None) for t in tensors]
             returned = call(given)
             return _traced(tape, lent, returned, before)
