@@ -9,17 +9,19 @@ own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ..core.tensor import Tensor
+from .backends import Backend
 from .capture import Resize
 from .errors import CaptureError
 from .fitting import DiffersError, Fitting, instantiate
 from .joint import Trace
 from .lengths import Condition, Watch
+from .passes import drop_dead_steps
 from .sources import Sources
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -44,6 +46,7 @@ class Family:
     key: Key
     """A signature without that size."""
     sources: Sources
+    backend: Backend
     trace: Trace | None = None
     """None where each size has a capture of its own."""
     why: str = ""
@@ -85,7 +88,7 @@ def capture(family: Family, tensors: Sequence[Any], trace_at: TraceAt) -> None:
     try:
         for watch in watches:
             with watch.watching(), np.errstate(all="ignore"):
-                found.append(trace_at(_resize(varying, watch.size)))
+                found.append(_needed(trace_at(_resize(varying, watch.size))))
         _check(watches)
         family.trace = Fitting(sizes).fit(*found)
         family.conditions = [each for watch in watches for each in watch.conditions]
@@ -93,6 +96,16 @@ def capture(family: Family, tensors: Sequence[Any], trace_at: TraceAt) -> None:
         family.why = str(error)
     except Exception as error:  # the function's own, which a size of the user's may not meet
         family.why = f"{type(error).__name__} at another size: {error}"
+
+
+def _needed(trace: Trace) -> Trace:
+    """Return a capture without steps that nothing reads: a first one may try what others know."""
+    grads = (grad for backward in trace.backwards for grad in backward.grads if grad is not None)
+    program = trace.program
+    wanted = (*program.outputs, *(value for _, value in program.writes), *grads)
+    outputs = tuple(dict.fromkeys(wanted))
+    pruned = drop_dead_steps(replace(program, outputs=outputs))
+    return replace(trace, program=replace(pruned, outputs=program.outputs))
 
 
 def _check(watches: Sequence[Watch]) -> None:

@@ -20,6 +20,9 @@ from .program import Place, Program, Step, Value
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
+DIAGONAL: Final = "diagonal"
+
+
 class DiffersError(Exception):
     """Something does not follow from the size, or not by a law that is known."""
 
@@ -59,24 +62,28 @@ class Number(Fitted):
 
 @dataclass(frozen=True)
 class Filled(Fitted):
-    """An array of one number, or of numbers that grow by a step."""
+    """An array of one number, of numbers that grow by a step, or of one on the diagonal."""
 
     shape: tuple[Any, ...]
     first: Any
-    step: Any
+    pattern: Any
+    """The step, or `DIAGONAL`."""
     dtype: np.dtype[Any]
-    is_repeated: bool
-    """Whether all elements lie on the same memory."""
+    order: tuple[int, ...] | None
+    """The dimensions as they lie in memory; None if all elements lie on the same memory."""
 
     def at(self, size: int) -> Array:
         """Return it for a size."""
         shape, first = instantiate((self.shape, self.first), size)
-        if self.is_repeated:
+        if self.order is None:
             return np.broadcast_to(np.array(first, self.dtype), shape)
-        if self.step:
-            count = math.prod(shape)
-            return (first + self.step * np.arange(count)).astype(self.dtype).reshape(shape)
-        return np.full(shape, first, self.dtype)
+        if self.pattern == DIAGONAL:
+            return np.eye(*shape, dtype=self.dtype) * np.array(first, self.dtype)
+        if self.pattern:
+            ramp = first + self.pattern * np.arange(math.prod(shape))
+            return ramp.astype(self.dtype).reshape(shape)
+        filled = np.full([shape[dim] for dim in self.order], first, self.dtype)
+        return filled.transpose(np.argsort(self.order)) if self.order else filled
 
 
 @dataclass(frozen=True)
@@ -106,8 +113,9 @@ def _laws() -> list[Law]:
         (lambda n: (n - 1) / n, lambda v: 1 / (1 - v)),
     ]
     found += [
-        (lambda n, law=law: math.sqrt(law(n)), lambda v, inverse=inverse: inverse(v * v))  # type: ignore[misc]
-        for law, inverse in found[:6]
+        (lambda n: n**0.5, lambda v: v * v),
+        (lambda n: n**-0.5, lambda v: 1 / (v * v)),
+        (lambda n: 1 / n**0.5, lambda v: 1 / (v * v)),
     ]
     return found
 
@@ -135,7 +143,7 @@ class Fitting:
         if isinstance(first, Step):
             self.place = first.place
         if isinstance(first, Program | Step) or (is_dataclass(first) and not callable(first)):
-            names = [each.name for each in fields(first)]
+            names = sorted((f.name for f in fields(first)), key=lambda name: name != "steps")
             return replace(
                 first, **{name: self.fit(*(getattr(f, name) for f in found)) for name in names}
             )
@@ -231,11 +239,13 @@ class Fitting:
         if not all(each.size for each in found):
             raise self._differs("an array without elements")
         shape = self.fit(*(each.shape for each in found))
-        is_repeated = all(not any(each.strides) for each in found)
-        if not is_repeated and not all(each.flags.c_contiguous for each in found):
+        order = _order_of(first)
+        if any(_order_of(each) != order for each in found):
             raise self._differs("an array in another layout")
-        starts, steps = [each.flat[0] for each in found], {_step_of(each) for each in found}
-        if len(steps) > 1 or None in steps:
+        starts, patterns = [each.flat[0] for each in found], {_pattern_of(each) for each in found}
+        pattern = patterns.pop()
+        is_row = order is None or list(order) == sorted(order)
+        if patterns or pattern is None or (pattern and not is_row):
             raise self._differs(f"an array of shape {list(first.shape)} that is computed of it")
         if first.dtype.kind in "iub":
             start: Any = self._whole([int(each) for each in starts])
@@ -243,12 +253,12 @@ class Fitting:
             start = self._number(starts, first.dtype.type)
         else:
             start = self._leaf(starts)
-        return Filled(shape, start, steps.pop(), first.dtype, is_repeated)
+        return Filled(shape, start, pattern, first.dtype, order)
 
     def _check_lengths(self, found: Sequence[Any]) -> None:
         if any(len(each) != len(found[0]) for each in found):
             self.place = _first_difference(found) or self.place
-            raise self._differs("the number of steps" if self.place.line else "a structure")
+            raise self._differs(f"{_shown(found[0])} is {_shown(found[-1])}")
 
     def _differs(self, what: str) -> DiffersError:
         where = f"{self.place}: " if str(self.place) else ""
@@ -297,15 +307,23 @@ def _whole_of(sizes: Sequence[int], found: Sequence[int]) -> Whole | None:
     return whole
 
 
-def _step_of(array: Array) -> Any:
-    """The step from an element to the next; None if there is not one for all."""
-    if array.dtype.kind not in "iufbc":
+def _order_of(array: Array) -> tuple[int, ...] | None:
+    """The dimensions as they lie in memory, without gaps; None if all elements are one."""
+    if array.ndim and not any(array.strides):
         return None
+    order = tuple(sorted(range(array.ndim), key=lambda dim: -array.strides[dim]))
+    return order if array.transpose(order).flags.c_contiguous else (-1,)
+
+
+def _pattern_of(array: Array) -> Any:
+    """The step from an element to the next, or `DIAGONAL`; None if it is neither."""
     flat = array.ravel()
     if flat.tobytes() == np.full_like(flat, flat[0]).tobytes():
         return 0
-    if array.dtype.kind == "b":
+    if array.dtype.kind not in "iuf":
         return None
+    if array.ndim == 2 and (np.eye(*array.shape, dtype=array.dtype) * flat[0] == array).all():
+        return None if np.signbit(array).any() else DIAGONAL
     step = (flat[1] - flat[0]).item()
     ramp = (flat[0] + step * np.arange(flat.size)).astype(array.dtype)
     return step if ramp.tobytes() == flat.tobytes() else None
@@ -320,6 +338,11 @@ def _first_difference(found: Sequence[Any]) -> Place | None:
             return steps[0].place
     shortest = min(found, key=len)
     return next((steps[len(shortest)].place for steps in found if len(steps) > len(shortest)), None)
+
+
+def _shown(items: Sequence[Any]) -> str:
+    text = repr(items)
+    return text if len(text) < 100 else f"{len(items)} items"
 
 
 def _listed(items: Sequence[Any]) -> str:

@@ -168,13 +168,13 @@ class CompiledFunction:
         entry = self._of_size(key, leaves, args, kwargs) if self.dynamic else None
         if entry is None:
             self._tell(key, changed)
-            self._captures += 1
             sources = self._sources(args, kwargs)
             try:
                 found = self._traced(sources, leaves, args, kwargs)
                 entry = Entry(sources, _outside(sources, leaves), None, "")
                 if found is not None:
-                    entry = self._entry(sources, leaves, found)
+                    self._captures += 1
+                    entry = self._entry(sources, leaves, found, self.backend)
             except CaptureError as error:
                 if self.fullgraph:
                     raise
@@ -233,7 +233,7 @@ class CompiledFunction:
             )
         return found
 
-    def _entry(self, sources: Sources, leaves: list[Any], found: Trace) -> Entry:
+    def _entry(self, sources: Sources, leaves: list[Any], found: Trace, backend: Backend) -> Entry:
         """Build the program of a capture."""
         outside = _outside(sources, leaves)
         tensors = _split_leaves(leaves)[0] + outside
@@ -242,7 +242,7 @@ class CompiledFunction:
                 "gs.compile: two tensors lie on the same memory, and one is written to. "
                 "Pass a clone() of one of them"
             )
-        entry = Entry(sources, outside, make(found, self.backend), "")
+        entry = Entry(sources, outside, make(found, backend), "")
         touched = found.new_grads or found.cleared_grads
         has_grad = _have_grads(tensors)
         if touched or _reads_grads(found, sum(has_grad)):
@@ -258,7 +258,7 @@ class CompiledFunction:
     def _of_size(self, key: Any, leaves: list[Any], args: Any, kwargs: Any) -> Entry | None:
         """Return the program of a size, of a family that is known or captured now; or None."""
         known = list(self._entries)
-        wanted = [guessed(key)] if not known else [varied(other, key) for other in reversed(known)]
+        wanted = [*(varied(other, key) for other in reversed(known)), guessed(key)]
         family, size = self._family(key)
         if family is None:
             pattern = next((each for each in wanted if each), None)
@@ -278,7 +278,7 @@ class CompiledFunction:
         trace_at_size = family.at(size) if family.has_grad == _have_grads(tensors) else None
         if trace_at_size is None:
             return None
-        return self._entry(family.sources, leaves, trace_at_size)
+        return self._entry(family.sources, leaves, trace_at_size, family.backend)
 
     def _family(self, key: Any) -> tuple[Family | None, int]:
         for family in self._families:
@@ -293,7 +293,9 @@ class CompiledFunction:
         """Capture a function for all sizes of some arguments."""
         sources = self._sources(args, kwargs)
         tensors = _split_leaves(leaves)[0] + _outside(sources, leaves)
-        family = Family(pattern, key, sources, has_grad=_have_grads(tensors))
+        family = Family(
+            *(pattern, key, sources, self.backend.for_sizes()), has_grad=_have_grads(tensors)
+        )
         is_first_step = False
 
         def trace_at(resized: Resize) -> Trace:

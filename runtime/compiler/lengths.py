@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from ..core.tensor import Size, Tensor
+from ..fast.summation import for_all_sizes
 from .capture import thread
 from .errors import current_place, is_users_frame
 from .program import Place
@@ -61,7 +62,8 @@ class Watch:
         try:
             for name, make in _REPLACEMENTS.items():
                 setattr(Tensor, name, make(self, before[name]))
-            yield
+            with for_all_sizes():
+                yield
         finally:
             for name, kept in before.items():
                 setattr(Tensor, name, kept)
@@ -87,8 +89,9 @@ class Length(int):
         return self._ask(lambda n: self._rule(n) != 0)
 
     def __int__(self) -> int:
-        """Note a leak."""
-        self._watch.leak("int(...) of it")
+        """Note a leak; the library itself only makes shapes of it."""
+        if is_users_frame(sys._getframe(1)):
+            self._watch.leak("int(...) of it")
         return int.__int__(self)
 
     def _ask(self, holds: Callable[[int], bool]) -> bool:

@@ -21,10 +21,11 @@ from .layout import extent, root_of
 from .memory import Memory
 from .operations import PythonCall
 from .roots import rooted
+from .sized import SharedTexts
 from .source import Source, written
 from .toolchain import NoCompilerError
 
-__all__ = ["BuiltProgram", "NoCompilerError", "build", "source_of"]
+__all__ = ["BuiltProgram", "NoCompilerError", "SharedTexts", "build", "source_of"]
 
 LETS_RUN_FROM = 1e6
 """Elements computed from which other Python threads may run meanwhile."""
@@ -33,12 +34,12 @@ LETS_RUN_FROM = 1e6
 class BuiltProgram:
     """A program that is ready: `run` takes the inputs and returns the outputs."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, shared: SharedTexts | None = None) -> None:
         program = rooted(program)
         source = written(program)
         self.source = source.text
         """The C."""
-        library = _load(source)
+        library = _load(source, shared)
         self.run: Callable[..., tuple[Any, ...]] = entry().Entry(
             1 + len(source.memory.slots),
             source.memory.arena_size,
@@ -52,13 +53,15 @@ class BuiltProgram:
         )
 
 
-def build(program: Program) -> Callable[..., tuple[Any, ...]]:
+def build(program: Program, shared: SharedTexts | None = None) -> Callable[..., tuple[Any, ...]]:
     """Return a function that runs a program: it takes the input arrays, and returns the outputs.
+
+    Programs that differ by a size have what is built in common by `shared`.
 
     It raises `NoCompilerError` where no compiler is found, or it fails, and ValueError when it is
     called with arrays of another dtype, shape or layout than the inputs of the program.
     """
-    return BuiltProgram(program).run
+    return BuiltProgram(program, shared).run
 
 
 def source_of(program: Program) -> str:
@@ -79,8 +82,11 @@ def entry() -> Any:
     return module
 
 
-def _load(source: Source) -> ctypes.CDLL:
-    library = ctypes.CDLL(str(toolchain.program(source.text)))
+def _load(source: Source, shared: SharedTexts | None) -> ctypes.CDLL:
+    if shared is None:
+        library = ctypes.CDLL(str(toolchain.program(source.text)))
+    else:
+        library = shared.load(source.text)
     ctypes.c_void_p.in_dll(library, "gs_share").value = entry().share_address()
     if source.uses_blas:
         blas.connect(library)
