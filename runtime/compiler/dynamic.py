@@ -31,7 +31,7 @@ TraceAt: TypeAlias = Callable[[Resize], Trace]
 
 SMALLEST: Final = 2
 """The size from which a program holds for all."""
-_SIZES: Final = (53, 58, 72)
+_SIZES: Final[tuple[int, ...]] = (53, 58, 72)
 """Sizes of the captures: they differ by 2, 3 and 4 in the rest of a division."""
 _APART: Final = 36
 """What is added to them until no tensor has such a length."""

@@ -10,9 +10,8 @@ import numpy as np
 
 from ..core.apply_modes import apply_modes
 from ..core.levels import has_open_levels
-from ..core.modes import mode, this_thread
+from ..core.modes import mode
 from ..core.tensor import Tensor, new_tensor, wrap
-from ..core.type_promotion import get_default_dtype
 from ..core.user_warnings import warn
 from ..func.trees import leaves_of, map_leaves
 from ..inplace.ops import mark_written
@@ -24,6 +23,7 @@ from .errors import CaptureError
 from .executable import Executable, make, overlapping
 from .fast_call import MISSED, FastCall, fast_call
 from .joint import Given, Result, Trace, as_it_is, check_result, trace
+from .signatures import difference, form_of, other_leaves, signature
 from .sources import Place, Sources
 
 SIGNATURES_MAX: Final = 64
@@ -46,7 +46,7 @@ class Entry:
         self.sources = sources
         self.outside = outside
         """Tensors that are no arguments."""
-        self.inputs = [_form(tensor) for tensor in outside]
+        self.inputs = [form_of(tensor) for tensor in outside]
         self.with_grad: list[tuple[Tensor, bool]] = []
         """Tensors whose gradient has to be there, or must not be."""
         self.executable = executable
@@ -62,7 +62,7 @@ class Entry:
         if changed is not None:
             return changed
         for tensor, form in zip(self.outside, self.inputs, strict=True):
-            if _form(tensor) != form:
+            if form_of(tensor) != form:
                 return f"a tensor of shape {list(form[0])} that the function reads"
         for tensor, there in self.with_grad:
             if (getattr(tensor, "_grad", None) is not None) != there:
@@ -109,7 +109,7 @@ class CompiledFunction:
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if thread.tape is not None or has_open_levels():
             return self.function(*args, **kwargs)
-        leaves, key = _signature(args, kwargs)
+        leaves, key = signature(args, kwargs)
         changed = None
         for entry in self._entries.get(key, ()):
             changed = entry.mismatch()
@@ -146,11 +146,17 @@ class CompiledFunction:
 
     def entry_for(self, *args: Any, **kwargs: Any) -> Entry:
         """Return the program of a call, captured if there is none yet; the call is not run."""
-        leaves, key = _signature(args, kwargs)
+        leaves, key = signature(args, kwargs)
         for entry in self._entries.get(key, ()):
             if entry.mismatch() is None:
                 return entry
         return self._captured(key, leaves, args, kwargs, None)
+
+    def inputs_of(self, entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """Return the arrays that the program of a call runs on."""
+        assert entry.executable is not None
+        tensors, arrays = _split_leaves(signature(args, kwargs)[0])
+        return _inputs(entry.executable, tensors + entry.outside, arrays)
 
     def count_programs(self) -> int:
         """Return how many signatures there is a program for."""
@@ -190,7 +196,7 @@ class CompiledFunction:
     def _sources(self, args: Any, kwargs: Any) -> Sources:
         sources = Sources()
         sources.add(Place("attribute", self, "function"), _name_of(self.function))
-        for leaf in _others(args, kwargs):
+        for leaf in other_leaves(args, kwargs):
             sources.add(Place("itself", leaf), type(leaf).__name__)
         return sources
 
@@ -326,7 +332,7 @@ class CompiledFunction:
             return
         if changed is None:
             known = next(reversed(self._entries), None)
-            changed = _difference(known, key)
+            changed = difference(known, key)
         warn(
             f"gs.compile: {_name_of(self.function)} is captured for the "
             f"{self._count + 1}th time, because {changed} has changed. Pass a tensor in place of a "
@@ -395,11 +401,7 @@ def _finish(
 ) -> Any:
     """Run a program, and return its results as the function does."""
     known = executable.trace
-    given = [tensor.array for tensor in tensors] + arrays
-    if known.read_grads:
-        grads = [tensors[nr]._grad for nr in known.read_grads]
-        given += [grad.array for grad in grads if grad is not None]
-    found = executable.run(*given)
+    found = executable.run(*_inputs(executable, tensors, arrays))
     results = [_result(array) for array in found[: known.result_count]]
     for nr, at in known.new_grads:
         tensors[nr]._grad = wrap(found[at])
@@ -421,6 +423,13 @@ def _finish(
         return tensors[leaf.number] if type(leaf) is Given else leaf
 
     return map_leaves(place, known.structure)
+
+
+def _inputs(executable: Executable, tensors: list[Tensor], arrays: list[Any]) -> list[Any]:
+    """Return the arrays of tensors, other arrays, and those of gradients that are read."""
+    given = [tensor.array for tensor in tensors] + arrays
+    grads = [tensors[nr]._grad for nr in executable.trace.read_grads]
+    return given + [grad.array for grad in grads if grad is not None]
 
 
 def _split_leaves(leaves: list[Any]) -> tuple[list[Tensor], list[Any]]:
@@ -468,85 +477,6 @@ def _result(array: Any) -> Tensor:
     out.array = array
     out.grad_node = out.alias = None
     return out
-
-
-# ---- signatures
-
-
-def _signature(args: Any, kwargs: Any) -> tuple[list[Any], Any]:
-    """Return the distinct tensors and arrays among arguments, and what decides on the program."""
-    leaves: list[Any] = []
-    numbers: dict[int, int] = {}
-    modes = this_thread.blocks.modes()
-    parts: list[Any] = [modes.records, modes.inference, get_default_dtype()]
-    for value in args:
-        _sign(value, leaves, numbers, parts)
-    for name, value in kwargs.items():
-        parts.append(name)
-        _sign(value, leaves, numbers, parts)
-    return leaves, tuple(parts)
-
-
-def _sign(value: Any, leaves: list[Any], numbers: dict[int, int], parts: list[Any]) -> None:
-    kind = type(value)
-    if kind is Tensor or isinstance(value, Tensor | np.ndarray):
-        known = numbers.setdefault(id(value), len(leaves))
-        if known == len(leaves):
-            leaves.append(value)
-            parts.append(_form(value))
-        else:
-            parts.append(known)
-    elif kind is tuple or kind is list or isinstance(value, tuple | list):
-        parts.append((kind, len(value)))
-        for item in value:
-            _sign(item, leaves, numbers, parts)
-    elif isinstance(value, dict):
-        parts.append((kind, tuple(value)))
-        for item in value.values():
-            _sign(item, leaves, numbers, parts)
-    elif isinstance(value, float | complex):
-        parts.append((kind, repr(value)))  # -0.0 and NaN are values of their own
-    elif isinstance(value, int | str | bytes | bool | type(None) | np.dtype):
-        parts.append((kind, value))
-    else:
-        parts.append((kind, id(value)))
-
-
-def _others(args: Any, kwargs: Any) -> list[Any]:
-    """The arguments that are neither tensors, arrays nor constants: modules, functions."""
-    found: list[Any] = []
-
-    def look(leaf: Any) -> Any:
-        constants = (Tensor, np.ndarray, int, float, complex, str, bytes, np.dtype)
-        if not isinstance(leaf, constants):
-            found.append(leaf)
-        return leaf
-
-    map_leaves(look, [list(args), kwargs])
-    return found
-
-
-def _form(value: Any) -> Any:
-    """What a program is made for of a tensor or an array."""
-    if type(value) is Tensor or isinstance(value, Tensor):
-        array = value.array
-        return array.shape, array.dtype, array.strides, value.grad_node is not None
-    return "array", value.shape, value.dtype, value.strides
-
-
-def _difference(known: Any, key: Any) -> str:
-    if known is None or len(known) != len(key):
-        return "the structure of the arguments"
-    for before, after in zip(known, key, strict=True):
-        if before != after:
-            return f"{_shown(before)} to {_shown(after)}"
-    return "something outside of the function"
-
-
-def _shown(part: Any) -> str:
-    if isinstance(part, tuple) and len(part) == 4 and isinstance(part[0], tuple):
-        return f"a tensor {list(part[0])} of {part[1]}"
-    return repr(part[1]) if isinstance(part, tuple) and len(part) == 2 else repr(part)
 
 
 def _name_of(function: Any) -> str:
