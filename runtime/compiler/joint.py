@@ -110,7 +110,9 @@ def trace(
 
 def _traced(tape: Tape, lent: list[Lent], returned: Any, before: list[Any]) -> Trace:
     tensors = [each.tensor for each in lent]
+    _check_histories(tensors)
     results, structure = _structure(returned, tensors)
+    _check_results(results)
     leaves = tuple(nr for nr, each in enumerate(lent) if each.tensor.grad_node is not None)
     differentiable = tuple(nr for nr, t in enumerate(results) if t.grad_node is not None)
     new_grads, cleared = _changed_grads(tensors, before)
@@ -141,6 +143,28 @@ def _traced(tape: Tape, lent: list[Lent], returned: Any, before: list[Any]) -> T
         read_grads,
         frozenset(with_grad) - set(read_grads),
     )
+
+
+def _check_histories(tensors: Sequence[Tensor]) -> None:
+    """Refuse writes that are to be differentiated: an input gets values, but no history."""
+    for tensor in tensors:
+        if tensor.grad_node is not None and not tensor.grad_node.is_leaf:
+            raise refusal(
+                f"a tensor of shape {list(tensor.array.shape)} that is an argument, or comes from "
+                f"outside, is written to by {tensor.grad_node.name()}, the gradient of which "
+                "would be lost",
+                "Return the new tensor instead, or write under gs.no_grad()",
+            )
+
+
+def _check_results(results: Sequence[Tensor]) -> None:
+    """Refuse leaves: a program makes arrays, and nodes of what it computes."""
+    for tensor in results:
+        if tensor.grad_node is not None and tensor.grad_node.is_leaf:
+            raise refusal(
+                "a leaf that requires a gradient is made in the function and returned",
+                "Call requires_grad_() on the result, outside",
+            )
 
 
 def _needed(program: Program, backwards: Sequence[Backward]) -> set[Value]:

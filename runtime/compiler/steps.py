@@ -84,7 +84,7 @@ def overwrite(a: Array, views: tuple[View, ...], index: Any, values: Any) -> Arr
 
     Each of them is applied to what the one before has answered; without any it is `a` itself.
     """
-    out = a.copy()
+    out = copied(a)
     seen(out, views)[index] = values
     return out
 
@@ -98,7 +98,7 @@ def fill(a: Array, values: Any) -> Array:
 
 def add_at(a: Array, views: tuple[View, ...], index: Any, values: Any) -> Array:
     """A copy of `a` to which `values` are added at `index`, as often as an index occurs."""
-    out = a.copy()
+    out = copied(a)
     np.add.at(seen(out, views), index, values)
     return out
 
@@ -138,6 +138,18 @@ def loop(
         for result, part in zip(results, found[count:], strict=True):
             result[nr] = part
     return [*found[:count], *results]
+
+
+def copied(array: Array) -> Array:
+    """Return a copy of the same strides, so that what is computed of it has the same layout."""
+    out: Array = np.empty_like(array, subok=False)
+    if out.strides != array.strides and array.size:
+        span = sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides, strict=True))
+        first = sum((n - 1) * -s for n, s in zip(array.shape, array.strides, strict=True) if s < 0)
+        buffer = np.zeros(span + array.itemsize, np.uint8)
+        out = np.ndarray(array.shape, array.dtype, buffer.data, first, array.strides)
+    out[...] = array
+    return out
 
 
 def run_steps(program: Program, *inputs: Array) -> list[Array]:

@@ -14,10 +14,12 @@ import numpy as np
 
 from ...fast.parallel_for import get_num_threads
 from ..numpy_backend import build as build_for_numpy
+from ..numpy_backend import source_of as numpy_source_of
 from ..program import Program, Value
 from ..steps import function_of
 from . import blas, toolchain
 from .layout import extent, root_of
+from .lower import UnsupportedError
 from .memory import Memory
 from .operations import PythonCall
 from .roots import rooted
@@ -56,17 +58,24 @@ class BuiltProgram:
 def build(program: Program, shared: SharedTexts | None = None) -> Callable[..., tuple[Any, ...]]:
     """Return a function that runs a program: it takes the input arrays, and returns the outputs.
 
-    Programs that differ by a size have what is built in common by `shared`.
+    Programs that differ by a size have what is built in common by `shared`. A program that writes
+    complex numbers to an input is one of NumPy's.
 
     It raises `NoCompilerError` where no compiler is found, or it fails, and ValueError when it is
     called with arrays of another dtype, shape or layout than the inputs of the program.
     """
-    return BuiltProgram(program, shared).run
+    try:
+        return BuiltProgram(program, shared).run
+    except UnsupportedError:
+        return build_for_numpy(program)
 
 
 def source_of(program: Program) -> str:
-    """Return the C of a program; it needs no compiler."""
-    return written(rooted(program)).text
+    """Return the C of a program, or its Python if there is no C; no compiler is needed."""
+    try:
+        return written(rooted(program)).text
+    except UnsupportedError:
+        return numpy_source_of(program)
 
 
 @cache

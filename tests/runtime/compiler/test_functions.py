@@ -221,3 +221,11 @@ def test_results_share_memory_with_nothing() -> None:
     first, second = compiled(lambda x: (x.t(), x.view(6)))(x)
     first += 1
     assert x.sum().item() == second.sum().item() == 0
+
+
+def test_a_kernel_that_takes_one_value_twice_is_expanded() -> None:
+    def function(x: gs.Tensor, w: gs.Tensor) -> Any:
+        return gs.nn.functional.layer_norm(x, (5,), w, w)
+
+    x, w = gs.randn(4, 5), gs.rand(5)
+    assert_same(gs.compile(function, backend="c")(x, w), function(x, w), rtol=1e-5)
