@@ -140,6 +140,7 @@ def _python_function(call: PythonCall, inputs: tuple[Value, ...]) -> Callable[..
         return tuple(
             _as_captured(array, value, arrays)
             for array, value in zip(results, step.outputs, strict=False)
+            if value.base is None  # views are read where they lie
         )
 
     return run

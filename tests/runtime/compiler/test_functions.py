@@ -229,3 +229,18 @@ def test_a_kernel_that_takes_one_value_twice_is_expanded() -> None:
 
     x, w = gs.randn(4, 5), gs.rand(5)
     assert_same(gs.compile(function, backend="c")(x, w), function(x, w), rtol=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_a_call_answers_views_and_arrays_of_its_own(backend: str) -> None:
+    def function(a: gs.Tensor, b: gs.Tensor) -> Any:
+        return gs.cat(
+            [a, b], 0
+        )  # the gradient of `b` is a copy, the real parts; that of `a` a view
+
+    compiled = gs.compile(function, backend=backend)
+    a = gs.tensor([[1 + 2j, 3 - 1j]])
+    b = gs.tensor([[0.5, 2.0]], requires_grad=True)
+    cotangent = gs.tensor([[1 + 1j, 2 - 1j], [3 + 4j, 5 - 2j]])
+    (found,) = gs.autograd.grad(compiled(a, b), b, cotangent)
+    assert found.tolist() == [[3.0, 5.0]]
