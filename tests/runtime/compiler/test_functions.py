@@ -236,7 +236,7 @@ def test_a_call_answers_views_and_arrays_of_its_own(backend: str) -> None:
     def function(a: gs.Tensor, b: gs.Tensor) -> Any:
         return gs.cat(
             [a, b], 0
-        )  # the gradient of `b` is a copy, the real parts; that of `a` a view
+        )  # gradients: a view for `a`, real parts for `b`
 
     compiled = gs.compile(function, backend=backend)
     a = gs.tensor([[1 + 2j, 3 - 1j]])
