@@ -234,9 +234,7 @@ def test_a_kernel_that_takes_one_value_twice_is_expanded() -> None:
 @pytest.mark.parametrize("backend", ["numpy", "c"])
 def test_a_call_answers_views_and_arrays_of_its_own(backend: str) -> None:
     def function(a: gs.Tensor, b: gs.Tensor) -> Any:
-        return gs.cat(
-            [a, b], 0
-        )  # gradients: a view for `a`, real parts for `b`
+        return gs.cat([a, b], 0)  # gradients: a view for `a`, real parts for `b`
 
     compiled = gs.compile(function, backend=backend)
     a = gs.tensor([[1 + 2j, 3 - 1j]])
@@ -244,3 +242,16 @@ def test_a_call_answers_views_and_arrays_of_its_own(backend: str) -> None:
     cotangent = gs.tensor([[1 + 1j, 2 - 1j], [3 + 4j, 5 - 2j]])
     (found,) = gs.autograd.grad(compiled(a, b), b, cotangent)
     assert found.tolist() == [[3.0, 5.0]]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_parts_of_a_constant_are_told_apart(backend: str) -> None:
+    weights = np.array([[0.5, -2.0, 3.0]])
+
+    def function(x: gs.Tensor) -> Any:
+        known = gs.from_numpy(weights).cos()
+        wide = known[:, 1:].expand(40_000, 2)  # a view that is too large to be computed once
+        return gs.linalg.cross(x, known), (x[:, :2] * wide).sum(0)
+
+    x = gs.tensor([[1.0, 2.0, -1.5]], dtype=gs.float64)
+    assert_same(gs.compile(function, backend=backend)(x), function(x), rtol=1e-12)
