@@ -85,7 +85,7 @@ def overwrite(a: Array, views: tuple[View, ...], index: Any, values: Any) -> Arr
     Each of them is applied to what the one before has answered; without any it is `a` itself.
     """
     out = copied(a)
-    seen(out, views)[index] = values
+    _writable(out, views)[index] = values
     return out
 
 
@@ -99,7 +99,7 @@ def fill(a: Array, values: Any) -> Array:
 def add_at(a: Array, views: tuple[View, ...], index: Any, values: Any) -> Array:
     """A copy of `a` to which `values` are added at `index`, as often as an index occurs."""
     out = copied(a)
-    np.add.at(seen(out, views), index, values)
+    np.add.at(_writable(out, views), index, values)
     return out
 
 
@@ -177,6 +177,13 @@ def seen(a: Array, views: tuple[View, ...]) -> Array:
     for name, args, kwargs in views:
         a = function_of(name)(a, *args, **kwargs)
     return a
+
+
+def _writable(a: Array, views: tuple[View, ...]) -> Array:
+    """Return the same, to be written to: a diagonal of NumPy's is not, unless it is asked."""
+    view = seen(a, views)
+    view.flags.writeable = True
+    return view
 
 
 @cache

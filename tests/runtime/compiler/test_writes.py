@@ -53,7 +53,21 @@ def a_view_before_a_write(x: gs.Tensor) -> Any:
     return row + before
 
 
-FUNCTIONS = [through_views, into_zeros, at_indices, where_a_mask_is, a_view_before_a_write]
+def on_the_diagonal(x: gs.Tensor) -> Any:
+    y = x * 2
+    y.diagonal().add_(x[0, :3])
+    y.diagonal(1).cos_()
+    return y
+
+
+FUNCTIONS = [
+    on_the_diagonal,
+    through_views,
+    into_zeros,
+    at_indices,
+    where_a_mask_is,
+    a_view_before_a_write,
+]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
