@@ -151,6 +151,8 @@ def main() -> int:
     refused: Counter[str] = Counter()
     found = 0
     for seed in range(first, first + count):
+        if (seed - first) % 500 == 499:
+            print(f"{seed - first + 1} of {count}, {found} differ", file=sys.stderr)
         try:
             refused[run_compiled(seed, backend)] += 1
         except Difference as difference:
