@@ -47,8 +47,8 @@ class Entry:
         self.outside = outside
         """Tensors that are no arguments."""
         self.inputs = [form_of(tensor) for tensor in outside]
-        self.with_grad: list[tuple[Tensor, bool]] = []
-        """Tensors whose gradient has to be there, or must not be."""
+        self.with_grad: list[tuple[int, bool]] = []
+        """Tensors, by their position, whose gradient has to be there, or must not be."""
         self.executable = executable
         """None where the function runs as it is."""
         self.reason = reason
@@ -56,7 +56,7 @@ class Entry:
         self.fast_call: FastCall | None = None
         """The short way into it, once it `is_prepared`, if there is one."""
 
-    def mismatch(self) -> str | None:
+    def mismatch(self, leaves: list[Any]) -> str | None:
         """Return what has changed since the capture, None if nothing has."""
         changed = self.sources.changed()
         if changed is not None:
@@ -64,8 +64,9 @@ class Entry:
         for tensor, form in zip(self.outside, self.inputs, strict=True):
             if form_of(tensor) != form:
                 return f"a tensor of shape {list(form[0])} that the function reads"
-        for tensor, there in self.with_grad:
-            if (getattr(tensor, "_grad", None) is not None) != there:
+        tensors = _split_leaves(leaves)[0] + self.outside if self.with_grad else []
+        for number, there in self.with_grad:
+            if (getattr(tensors[number], "_grad", None) is not None) != there:
                 return "whether a parameter has a gradient"
         return None
 
@@ -112,7 +113,7 @@ class CompiledFunction:
         leaves, key = signature(args, kwargs)
         changed = None
         for entry in self._entries.get(key, ()):
-            changed = entry.mismatch()
+            changed = entry.mismatch(leaves)
             if changed is None:
                 break
         else:
@@ -148,7 +149,7 @@ class CompiledFunction:
         """Return the program of a call, captured if there is none yet; the call is not run."""
         leaves, key = signature(args, kwargs)
         for entry in self._entries.get(key, ()):
-            if entry.mismatch() is None:
+            if entry.mismatch(leaves) is None:
                 return entry
         return self._captured(key, leaves, args, kwargs, None)
 
@@ -253,9 +254,7 @@ class CompiledFunction:
         has_grad = _have_grads(tensors)
         if touched or _reads_grads(found, sum(has_grad)):
             entry.with_grad = [
-                (t, there)
-                for nr, (t, there) in enumerate(zip(tensors, has_grad, strict=True))
-                if nr not in found.unread_grads
+                (nr, there) for nr, there in enumerate(has_grad) if nr not in found.unread_grads
             ]
         return entry
 
@@ -265,7 +264,7 @@ class CompiledFunction:
         """Return the program of a size, of a family that is known or captured now; or None."""
         known = list(self._entries)
         wanted = [*(varied(other, key) for other in reversed(known)), guessed(key)]
-        family, size = self._family(key)
+        family, size = self._family(key, leaves)
         if family is None:
             pattern = next((each for each in wanted if each), None)
             found = None if pattern is None else without_size(key, pattern)
@@ -280,16 +279,18 @@ class CompiledFunction:
                 f"gs.compile(dynamic=True): {_name_of(self.function)} is captured for each size, "
                 f"because {family.why}"
             )
-        tensors = _split_leaves(leaves)[0] + _outside(family.sources, leaves)
-        trace_at_size = family.at(size) if family.has_grad == _have_grads(tensors) else None
+        trace_at_size = family.at(size)
         if trace_at_size is None:
             return None
         return self._entry(family.sources, leaves, trace_at_size, family.backend)
 
-    def _family(self, key: Any) -> tuple[Family | None, int]:
+    def _family(self, key: Any, leaves: list[Any]) -> tuple[Family | None, int]:
         for family in self._families:
             size = family.size_of(key)
-            if size is not None and family.sources.changed() is None:
+            if size is None or family.sources.changed() is not None:
+                continue
+            tensors = _split_leaves(leaves)[0] + _outside(family.sources, leaves)
+            if family.has_grad == _have_grads(tensors):
                 return family, size
         return None, 0
 
