@@ -159,7 +159,7 @@ def without_size(key: Key, leaves: Leaves) -> tuple[Key, int] | None:
         if not shape or not _is_row(shape, *_layout(part)):
             return None
         sizes.add(shape[0])
-        parts[at] = "sized", *(each if each != shape else shape[1:] for each in part)
+        parts[at] = "sized", shape[1:], *(each for each in part if each is not shape)
     if len(sizes) != 1 or min(sizes) < SMALLEST:
         return None
     return tuple(parts), sizes.pop()

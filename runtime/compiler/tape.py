@@ -214,7 +214,9 @@ class Tape:
                 args = (before, target.views, self._values(index), given)
                 self._step_on(storage, "array.overwrite", args)
         storage.memory.flags.writeable = True
-        target.plain()[_plain(index)] = plain
+        seen = target.plain()
+        seen.flags.writeable = True
+        seen[_plain(index)] = plain
         storage.version += 1
 
     def add_at(self, target: Recorder, index: Any, values: Any) -> None:

@@ -210,6 +210,14 @@ def test_what_lies_outside_is_guarded_for_all_sizes() -> None:
     assert_same(compiled(data(4)), data(4) * 3.0)
 
 
+def test_a_size_that_is_the_bytes_of_an_element() -> None:
+    compiled = gs.compile(lambda x: x.sin().sum(), backend="numpy", dynamic=True)
+    for size in (3, 4, 8):
+        x = gs.ones(size)  # of float32: at size 4 the shape equals the strides
+        assert_same(compiled(x), x.sin().sum())
+    assert compiled.count_captures() == 1
+
+
 def test_arrays_and_layouts_that_are_no_rows() -> None:
     compiled = gs.compile(lambda x: x.sin().sum(1), backend="numpy", dynamic=True)
     for size in (3, 8):
