@@ -126,7 +126,7 @@ def run_compiled(seed: int, backend: str) -> str:
             return re.sub(r"^.*?: |<string>:\d+: ", "", str(error))[:60]
         except Exception as error:
             raise Difference(f"{what}\nraised {type(error).__name__}: {error}") from error
-        rough = any(part in what for part in ("float32", "complex64"))
+        rough = any(part in what for part in ("float32", "complex64", ".float()"))
         for nr, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
             if not _same(ours, theirs, rough):
                 raise Difference(f"{what}\n{nr}: {ours}\neager: {theirs}")
