@@ -24,7 +24,7 @@ Array: TypeAlias = np.ndarray[Any, Any]
 Resize: TypeAlias = Callable[[Array], Array]
 """Answers the array that a capture runs on in place of an input."""
 
-_capturing: Final = threading.RLock()
+capturing: Final = threading.RLock()
 """One capture at a time: it replaces kernels, and the arrays of tensors."""
 
 
@@ -86,7 +86,7 @@ def lending(tensors: Sequence[Tensor], tape: Tape, resized: Resize) -> Iterator[
 @contextmanager
 def recording(tape: Tape) -> Iterator[None]:
     """Record kernels and draws of random numbers; one capture at a time."""
-    with _capturing, _recorded_kernels(), recording_draws(functools.partial(_Draws, tape)):
+    with capturing, _recorded_kernels(), recording_draws(functools.partial(_Draws, tape)):
         thread.tape = tape
         try:
             yield

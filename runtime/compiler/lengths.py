@@ -12,15 +12,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ..core.tensor import Size, Tensor
-from ..fast.summation import for_all_sizes
-from .capture import thread
+from ..fast import summation
+from .capture import capturing, thread
 from .errors import current_place, is_users_frame
 from .program import Place
 
 Rule: TypeAlias = Callable[[int], int]
+
+
+_SUMS: Final = vars(summation)
+"""The namespace of the sums that ops call."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +60,22 @@ class Watch:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Let the user's code see lengths where it asks tensors for their shapes."""
-        names = ("shape", "size", "numel", "__len__")
-        before = {name: getattr(Tensor, name) for name in names}
-        try:
-            for name, make in _REPLACEMENTS.items():
-                setattr(Tensor, name, make(self, before[name]))
-            with for_all_sizes():
+        """Let the user's code see lengths where it asks tensors for their shapes.
+
+        Sums are those of NumPy meanwhile, and not of BLAS from a size on.
+        """
+        with capturing:
+            before = {name: getattr(Tensor, name) for name in _REPLACEMENTS}
+            from_size = _SUMS["BLAS_ROW_SUM_MIN"]
+            try:
+                for name, make in _REPLACEMENTS.items():
+                    setattr(Tensor, name, make(self, before[name]))
+                _SUMS["BLAS_ROW_SUM_MIN"] = sys.maxsize
                 yield
-        finally:
-            for name, kept in before.items():
-                setattr(Tensor, name, kept)
+            finally:
+                _SUMS["BLAS_ROW_SUM_MIN"] = from_size
+                for name, kept in before.items():
+                    setattr(Tensor, name, kept)
 
 
 class Length(int):

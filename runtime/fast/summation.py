@@ -7,9 +7,6 @@ with a vector of ones needs 0.06.
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
@@ -24,29 +21,9 @@ _add_reduce: Any = np.add.reduce
 _TYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-class _Thread(threading.local):
-    """What a thread is doing."""
-
-    uses_blas = True
-
-
-_thread: Final = _Thread()
-
-
-@contextmanager
-def for_all_sizes() -> Iterator[None]:
-    """Let sums of this thread be those of NumPy, whatever the size."""
-    before, _thread.uses_blas = _thread.uses_blas, False
-    try:
-        yield
-    finally:
-        _thread.uses_blas = before
-
-
 def sums(array: Array, axis: int | tuple[int, ...] | None, keepdims: bool = False) -> Any:
     """`np.add.reduce(array, axis, keepdims=keepdims)` of any dtype, also of symbols."""
-    is_large = array.size >= BLAS_ROW_SUM_MIN and _thread.uses_blas
-    if is_large and array.dtype in _TYPES and axis is not None:
+    if array.size >= BLAS_ROW_SUM_MIN and array.dtype in _TYPES and axis is not None:
         ndim = array.ndim
         axes = {position % ndim for position in ((axis,) if isinstance(axis, int) else axis)}
         if len(axes) < ndim and array.flags.c_contiguous:
