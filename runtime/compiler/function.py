@@ -172,7 +172,7 @@ class CompiledFunction:
     def _captured(
         self, key: Any, leaves: list[Any], args: Any, kwargs: Any, changed: str | None
     ) -> Entry:
-        entry = self._of_size(key, leaves, args, kwargs) if self.dynamic else None
+        entry = self._of_size(key, leaves, args, kwargs, changed) if self.dynamic else None
         if entry is None:
             self._tell(key, changed)
             sources = self._sources(args, kwargs)
@@ -260,7 +260,9 @@ class CompiledFunction:
 
     # ---- sizes that vary
 
-    def _of_size(self, key: Any, leaves: list[Any], args: Any, kwargs: Any) -> Entry | None:
+    def _of_size(
+        self, key: Any, leaves: list[Any], args: Any, kwargs: Any, changed: str | None
+    ) -> Entry | None:
         """Return the program of a size, of a family that is known or captured now; or None."""
         known = list(self._entries)
         wanted = [*(varied(other, key) for other in reversed(known)), guessed(key)]
@@ -270,6 +272,7 @@ class CompiledFunction:
             found = None if pattern is None else without_size(key, pattern)
             if pattern is None or found is None:
                 return None
+            self._tell(key, changed)
             family, size = self._new_family(pattern, found[0], leaves, args, kwargs), found[1]
             if family is None:
                 return None
@@ -317,7 +320,7 @@ class CompiledFunction:
         if is_first_step:
             return None
         self._captures += not family.why
-        self._families.append(family)
+        self._families = [*self._families[1 - SIGNATURES_MAX :], family]
         return family
 
     def _keep(self, key: Any, entry: Entry) -> None:
@@ -329,15 +332,15 @@ class CompiledFunction:
 
     def _tell(self, key: Any, changed: str | None) -> None:
         """Warn where a function is captured again and again, and say what has changed."""
-        if self._count < WARN_FROM:
+        if self._captures < WARN_FROM:
             return
         if changed is None:
             known = next(reversed(self._entries), None)
             changed = difference(known, key)
         warn(
             f"gs.compile: {_name_of(self.function)} is captured for the "
-            f"{self._count + 1}th time, because {changed} has changed. Pass a tensor in place of a "
-            "number that changes, and call it with few shapes"
+            f"{self._captures + 1}th time, because {changed} has changed. Pass a tensor in place of "
+            "a number that changes, and call it with few shapes, or with dynamic=True"
         )
 
 

@@ -301,3 +301,12 @@ def test_arrays_that_follow_from_the_size(make: Callable[[int], Any]) -> None:
 def test_arrays_that_are_computed_of_it_are_refused() -> None:
     with pytest.raises(DiffersError, match="computed of it"):
         Fitting((53, 58, 72)).fit(*(np.arange(n) ** 2 for n in (53, 58, 72)))
+
+
+def test_what_changes_at_each_call_is_warned_of() -> None:
+    compiled = gs.compile(lambda x, factor: x * factor, backend="numpy", dynamic=True)
+    for factor in range(8):
+        for size in (3, 5):
+            assert_same(compiled(data(size), float(factor)), data(size) * factor)
+    with pytest.warns(UserWarning, match="captured for the 9th time"):
+        compiled(data(3), 8.0)
