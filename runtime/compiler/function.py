@@ -339,8 +339,8 @@ class CompiledFunction:
             changed = difference(known, key)
         warn(
             f"gs.compile: {_name_of(self.function)} is captured for the "
-            f"{self._captures + 1}th time, because {changed} has changed. Pass a tensor in place of "
-            "a number that changes, and call it with few shapes, or with dynamic=True"
+            f"{self._captures + 1}th time, because {changed} has changed. Pass a tensor in place "
+            "of a number that changes, and call it with few shapes, or with dynamic=True"
         )
 
 
