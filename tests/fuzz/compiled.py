@@ -140,7 +140,8 @@ def _same(ours: Any, theirs: Any, rough: bool) -> bool:
         return False
     finite = theirs[3][np.isfinite(theirs[3])]
     size = max(1.0, float(np.abs(finite).max())) if finite.size else 1.0
-    allowed = (1e-4 if rough else 1e-8) * size
+    is_single = ours[0] in (np.float32, np.complex64)
+    allowed = (1e-4 if rough or is_single else 1e-8) * size
     return size > 1e8 or np.allclose(ours[3], theirs[3], rtol=0, atol=allowed, equal_nan=True)
 
 
