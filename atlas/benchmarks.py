@@ -14,6 +14,11 @@ _SCALES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "MB": 1.0}
 
 _COLOURS = ("#1971c2", "#e8590c", "#f08c00", "#9c36b5", "#2f9e44", "#c2255c", "#868e96")
 
+_SIZES = (
+    '<figure><img src="images/sizes.svg" alt="Seconds of a call by number of elements">'
+    "<figcaption>Ten ops in a row, with gradients, on 1 to 10⁷ elements.</figcaption></figure>"
+)
+
 _ROW, _LEFT, _WIDTH = 24.0, 430.0, 960.0
 
 
@@ -25,7 +30,8 @@ def benchmarks_page() -> str:
     measured, _, after = rest.partition(_END)
     text = before.replace("## Performance", "# Benchmarks").strip()
     after = after.replace("docs/performance.md", "performance.md").strip()
-    return f"---\nhide: [toc]\n---\n\n{text}\n\n{plot(measured)}\n\n{measured.strip()}\n\n{after}\n"
+    parts = (text, plot(measured), _SIZES, measured.strip(), after)
+    return "---\nhide: [toc]\n---\n\n" + "\n\n".join(parts) + "\n"
 
 
 def plot(markdown: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,12 +12,12 @@ from rich.console import Console
 
 from . import baseline, bounds, machine
 from .cases import CASES, Case
-from .libraries import COMPILED, GRADSPEC, LIBRARIES
-from .plot import write_plot
-from .race import QUICK, THOROUGH, Effort
-from .report import Row, markdown, write_json
+from .libraries import COMPILED, GRADSPEC, LIBRARIES, taking_part
+from .plot import write_plot, write_sizes
+from .race import QUICK, THOROUGH, Effort, race
+from .report import Row, markdown, write_json, write_sizes_json
 from .tables import print_figures, print_ratios
-from .workloads import WORKLOADS
+from .workloads import SIZES, WORKLOADS
 
 RESULTS = Path(__file__).parent / "results"
 README = Path(__file__).parents[1] / "README.md"
@@ -32,7 +33,7 @@ BEGIN, END = "<!-- measured: make bench -->", "<!-- end of what was measured -->
 @click.option(
     "--quick",
     is_flag=True,
-    help="Rougher figures in two or three minutes instead of fifteen; no slow cases.",
+    help="Rougher figures in two or three minutes instead of twenty-five; no slow cases.",
 )
 @click.option(
     "--case",
@@ -58,6 +59,12 @@ BEGIN, END = "<!-- measured: make bench -->", "<!-- end of what was measured -->
     f"{' or '.join(baseline.REFERENCES_OF_COMPILED)}) is more than "
     f"{baseline.MARGIN:.0%} worse than in benchmarks/baseline.json, and so when measured again.",
 )
+@click.option(
+    "--sizes",
+    is_flag=True,
+    help="Measure one computation at sizes from 1 to 10⁷ elements, and nothing else; a "
+    "thorough run of all cases does it at the end.",
+)
 @click.option("--save-baseline", is_flag=True, help="Make the ratios measured the baseline.")
 @click.option("--readme", is_flag=True, help="Put the table into the README as well.")
 def main(
@@ -65,6 +72,7 @@ def main(
     cases: Sequence[str],
     libraries: Sequence[str],
     check: bool,
+    sizes: bool,
     save_baseline: bool,
     readme: bool,
 ) -> None:
@@ -87,12 +95,17 @@ def main(
     facts = machine.describe()  # before the benchmarks themselves keep the machine busy
     say_what_is_missing(console)
     effort = QUICK if quick else THOROUGH
+    if sizes:
+        measure_sizes(libraries or tuple(LIBRARIES), facts, effort, console)
+        return
     checked = (COMPILED.name, *baseline.REFERENCES, *baseline.REFERENCES_OF_COMPILED)
     wanted = libraries or (checked if check else tuple(LIBRARIES))
     rows = measure(chosen(cases, quick, check), wanted, effort, console)
     show(rows, facts, console)
     is_partial = cases or libraries or check
     write(rows, facts, effort, RESULTS / ("partial" if is_partial else "results"), console)
+    if not (is_partial or quick):
+        measure_sizes(wanted, facts, effort, console)
     if readme:
         put_into(README, markdown(rows, facts))
     if save_baseline:
@@ -134,6 +147,24 @@ def measure(
             ]
             rows += case.measure(libraries, effort, status.update)
     return rows
+
+
+def measure_sizes(
+    wanted: Sequence[str], facts: Mapping[str, str], effort: Effort, console: Console
+) -> None:
+    """Write the cost against the size, as JSON and as a picture."""
+    figures: dict[int, dict[str, float]] = {}
+    brief = replace(effort, seconds=effort.seconds / 2)
+    with console.status("") as status:
+        for workload in SIZES.values():
+            taking = [
+                each for each in taking_part(workload) if each.name in (GRADSPEC.name, *wanted)
+            ]
+            figures[workload.elements] = race(workload, taking, brief, status.update)
+    RESULTS.mkdir(exist_ok=True)
+    write_sizes_json(figures, facts, RESULTS / "sizes.json")
+    write_sizes(figures, facts, RESULTS / "sizes.svg")
+    console.print(f"Written: {RESULTS / 'sizes.svg'}", soft_wrap=True, highlight=False)
 
 
 def say_what_is_missing(console: Console) -> None:

@@ -17,9 +17,9 @@ Report = Callable[[str], None]
 MEMORY = ("mlp-256-784-512-512-10", "lenet-32")
 MEMORY_PROCESSES = 3
 """Memory hardly differs from run to run."""
-ONE_IS_ENOUGH = ("torch-1",)
+ONE_IS_ENOUGH = ("torch-1", "torch-compile")
 """Libraries that differ from another by threads only: no rows of their own in fresh processes."""
-IMPORTED_AS_ANOTHER = ("torch-1", "compiled")
+IMPORTED_AS_ANOTHER = ("torch-1", "torch-compile", "compiled")
 """Those that differ in what is imported neither."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,10 +26,14 @@ class Library:
     prepare: Callable[[Workload], Run]
     """Prepare the process before the clock runs."""
 
+    needs: tuple[str, ...] = ()
+    """Commands, one of which has to be there."""
+
     @property
     def is_installed(self) -> bool:
-        """Return whether its module can be found; nothing is imported."""
-        return importlib.util.find_spec(self.module) is not None
+        """Return whether its module can be found, and what it needs; nothing is imported."""
+        has_command = not self.needs or any(map(shutil.which, self.needs))
+        return has_command and importlib.util.find_spec(self.module) is not None
 
 
 def _gradspec(workload: Workload) -> Run:
@@ -55,6 +60,14 @@ def _torch(threads: int) -> Callable[[Workload], Run]:
         return workload.by_pytorch_api(torch)
 
     return prepare
+
+
+def _torch_compiled(workload: Workload) -> Run:
+    import torch
+
+    torch.set_num_threads(2)
+    run: Run = torch.compile(workload.by_pytorch_api(torch))
+    return run
 
 
 def _jax(workload: Workload) -> Run:
@@ -121,6 +134,10 @@ LIBRARIES = {
         COMPILED,
         Library("torch-2", "PyTorch, 2 threads", "torch", "#f76707", _torch(2)),
         Library("torch-1", "PyTorch, 1 thread", "torch", "#ffc078", _torch(1)),
+        Library(
+            *("torch-compile", "torch.compile, 2 threads", "torch", "#d9480f", _torch_compiled),
+            needs=("g++", "clang++", "c++"),
+        ),
         Library("jax", "JAX (jit)", "jax", "#5c940d", _jax),
         Library("autograd", "autograd", "autograd", "#9c36b5", _autograd),
         Library("mygrad", "MyGrad", "mygrad", "#e599f7", _mygrad),

@@ -1,4 +1,4 @@
-"""A picture of the measurements: every figure relative to PyTorch's (or NumPy's)."""
+"""Pictures of the measurements: figures relative to PyTorch's, and cost against size."""
 
 from __future__ import annotations
 
@@ -38,4 +38,33 @@ def write_plot(rows: Sequence[Row], machine: Mapping[str, str], path: Path) -> N
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles[::-1], labels[::-1], frameon=False, loc="outside upper center", ncols=4)
     figure.savefig(path, dpi=150)
+    pyplot.close(figure)
+
+
+def write_sizes(
+    figures: Mapping[int, Mapping[str, float]], machine: Mapping[str, str], path: Path
+) -> None:
+    """Draw the time of a call, by number of elements and library, on two logarithmic axes."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    matplotlib.rcParams["svg.hashsalt"] = "sizes"  # the same file for the same figures
+    figure, axes = pyplot.subplots(figsize=(9, 6), layout="constrained")
+    for name, library in LIBRARIES.items():
+        sizes = [size for size, times in figures.items() if name in times]
+        if sizes:
+            times = [figures[size][name] for size in sizes]
+            width = 2.5 if library.module == GRADSPEC.module else 1.5
+            axes.plot(sizes, times, "o-", color=library.color, label=library.title, lw=width, ms=4)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("elements (float32)")
+    axes.set_ylabel("seconds, forward and backward")
+    axes.grid(color="#f1f3f5")
+    axes.set_title(f"{machine['cpu']}, {machine['cores']} cores, {machine['date']}", fontsize=9)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)

@@ -90,6 +90,14 @@ def write_json(rows: Sequence[Row], machine: Mapping[str, str], effort: str, pat
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def write_sizes_json(
+    figures: Mapping[int, Mapping[str, float]], machine: Mapping[str, str], path: Path
+) -> None:
+    """The seconds of a call, by number of elements and library."""
+    content = {"machine": machine, "seconds": figures}
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 def _content(row: Row) -> dict[str, object]:
     content = asdict(row) | {"ratios": row.ratios()}
     del content["subject"]

@@ -26,12 +26,14 @@ _FILES = (
 
 WORKLOADS = {workload.name: workload for file in _FILES for workload in file.WORKLOADS}
 """By name, at the sizes that are measured."""
+SIZES = {workload.name: workload for workload in chain.SIZES}
+"""One computation at growing sizes."""
 SMALL = {workload.name: workload for file in _FILES for workload in file.SMALL}
 """The same kinds at sizes at which a test can compare all libraries."""
 
 
 def with_data(name: str) -> Workload:
-    """A workload of either size, ready to be prepared. KeyError if there is none."""
-    workload = SMALL[name] if name in SMALL else WORKLOADS[name]
+    """A workload of any size, ready to be prepared. KeyError if there is none."""
+    workload = (SMALL | SIZES | WORKLOADS)[name]
     workload.create_data()
     return workload

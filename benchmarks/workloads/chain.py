@@ -15,14 +15,16 @@ LINKS = 30
 class Chain(Workload):
     """30 times multiply, sine, add; and a sum: 91 recorded ops in a row."""
 
-    def __init__(self, elements: int, dtype: str = "float64") -> None:
+    def __init__(self, elements: int, dtype: str = "float64", links: int = LINKS) -> None:
         size = f"{elements:,}".replace(",", "\N{NO-BREAK SPACE}")
         is_double = dtype == "float64"
         self.name = f"chain-{elements}" + ("" if is_double else f"-{dtype}")
+        self.name += "" if links == LINKS else f"-{links}"
         self.title = f"chain of {size}" + ("" if is_double else f", {dtype}")
-        self.doc = f"{3 * LINKS + 1} ops in a row, {size} {dtype} elements"
+        self.doc = f"{3 * links + 1} ops in a row, {size} {dtype} elements"
         self.tolerance = 1e-9 if is_double else 1e-4
         self.elements = elements
+        self.links = links
         self.dtype = dtype
 
     def create_data(self) -> None:
@@ -38,7 +40,7 @@ class Chain(Workload):
         def run() -> Sequence[Any]:
             y = start
             scaled = []
-            for _ in range(LINKS):
+            for _ in range(self.links):
                 u = y * scale
                 scaled.append(u)
                 y = np.sin(u) + shift
@@ -57,7 +59,7 @@ class Chain(Workload):
         def run() -> Sequence[Any]:
             x.grad = None
             y = x
-            for _ in range(LINKS):
+            for _ in range(self.links):
                 y = (y * scale).sin() + shift
             y.sum().backward()
             return [x.grad]
@@ -66,7 +68,7 @@ class Chain(Workload):
 
     def loss(self, np: Any, params: Sequence[Any]) -> Any:
         (y,) = params
-        for _ in range(LINKS):
+        for _ in range(self.links):
             y = np.sin(y * self.scale) + self.shift
         return np.sum(y)
 
@@ -78,4 +80,6 @@ WORKLOADS: tuple[Workload, ...] = (
     Chain(1_000_000),
     Chain(1_000_000, "float32"),
 )
+SIZES: tuple[Chain, ...] = tuple(Chain(10**power, "float32", links=3) for power in range(8))
+"""What `--sizes` measures: ten ops at sizes from one element to ten million."""
 SMALL: tuple[Workload, ...] = (Chain(3), Chain(3, "float32"))

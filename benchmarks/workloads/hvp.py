@@ -15,7 +15,10 @@ class HessianVectorProduct(Workload):
     """The Hessian of a perceptron with one hidden layer (tanh) and a squared error."""
 
     tolerance = 1e-4
-    absent: ClassVar = {"mygrad": "has no second derivatives"}
+    absent: ClassVar = {
+        "mygrad": "has no second derivatives",
+        "torch-compile": "refuses a second backward pass",
+    }
 
     def __init__(self, batch: int, width: int, hidden: int, outputs: int) -> None:
         self.name = f"hvp-{batch}-{width}-{hidden}-{outputs}"

@@ -14,7 +14,9 @@ class LongChain(Workload):
     """`x` times a constant, again and again, of 4 elements; a call ends when all is freed."""
 
     slow = True
-    absent: ClassVar = dict.fromkeys(("jax", "compiled"), "would compile every op of the chain")
+    absent: ClassVar = dict.fromkeys(
+        ("jax", "torch-compile", "compiled"), "would compile every op of the chain"
+    )
 
     def __init__(self, nodes: int) -> None:
         size = f"{nodes:,}".replace(",", "\N{NO-BREAK SPACE}")

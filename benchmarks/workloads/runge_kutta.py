@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,8 @@ STEP = 0.01
 
 class RungeKutta(Workload):
     """Three oscillators with damping and a cubic force, from their places and speeds."""
+
+    absent: ClassVar = {"torch-compile": "unrolls the loop, and compiles it for minutes"}
 
     def __init__(self, steps: int) -> None:
         self.name = f"runge-kutta-{steps}"

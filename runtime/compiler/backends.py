@@ -18,6 +18,16 @@ class Backend:
     """A backend by its name."""
 
     name: str
+    shared: Any = None
+    """What programs that differ by a size only have in common of what is built for them."""
+
+    def for_sizes(self) -> Backend:
+        """Return the same backend for programs that differ by a size only."""
+        if self.name == "numpy":
+            return self
+        from .c import SharedTexts
+
+        return Backend(self.name, SharedTexts())
 
     def build(self, program: Program) -> Callable[..., Sequence[Any]]:
         """Return a function of the input arrays that answers the outputs.
@@ -33,7 +43,7 @@ class Backend:
                 raise
             return build_for_numpy(program)
         try:
-            return build(program)
+            return build(program, self.shared)
         except NoCompilerError as error:
             if self.name == "c":
                 raise

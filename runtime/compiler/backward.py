@@ -137,6 +137,7 @@ def _tensor(array: Any) -> Tensor:
 
 def _laid_out(cotangent: Any, like: Value) -> Any:
     """Return a cotangent in the layout that the program was captured with, which is dense."""
+    cotangent = np.asarray(cotangent)  # the engine adds up numbers to NumPy's scalars
     if cotangent.strides == like.strides and cotangent.dtype == like.dtype:
         return cotangent
     order = sorted(range(cotangent.ndim), key=lambda dim: -like.strides[dim])

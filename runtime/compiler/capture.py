@@ -21,8 +21,10 @@ from .recorder import Recorder, unknown_shape
 from .tape import Tape, recorders_of
 
 Array: TypeAlias = np.ndarray[Any, Any]
+Resize: TypeAlias = Callable[[Array], Array]
+"""Answers the array that a capture runs on in place of an input."""
 
-_capturing: Final = threading.RLock()
+capturing: Final = threading.RLock()
 """One capture at a time: it replaces kernels, and the arrays of tensors."""
 
 
@@ -43,7 +45,7 @@ class Lent:
 
     __slots__ = ("array", "before", "recorder", "tensor")
 
-    def __init__(self, tensor: Tensor, tape: Tape) -> None:
+    def __init__(self, tensor: Tensor, tape: Tape, resized: Resize) -> None:
         self.tensor = tensor
         self.array = tensor.array
         self.before = {
@@ -51,7 +53,7 @@ class Lent:
             for slot in ("array", "grad_node", "alias", "_grad", *_PLACES)
             if hasattr(tensor, slot)
         }
-        self.recorder = tape.input(tensor.array)
+        self.recorder = tape.input(resized(tensor.array))
         tensor.array = self.recorder
         tensor.alias = None
         for slot in _PLACES:
@@ -69,12 +71,12 @@ class Lent:
 
 
 @contextmanager
-def lending(tensors: Sequence[Tensor], tape: Tape) -> Iterator[list[Lent]]:
+def lending(tensors: Sequence[Tensor], tape: Tape, resized: Resize) -> Iterator[list[Lent]]:
     """Put recorders into tensors, each an input of the tape, and take them out again."""
     lent: list[Lent] = []
     try:
         for tensor in tensors:
-            lent.append(Lent(tensor, tape))
+            lent.append(Lent(tensor, tape, resized))
         yield lent
     finally:
         for each in reversed(lent):
@@ -84,7 +86,7 @@ def lending(tensors: Sequence[Tensor], tape: Tape) -> Iterator[list[Lent]]:
 @contextmanager
 def recording(tape: Tape) -> Iterator[None]:
     """Record kernels and draws of random numbers; one capture at a time."""
-    with _capturing, _recorded_kernels(), recording_draws(functools.partial(_Draws, tape)):
+    with capturing, _recorded_kernels(), recording_draws(functools.partial(_Draws, tape)):
         thread.tape = tape
         try:
             yield

@@ -26,19 +26,23 @@ def current_place() -> Place:
     frame: FrameType | None = sys._getframe(1)
     op = ""
     while frame is not None:
-        package = package_of(frame.f_globals)
-        if not op and package == "gradspec.generated":
+        if not op and package_of(frame.f_globals) == "gradspec.generated":
             op = _op_of(frame)
-        if package.partition(".")[0] not in _OWN:
+        if is_users_frame(frame):
             return Place(op, frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return Place(op)
 
 
+def is_users_frame(frame: FrameType) -> bool:
+    """Return whether what runs there is the user's program."""
+    return package_of(frame.f_globals).partition(".")[0] not in _OWN
+
+
 def is_called_by(name: str) -> bool:
     """Return whether one of the library's functions that run has a name."""
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and package_of(frame.f_globals).partition(".")[0] in _OWN:
+    while frame is not None and not is_users_frame(frame):
         if frame.f_code.co_name == name:
             return True
         frame = frame.f_back

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .executable import Executable, Gradients
 from .function import CompiledFunction, compile
 from .numpy_backend import source_of as numpy_source_of
 from .program import Loop, Program, Step, Value, rewrite
@@ -102,8 +103,9 @@ def explain(
     """Return what a function, compiled or not, becomes for some arguments; it is captured for them.
 
     The function is not called but by the capture. With `profile` each step is run by itself by
-    NumPy, on ones in place of the inputs: of a C program this shows where the work is, not its
-    time. RuntimeError where the function runs as it is (`fullgraph=False`).
+    NumPy, on these arguments, and the backward pass on cotangents of ones: of a C program this
+    shows where the work is, not its time. Nothing is written to, and random generators stay as
+    they are. RuntimeError where the function runs as it is (`fullgraph=False`).
     """
     compiled = function if isinstance(function, CompiledFunction) else compile(function)
     entry = compiled.entry_for(*args, **kwargs)
@@ -111,12 +113,14 @@ def explain(
     if executable is None:
         raise RuntimeError(f"explain(): there is no program of this call: {entry.reason}")
     source_of = _source_of(compiled.backend.name)
-    forward = _report("forward", executable.forward, source_of, profile)
-    roots = executable.trace.differentiable
-    gradients = executable.gradients.get(roots)
+    gradients = executable.gradients.get(executable.trace.differentiable)
+    times: tuple[tuple[Timing, ...], tuple[Timing, ...]] = (), ()
+    if profile:
+        times = _profiled(executable, gradients, compiled.inputs_of(entry, args, kwargs))
+    forward = _report("forward", executable.forward, source_of, times[0])
     backward = None
     if gradients is not None:
-        backward = _report("backward", gradients.program, source_of, profile)
+        backward = _report("backward", gradients.program, source_of, times[1])
     names = tuple(guard.name for guard in entry.sources.guards)
     return Explanation(forward, backward, executable.saved if backward else (), names)
 
@@ -130,9 +134,8 @@ def _source_of(backend: str) -> Callable[[Program], str]:
 
 
 def _report(
-    name: str, program: Program, source_of: Callable[[Program], str], profile: bool
+    name: str, program: Program, source_of: Callable[[Program], str], timings: tuple[Timing, ...]
 ) -> ProgramReport:
-    timings = tuple(_timed(program)) if profile else ()
     return ProgramReport(name, program, source_of(program), timings)
 
 
@@ -140,32 +143,43 @@ RUNS = 5
 """Runs of a step, of which the shortest counts."""
 
 
-def _timed(program: Program) -> list[Timing]:
-    """Run the steps one by one on ones, and measure each."""
+def _profiled(
+    executable: Executable, gradients: Gradients | None, inputs: Sequence[Any]
+) -> tuple[tuple[Timing, ...], tuple[Timing, ...]]:
+    """Run the steps forward and backward, one by one, and measure each."""
+    forward, found = _timed(executable.forward, inputs)
+    if gradients is None:
+        return forward, ()
+    saved = found[len(executable.trace.program.outputs) :]
+    given = [saved[nr] for nr in gradients.saved]
+    cotangents = gradients.program.inputs[len(given) :]
+    given += [np.ones(value.shape, value.dtype) for value in cotangents]
+    return forward, _timed(gradients.program, given)[0]
+
+
+def _timed(program: Program, inputs: Sequence[Any]) -> tuple[tuple[Timing, ...], list[Any]]:
+    """Return the times of the steps of a program, and its outputs."""
     values: dict[Value, Any] = dict(program.constants)
-    values |= {value: np.ones(value.shape, value.dtype) for value in program.inputs}
+    values |= zip(program.inputs, inputs, strict=True)
     timings = []
     for step in program.steps:
-        given = rewrite((_ending(step.args), dict(step.kwargs)), values)
+        args, kwargs = rewrite((step.args, dict(step.kwargs)), values)
         function = function_of(step.function)
+        generator = args[0] if step.function == "array.draw" else None
         shortest = float("inf")
         with np.errstate(all="ignore"):
             for _ in range(RUNS):
+                state = None if generator is None else generator.get_state()
                 start = time.perf_counter()
-                found = function(*given[0], **given[1])
+                found = function(*args, **kwargs)
                 shortest = min(shortest, time.perf_counter() - start)
+                if generator is not None:
+                    generator.set_state(state)
         timings.append(Timing(step, shortest))
         arrays = found if step.is_tuple else (found,)
         for value, array in zip(step.outputs, arrays, strict=True):
             values[value] = np.asarray(array)
-    return timings
-
-
-def _ending(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return arguments with one round of a loop that may have no end on ones."""
-    if args and isinstance(args[0], Loop) and args[0].length is None:
-        return replace(args[0], length=1), *args[1:]
-    return args
+    return tuple(timings), [values[value] for value in program.outputs]
 
 
 def _lines(step: Step, before: str) -> list[str]:

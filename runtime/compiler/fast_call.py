@@ -36,7 +36,7 @@ def fast_call(
     args: Sequence[Any],
     guards: Sequence[Guard],
     outside: Sequence[Tensor],
-    with_grad: Sequence[tuple[Tensor, bool]],
+    with_grad: Sequence[tuple[int, bool]],
     executable: Executable,
     finish: Callable[..., Any],
     record: Callable[..., Any],
@@ -61,12 +61,11 @@ def fast_call(
         writer.objects[f"t{nr}"] = tensor
     for guard in guards:
         writer.add_guard(guard)
-    for tensor, there in with_grad:
-        name = writer.name(tensor)
-        test = "is None" if there else "is not None"
-        writer.tests.append(f"getattr({name}, '_grad', None) {test}")
     tensors = [f"a{nr}" for nr, arg in enumerate(args) if isinstance(arg, Tensor)]
     tensors += [f"t{nr}" for nr in range(len(outside))]
+    for number, there in with_grad:
+        test = "is None" if there else "is not None"
+        writer.tests.append(f"getattr({tensors[number]}, '_grad', None) {test}")
     return writer.function(len(args), tensors, executable)
 
 

@@ -10,19 +10,20 @@ import numpy as np
 
 from ..core.apply_modes import apply_modes
 from ..core.levels import has_open_levels
-from ..core.modes import mode, this_thread
+from ..core.modes import mode
 from ..core.tensor import Tensor, new_tensor, wrap
-from ..core.type_promotion import get_default_dtype
 from ..core.user_warnings import warn
 from ..func.trees import leaves_of, map_leaves
 from ..inplace.ops import mark_written
 from .backends import Backend, backend_of
 from .backward import CompiledFunctionBackward
-from .capture import thread
+from .capture import Resize, thread
+from .dynamic import Family, capture, guessed, varied, without_size
 from .errors import CaptureError
 from .executable import Executable, make, overlapping
 from .fast_call import MISSED, FastCall, fast_call
-from .joint import Given, Result, check_result, trace
+from .joint import Given, Result, Trace, as_it_is, check_result, trace
+from .signatures import difference, form_of, other_leaves, signature
 from .sources import Place, Sources
 
 SIGNATURES_MAX: Final = 64
@@ -45,9 +46,9 @@ class Entry:
         self.sources = sources
         self.outside = outside
         """Tensors that are no arguments."""
-        self.inputs = [_form(tensor) for tensor in outside]
-        self.with_grad: list[tuple[Tensor, bool]] = []
-        """Tensors whose gradient has to be there, or must not be."""
+        self.inputs = [form_of(tensor) for tensor in outside]
+        self.with_grad: list[tuple[int, bool]] = []
+        """Tensors, by their position, whose gradient has to be there, or must not be."""
         self.executable = executable
         """None where the function runs as it is."""
         self.reason = reason
@@ -55,16 +56,17 @@ class Entry:
         self.fast_call: FastCall | None = None
         """The short way into it, once it `is_prepared`, if there is one."""
 
-    def mismatch(self) -> str | None:
+    def mismatch(self, leaves: list[Any]) -> str | None:
         """Return what has changed since the capture, None if nothing has."""
         changed = self.sources.changed()
         if changed is not None:
             return changed
         for tensor, form in zip(self.outside, self.inputs, strict=True):
-            if _form(tensor) != form:
+            if form_of(tensor) != form:
                 return f"a tensor of shape {list(form[0])} that the function reads"
-        for tensor, there in self.with_grad:
-            if (getattr(tensor, "_grad", None) is not None) != there:
+        tensors = _split_leaves(leaves)[0] + self.outside if self.with_grad else []
+        for number, there in self.with_grad:
+            if (getattr(tensors[number], "_grad", None) is not None) != there:
                 return "whether a parameter has a gradient"
         return None
 
@@ -73,15 +75,23 @@ class CompiledFunction:
     """A function and the programs that were captured of it. Made by `gs.compile`."""
 
     def __init__(
-        self, function: Callable[..., Any], backend: Backend, fullgraph: bool, check: bool
+        self,
+        function: Callable[..., Any],
+        backend: Backend,
+        fullgraph: bool,
+        check: bool,
+        dynamic: bool,
     ) -> None:
         functools.update_wrapper(self, function, updated=())
         self.function = function
         self.backend = backend
         self.fullgraph = fullgraph
         self.check = check
+        self.dynamic = dynamic
         self._entries: dict[Any, list[Entry]] = {}
+        self._families: list[Family] = []
         self._count = 0
+        self._captures = 0
         self._fast: tuple[int, FastCall] = (-1, lambda: MISSED)
         """The short way into the program of the last call, and how many arguments it takes."""
 
@@ -100,10 +110,10 @@ class CompiledFunction:
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if thread.tape is not None or has_open_levels():
             return self.function(*args, **kwargs)
-        leaves, key = _signature(args, kwargs)
+        leaves, key = signature(args, kwargs)
         changed = None
         for entry in self._entries.get(key, ()):
-            changed = entry.mismatch()
+            changed = entry.mismatch(leaves)
             if changed is None:
                 break
         else:
@@ -137,33 +147,46 @@ class CompiledFunction:
 
     def entry_for(self, *args: Any, **kwargs: Any) -> Entry:
         """Return the program of a call, captured if there is none yet; the call is not run."""
-        leaves, key = _signature(args, kwargs)
+        leaves, key = signature(args, kwargs)
         for entry in self._entries.get(key, ()):
-            if entry.mismatch() is None:
+            if entry.mismatch(leaves) is None:
                 return entry
         return self._captured(key, leaves, args, kwargs, None)
+
+    def inputs_of(self, entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+        """Return the arrays that the program of a call runs on."""
+        assert entry.executable is not None
+        tensors, arrays = _split_leaves(signature(args, kwargs)[0])
+        return _inputs(entry.executable, tensors + entry.outside, arrays)
 
     def count_programs(self) -> int:
         """Return how many signatures there is a program for."""
         return self._count
+
+    def count_captures(self) -> int:
+        """Return how often the function was captured; with `dynamic` once for many signatures."""
+        return self._captures
 
     # ---- captures
 
     def _captured(
         self, key: Any, leaves: list[Any], args: Any, kwargs: Any, changed: str | None
     ) -> Entry:
-        self._tell(key, changed)
-        sources = Sources()
-        sources.add(Place("attribute", self, "function"), _name_of(self.function))
-        for leaf in _others(args, kwargs):
-            sources.add(Place("itself", leaf), type(leaf).__name__)
-        try:
-            entry = self._capture(sources, leaves, args, kwargs)
-        except CaptureError as error:
-            if self.fullgraph:
-                raise
-            warn(f"{error} It runs as it is (fullgraph=False).")
-            entry = Entry(sources, [], None, str(error))
+        entry = self._of_size(key, leaves, args, kwargs, changed) if self.dynamic else None
+        if entry is None:
+            self._tell(key, changed)
+            sources = self._sources(args, kwargs)
+            try:
+                found = self._traced(sources, leaves, args, kwargs)
+                entry = Entry(sources, _outside(sources, leaves), None, "")
+                if found is not None:
+                    self._captures += 1
+                    entry = self._entry(sources, leaves, found, self.backend)
+            except CaptureError as error:
+                if self.fullgraph:
+                    raise
+                warn(f"{error} It runs as it is (fullgraph=False).")
+                entry = Entry(sources, [], None, str(error))
         if entry.executable is not None or entry.reason:
             self._keep(key, entry)
         if self.check and entry.executable is not None and entry.executable.is_repeatable:
@@ -171,11 +194,24 @@ class CompiledFunction:
             _compare(_run(entry, entry.executable, leaves, again), again())
         return entry
 
-    def _capture(self, sources: Sources, leaves: list[Any], args: Any, kwargs: Any) -> Entry:
-        given = {id(leaf) for leaf in leaves}
-        outside = [tensor for tensor, _ in sources.tensors.values() if id(tensor) not in given]
-        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + outside
-        arrays = [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
+    def _sources(self, args: Any, kwargs: Any) -> Sources:
+        sources = Sources()
+        sources.add(Place("attribute", self, "function"), _name_of(self.function))
+        for leaf in other_leaves(args, kwargs):
+            sources.add(Place("itself", leaf), type(leaf).__name__)
+        return sources
+
+    def _traced(
+        self,
+        sources: Sources,
+        leaves: list[Any],
+        args: Any,
+        kwargs: Any,
+        resized: Resize = as_it_is,
+    ) -> Trace | None:
+        """Capture a call; None if an optimizer made its state, at its first step."""
+        tensors, arrays = _split_leaves(leaves)
+        tensors += _outside(sources, leaves)
         states = [(optimizer, _state_of(optimizer)) for optimizer in sources.optimizers]
 
         def call(recorders: Sequence[Any]) -> Any:
@@ -187,14 +223,14 @@ class CompiledFunction:
 
         error: CaptureError | None = None
         try:
-            found = trace(call, tensors, arrays)
+            found = trace(call, tensors, arrays, resized)
             changed = sources.changed()
         except CaptureError as refused:
             error = refused
         if any(_state_of(optimizer) != state for optimizer, state in states):
             for optimizer, state in states:  # an optimizer makes its state at its first step
                 _restore_state(optimizer, state)
-            return Entry(sources, outside, None, "")
+            return None
         if error is not None:
             raise error
         if changed is not None:
@@ -202,21 +238,90 @@ class CompiledFunction:
                 f"gs.compile: the function changes {changed}, which a program would not do again. "
                 "Return the new value instead, or keep it in a tensor that is written to in place"
             )
+        return found
+
+    def _entry(self, sources: Sources, leaves: list[Any], found: Trace, backend: Backend) -> Entry:
+        """Build the program of a capture."""
+        outside = _outside(sources, leaves)
+        tensors = _split_leaves(leaves)[0] + outside
         if found.program.writes and overlapping(tensors):
             raise CaptureError(
                 "gs.compile: two tensors lie on the same memory, and one is written to. "
                 "Pass a clone() of one of them"
             )
-        entry = Entry(sources, outside, make(found, self.backend), "")
+        entry = Entry(sources, outside, make(found, backend), "")
         touched = found.new_grads or found.cleared_grads
-        has_grad = [getattr(t, "_grad", None) is not None for t in tensors]
+        has_grad = _have_grads(tensors)
         if touched or _reads_grads(found, sum(has_grad)):
             entry.with_grad = [
-                (t, there)
-                for nr, (t, there) in enumerate(zip(tensors, has_grad, strict=True))
-                if nr not in found.unread_grads
+                (nr, there) for nr, there in enumerate(has_grad) if nr not in found.unread_grads
             ]
         return entry
+
+    # ---- sizes that vary
+
+    def _of_size(
+        self, key: Any, leaves: list[Any], args: Any, kwargs: Any, changed: str | None
+    ) -> Entry | None:
+        """Return the program of a size, of a family that is known or captured now; or None."""
+        known = list(self._entries)
+        wanted = [*(varied(other, key) for other in reversed(known)), guessed(key)]
+        family, size = self._family(key, leaves)
+        if family is None:
+            pattern = next((each for each in wanted if each), None)
+            found = None if pattern is None else without_size(key, pattern)
+            if pattern is None or found is None:
+                return None
+            self._tell(key, changed)
+            family, size = self._new_family(pattern, found[0], leaves, args, kwargs), found[1]
+            if family is None:
+                return None
+        if family.why and known and not family.is_told:
+            family.is_told = True
+            warn(
+                f"gs.compile(dynamic=True): {_name_of(self.function)} is captured for each size, "
+                f"because {family.why}"
+            )
+        trace_at_size = family.at(size)
+        if trace_at_size is None:
+            return None
+        return self._entry(family.sources, leaves, trace_at_size, family.backend)
+
+    def _family(self, key: Any, leaves: list[Any]) -> tuple[Family | None, int]:
+        for family in self._families:
+            size = family.size_of(key)
+            if size is None or family.sources.changed() is not None:
+                continue
+            tensors = _split_leaves(leaves)[0] + _outside(family.sources, leaves)
+            if family.has_grad == _have_grads(tensors):
+                return family, size
+        return None, 0
+
+    def _new_family(
+        self, pattern: frozenset[int], key: Any, leaves: list[Any], args: Any, kwargs: Any
+    ) -> Family | None:
+        """Capture a function for all sizes of some arguments."""
+        sources = self._sources(args, kwargs)
+        tensors = _split_leaves(leaves)[0] + _outside(sources, leaves)
+        family = Family(
+            *(pattern, key, sources, self.backend.for_sizes()), has_grad=_have_grads(tensors)
+        )
+        is_first_step = False
+
+        def trace_at(resized: Resize) -> Trace:
+            nonlocal is_first_step
+            found = self._traced(sources, leaves, args, kwargs, resized)
+            if found is None:
+                is_first_step = True
+                raise CaptureError("an optimizer made its state")
+            return found
+
+        capture(family, leaves, trace_at)
+        if is_first_step:
+            return None
+        self._captures += not family.why
+        self._families = [*self._families[1 - SIGNATURES_MAX :], family]
+        return family
 
     def _keep(self, key: Any, entry: Entry) -> None:
         if self._count >= SIGNATURES_MAX:
@@ -227,15 +332,15 @@ class CompiledFunction:
 
     def _tell(self, key: Any, changed: str | None) -> None:
         """Warn where a function is captured again and again, and say what has changed."""
-        if self._count < WARN_FROM:
+        if self._captures < WARN_FROM:
             return
         if changed is None:
             known = next(reversed(self._entries), None)
-            changed = _difference(known, key)
+            changed = difference(known, key)
         warn(
             f"gs.compile: {_name_of(self.function)} is captured for the "
-            f"{self._count + 1}th time, because {changed} has changed. Pass a tensor in place of a "
-            "number that changes, and call it with few shapes"
+            f"{self._captures + 1}th time, because {changed} has changed. Pass a tensor in place "
+            "of a number that changes, and call it with few shapes, or with dynamic=True"
         )
 
 
@@ -245,6 +350,7 @@ def compile(
     backend: str = "auto",
     fullgraph: bool = True,
     check: bool = False,
+    dynamic: bool = False,
 ) -> Any:
     """Return a function that computes the same by a program that is captured at its first call.
 
@@ -264,6 +370,11 @@ def compile(
         Compare the results of each new program with those of the function itself, which is called
         for it; one that writes to its arguments or draws random numbers is not compared.
         RuntimeError if they differ.
+    dynamic
+        Let the leading dimension of arguments vary: one capture does for all sizes from 2 on. It
+        is that of the first tensor that requires no gradient, and of all arguments that have
+        the same; or what has varied between two calls. Where the function does not allow that, each
+        size has a capture of its own, and a warning says why.
 
     Raises
     ------
@@ -273,10 +384,10 @@ def compile(
     """
     chosen = backend_of(backend)
     if function is None:
-        return lambda decorated: CompiledFunction(decorated, chosen, fullgraph, check)
+        return lambda decorated: CompiledFunction(decorated, chosen, fullgraph, check, dynamic)
     if not callable(function):
         raise TypeError(f"gs.compile: expected a function, got {type(function).__name__}")
-    return CompiledFunction(function, chosen, fullgraph, check)
+    return CompiledFunction(function, chosen, fullgraph, check, dynamic)
 
 
 # ---- one call
@@ -294,11 +405,7 @@ def _finish(
 ) -> Any:
     """Run a program, and return its results as the function does."""
     known = executable.trace
-    given = [tensor.array for tensor in tensors] + arrays
-    if known.read_grads:
-        grads = [tensors[nr]._grad for nr in known.read_grads]
-        given += [grad.array for grad in grads if grad is not None]
-    found = executable.run(*given)
+    found = executable.run(*_inputs(executable, tensors, arrays))
     results = [_result(array) for array in found[: known.result_count]]
     for nr, at in known.new_grads:
         tensors[nr]._grad = wrap(found[at])
@@ -322,12 +429,29 @@ def _finish(
     return map_leaves(place, known.structure)
 
 
+def _inputs(executable: Executable, tensors: list[Tensor], arrays: list[Any]) -> list[Any]:
+    """Return the arrays of tensors, other arrays, and those of gradients that are read."""
+    given = [tensor.array for tensor in tensors] + arrays
+    grads = [tensors[nr]._grad for nr in executable.trace.read_grads]
+    return given + [grad.array for grad in grads if grad is not None]
+
+
 def _split_leaves(leaves: list[Any]) -> tuple[list[Tensor], list[Any]]:
     """Return the tensors and the arrays among arguments."""
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
     if len(tensors) == len(leaves):
         return tensors, []
     return tensors, [leaf for leaf in leaves if not isinstance(leaf, Tensor)]
+
+
+def _outside(sources: Sources, leaves: list[Any]) -> list[Tensor]:
+    """Return the tensors that a function reads, and that are no arguments."""
+    given = {id(leaf) for leaf in leaves}
+    return [tensor for tensor, _ in sources.tensors.values() if id(tensor) not in given]
+
+
+def _have_grads(tensors: list[Tensor]) -> list[bool]:
+    return [getattr(tensor, "_grad", None) is not None for tensor in tensors]
 
 
 def _record(
@@ -357,85 +481,6 @@ def _result(array: Any) -> Tensor:
     out.array = array
     out.grad_node = out.alias = None
     return out
-
-
-# ---- signatures
-
-
-def _signature(args: Any, kwargs: Any) -> tuple[list[Any], Any]:
-    """Return the distinct tensors and arrays among arguments, and what decides on the program."""
-    leaves: list[Any] = []
-    numbers: dict[int, int] = {}
-    modes = this_thread.blocks.modes()
-    parts: list[Any] = [modes.records, modes.inference, get_default_dtype()]
-    for value in args:
-        _sign(value, leaves, numbers, parts)
-    for name, value in kwargs.items():
-        parts.append(name)
-        _sign(value, leaves, numbers, parts)
-    return leaves, tuple(parts)
-
-
-def _sign(value: Any, leaves: list[Any], numbers: dict[int, int], parts: list[Any]) -> None:
-    kind = type(value)
-    if kind is Tensor or isinstance(value, Tensor | np.ndarray):
-        known = numbers.setdefault(id(value), len(leaves))
-        if known == len(leaves):
-            leaves.append(value)
-            parts.append(_form(value))
-        else:
-            parts.append(known)
-    elif kind is tuple or kind is list or isinstance(value, tuple | list):
-        parts.append((kind, len(value)))
-        for item in value:
-            _sign(item, leaves, numbers, parts)
-    elif isinstance(value, dict):
-        parts.append((kind, tuple(value)))
-        for item in value.values():
-            _sign(item, leaves, numbers, parts)
-    elif isinstance(value, float | complex):
-        parts.append((kind, repr(value)))  # -0.0 and NaN are values of their own
-    elif isinstance(value, int | str | bytes | bool | type(None) | np.dtype):
-        parts.append((kind, value))
-    else:
-        parts.append((kind, id(value)))
-
-
-def _others(args: Any, kwargs: Any) -> list[Any]:
-    """The arguments that are neither tensors, arrays nor constants: modules, functions."""
-    found: list[Any] = []
-
-    def look(leaf: Any) -> Any:
-        constants = (Tensor, np.ndarray, int, float, complex, str, bytes, np.dtype)
-        if not isinstance(leaf, constants):
-            found.append(leaf)
-        return leaf
-
-    map_leaves(look, [list(args), kwargs])
-    return found
-
-
-def _form(value: Any) -> Any:
-    """What a program is made for of a tensor or an array."""
-    if type(value) is Tensor or isinstance(value, Tensor):
-        array = value.array
-        return array.shape, array.dtype, array.strides, value.grad_node is not None
-    return "array", value.shape, value.dtype, value.strides
-
-
-def _difference(known: Any, key: Any) -> str:
-    if known is None or len(known) != len(key):
-        return "the structure of the arguments"
-    for before, after in zip(known, key, strict=True):
-        if before != after:
-            return f"{_shown(before)} to {_shown(after)}"
-    return "something outside of the function"
-
-
-def _shown(part: Any) -> str:
-    if isinstance(part, tuple) and len(part) == 4 and isinstance(part[0], tuple):
-        return f"a tensor {list(part[0])} of {part[1]}"
-    return repr(part[1]) if isinstance(part, tuple) and len(part) == 2 else repr(part)
 
 
 def _name_of(function: Any) -> str:

@@ -14,7 +14,7 @@ from ..core.node import Node
 from ..core.tensor import Tensor, wrap
 from ..func.trees import leaves_of, map_leaves
 from ..graph.anomaly import set_detect_anomaly
-from .capture import Lent, lending, recording
+from .capture import Lent, Resize, lending, recording
 from .errors import refusal
 from .partition import root_of
 from .program import Program, Value
@@ -80,21 +80,29 @@ MAX_PATTERNS = 4
 """Results up to which the gradient of each alone has a program of its own."""
 
 
+def as_it_is(array: Any) -> Any:
+    """Return an array as it is, which is what captures of one size run on."""
+    return array
+
+
 def trace(
-    call: Callable[[Sequence[Any]], Any], tensors: Sequence[Tensor], arrays: Sequence[Any]
+    call: Callable[[Sequence[Any]], Any],
+    tensors: Sequence[Tensor],
+    arrays: Sequence[Any],
+    resized: Resize = as_it_is,
 ) -> Trace:
     """Call a function on recorders and return its joint program.
 
     `call` gets recorders for `arrays`; it reads `tensors` itself. The inputs of the program are
-    these tensors, then the arrays, then the gradients that tensors have.
+    these tensors, then the arrays, then the gradients that tensors have, all `resized`.
     """
     tape = Tape()
     known = {id(t) for t in tensors}
     found = [getattr(t, "_grad", None) for t in tensors]
     grads = [grad for grad in found if grad is not None and id(grad) not in known]
-    with set_detect_anomaly(False), recording(tape), lending(tensors, tape) as lent:
-        given = [tape.input(array) for array in arrays]
-        with lending(grads, tape):
+    with set_detect_anomaly(False), recording(tape), lending(tensors, tape, resized) as lent:
+        given = [tape.input(resized(array)) for array in arrays]
+        with lending(grads, tape, resized):
             before = [getattr(t, "_grad", None) for t in tensors]
             returned = call(given)
             return _traced(tape, lent, returned, before)
@@ -102,7 +110,9 @@ def trace(
 
 def _traced(tape: Tape, lent: list[Lent], returned: Any, before: list[Any]) -> Trace:
     tensors = [each.tensor for each in lent]
+    _check_histories(tensors)
     results, structure = _structure(returned, tensors)
+    _check_results(results)
     leaves = tuple(nr for nr, each in enumerate(lent) if each.tensor.grad_node is not None)
     differentiable = tuple(nr for nr, t in enumerate(results) if t.grad_node is not None)
     new_grads, cleared = _changed_grads(tensors, before)
@@ -133,6 +143,28 @@ def _traced(tape: Tape, lent: list[Lent], returned: Any, before: list[Any]) -> T
         read_grads,
         frozenset(with_grad) - set(read_grads),
     )
+
+
+def _check_histories(tensors: Sequence[Tensor]) -> None:
+    """Refuse writes that are to be differentiated: an input gets values, but no history."""
+    for tensor in tensors:
+        if tensor.grad_node is not None and not tensor.grad_node.is_leaf:
+            raise refusal(
+                f"a tensor of shape {list(tensor.array.shape)} that is an argument, or comes from "
+                f"outside, is written to by {tensor.grad_node.name()}, the gradient of which "
+                "would be lost",
+                "Return the new tensor instead, or write under gs.no_grad()",
+            )
+
+
+def _check_results(results: Sequence[Tensor]) -> None:
+    """Refuse leaves: a program makes arrays, and nodes of what it computes."""
+    for tensor in results:
+        if tensor.grad_node is not None and tensor.grad_node.is_leaf:
+            raise refusal(
+                "a leaf that requires a gradient is made in the function and returned",
+                "Call requires_grad_() on the result, outside",
+            )
 
 
 def _needed(program: Program, backwards: Sequence[Backward]) -> set[Value]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,7 @@ def split(
     wanted = [*read_by(backward), *grads]
     saved = tuple(dict.fromkeys(value for value in wanted if value not in own))
     written = {value for value, _ in program.writes}
-    copies = {value: copy_of(value) for value in saved if root_of(value) in written}
+    copies = {value: copy_of(value, "saved") for value in saved if root_of(value) in written}
     forward += copies.values()
     kept = [copies[value].outputs[0] if value in copies else value for value in saved]
     first = Program(
@@ -90,9 +89,9 @@ def with_own_outputs(program: Program) -> Program:
     taken = {*program.inputs, *(value for value, _ in program.constants)}
     steps = list(program.steps)
     outputs = []
-    for value in program.outputs:
+    for nr, value in enumerate(program.outputs):
         if root_of(value) in taken:
-            steps.append(copy_of(value))
+            steps.append(copy_of(value, f"copy{nr}"))
             value = steps[-1].outputs[0]
         taken.add(root_of(value))
         outputs.append(value)
@@ -104,16 +103,12 @@ def root_of(value: Value) -> Value:
     return value if value.base is None else value.base
 
 
-_copy_numbers = count()
-
-
-def copy_of(value: Value) -> Step:
+def copy_of(value: Value, prefix: str) -> Step:
     """Return a step that copies a value, its dimensions in the same order in memory."""
     order = sorted(range(len(value.shape)), key=lambda dim: -abs(value.strides[dim]))
     like = np.empty([value.shape[dim] for dim in order], value.dtype)
     strides = like.transpose(np.argsort(order)).strides if order else ()
-    name = f"copy{next(_copy_numbers)}_{value.name}"
-    made = Value(name, value.shape, value.dtype, tuple(strides))
+    made = Value(f"{prefix}_{value.name}", value.shape, value.dtype, tuple(strides))
     return Step("array.copy", (value,), {}, (made,))
 
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from .partition import needed_steps, read_by
-from .program import Loop, Program, Step, Value, rewrite
+from .partition import needed_steps, read_by, root_of
+from .program import Loop, Program, Step, Value, rewrite, walk
 from .steps import IMPURE, function_of
 
 FOLDED_MAX: Final = 1 << 16
@@ -29,21 +29,38 @@ def optimize(program: Program) -> Program:
 def fold_constants(program: Program) -> Program:
     """Compute steps whose arguments are all constants; small constants become numbers of ufuncs."""
     known = dict(program.constants)
+    renamed: dict[Value, Value] = {}
     steps: list[Step] = []
     for step in program.steps:
-        inputs = step.inputs
+        args, kwargs = rewrite((step.args, step.kwargs), renamed)
+        inputs = tuple(walk((args, kwargs)))
         is_constant = all(value in known for value in inputs) and step.function not in IMPURE
         if not is_constant or any(v.size > FOLDED_MAX for v in (*inputs, *step.outputs)):
-            steps.append(step)
+            outputs = tuple(_on_folded(step, value, renamed) for value in step.outputs)
+            steps.append(replace(step, args=args, kwargs=kwargs, outputs=outputs))
             continue
-        args, kwargs = rewrite((step.args, step.kwargs), known)
+        args, kwargs = rewrite((args, kwargs), known)
         with np.errstate(all="ignore"):
             found = function_of(step.function)(*args, **kwargs)
         for value, array in zip(step.outputs, found if step.is_tuple else (found,), strict=True):
-            known[value] = np.asarray(array)
-    used = {*read_by(steps), *program.outputs, *(value for _, value in program.writes)}
+            if value.base is not None:  # a part of a constant is one of its own
+                renamed[value] = replace(value, base=None, offset=0)
+            known[renamed.get(value, value)] = np.asarray(array)
+    outputs, writes = rewrite((program.outputs, program.writes), renamed)
+    used = {*read_by(steps), *outputs, *(value for _, value in writes)}
     constants = tuple(pair for pair in known.items() if pair[0] in used)
-    return replace(program, constants=constants, steps=tuple(steps))
+    return replace(program, constants=constants, steps=tuple(steps), outputs=outputs, writes=writes)
+
+
+def _on_folded(step: Step, value: Value, renamed: dict[Value, Value]) -> Value:
+    """Return a view of a part of a constant as one of the constant that the part is now."""
+    source = step.args[0] if step.args and isinstance(step.args[0], Value) else None
+    if value.base is None or source is None or source not in renamed:
+        return value
+    onto = renamed[source]
+    moved = value.offset - source.offset + onto.offset
+    renamed[value] = replace(value, base=root_of(onto), offset=moved)
+    return renamed[value]
 
 
 def merge_equal_constants(program: Program) -> Program:

@@ -156,7 +156,8 @@ class Recorder(np.ndarray[Any, Any]):
         if name in _WITHOUT_DATA:
             return func(*_unwrapped(args), **_unwrapped(kwargs))
         if name in _NEW:
-            return tape.adopt(func(*_unwrapped(args), **_unwrapped(kwargs)))
+            new = np.zeros_like if func is np.empty_like else func  # the same at every capture
+            return tape.adopt(new(*_unwrapped(args), **_unwrapped(kwargs)))
         if name in _OF_UNKNOWN_SHAPE:
             raise unknown_shape(f"np.{name}")
         if name == "copyto":

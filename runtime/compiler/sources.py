@@ -8,6 +8,7 @@ every call.
 from __future__ import annotations
 
 import builtins
+import dis
 import functools
 import types
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ from .errors import package_of
 _CONSTANTS: Final = (int, float, complex, str, bytes, bool, type(None), np.dtype, type, range)
 _FUNCTIONS: Final = (types.FunctionType, types.MethodType, functools.partial)
 _OWN: Final = frozenset(("gradspec", "numpy", "builtins", "math", "functools", "itertools"))
+_LOOKING_UP_GLOBALS: Final = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 _MISSING: Final = object()
 
 
@@ -162,8 +164,10 @@ class Sources:
 
 
 def _global_names(code: types.CodeType) -> set[str]:
-    """The names that code, and functions defined in it, may look up among globals."""
-    found = set(code.co_names)
+    """The globals that code, and functions defined in it, may look up."""
+    found = {
+        each.argval for each in dis.get_instructions(code) if each.opname in _LOOKING_UP_GLOBALS
+    }
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             found |= _global_names(constant)

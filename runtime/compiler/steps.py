@@ -84,8 +84,8 @@ def overwrite(a: Array, views: tuple[View, ...], index: Any, values: Any) -> Arr
 
     Each of them is applied to what the one before has answered; without any it is `a` itself.
     """
-    out = a.copy()
-    seen(out, views)[index] = values
+    out = copied(a)
+    _writable(out, views)[index] = values
     return out
 
 
@@ -98,8 +98,8 @@ def fill(a: Array, values: Any) -> Array:
 
 def add_at(a: Array, views: tuple[View, ...], index: Any, values: Any) -> Array:
     """A copy of `a` to which `values` are added at `index`, as often as an index occurs."""
-    out = a.copy()
-    np.add.at(seen(out, views), index, values)
+    out = copied(a)
+    np.add.at(_writable(out, views), index, values)
     return out
 
 
@@ -140,6 +140,18 @@ def loop(
     return [*found[:count], *results]
 
 
+def copied(array: Array) -> Array:
+    """Return a copy of the same strides, so that what is computed of it has the same layout."""
+    out: Array = np.empty_like(array, subok=False)
+    if out.strides != array.strides and array.size:
+        span = sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides, strict=True))
+        first = sum((n - 1) * -s for n, s in zip(array.shape, array.strides, strict=True) if s < 0)
+        buffer = np.zeros(span + array.itemsize, np.uint8)
+        out = np.ndarray(array.shape, array.dtype, buffer.data, first, array.strides)
+    out[...] = array
+    return out
+
+
 def run_steps(program: Program, *inputs: Array) -> list[Array]:
     """Run a program step by step, and return its outputs."""
     arrays: dict[Value, Any] = {
@@ -165,6 +177,13 @@ def seen(a: Array, views: tuple[View, ...]) -> Array:
     for name, args, kwargs in views:
         a = function_of(name)(a, *args, **kwargs)
     return a
+
+
+def _writable(a: Array, views: tuple[View, ...]) -> Array:
+    """Return the same, to be written to: a diagonal of NumPy's is not, unless it is asked."""
+    view = seen(a, views)
+    view.flags.writeable = True
+    return view
 
 
 @cache

@@ -17,7 +17,7 @@ import numpy as np
 from .errors import current_place, refusal
 from .program import Program, Step, Value
 from .recorder import Recorder
-from .steps import View, function_of
+from .steps import View, copied, function_of
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -63,7 +63,7 @@ class Tape:
 
     def input(self, array: Array) -> Recorder:
         """Return a recorder for an argument: a copy, so that a capture writes to nothing of it."""
-        memory = _copied(array)
+        memory = copied(array)
         value = self.named("x", memory)
         storage = Storage(memory, value)
         self.inputs.append((value, storage))
@@ -214,7 +214,9 @@ class Tape:
                 args = (before, target.views, self._values(index), given)
                 self._step_on(storage, "array.overwrite", args)
         storage.memory.flags.writeable = True
-        target.plain()[_plain(index)] = plain
+        seen = target.plain()
+        seen.flags.writeable = True
+        seen[_plain(index)] = plain
         storage.version += 1
 
     def add_at(self, target: Recorder, index: Any, values: Any) -> None:
@@ -325,18 +327,6 @@ class Tape:
 
 def _by_strides(shape: Any, strides: Any, offset: int, dtype: Any) -> View:
     return "array.as_strided", (shape, strides, offset, dtype), {}
-
-
-def _copied(array: Array) -> Array:
-    """A copy of the same strides, so that what is computed of it has the same layout."""
-    out: Array = np.empty_like(array, subok=False)
-    if out.strides != array.strides and array.size:
-        span = sum((n - 1) * abs(s) for n, s in zip(array.shape, array.strides, strict=True))
-        first = sum((n - 1) * -s for n, s in zip(array.shape, array.strides, strict=True) if s < 0)
-        buffer = np.zeros(span + array.itemsize, np.uint8)
-        out = np.ndarray(array.shape, array.dtype, buffer.data, first, array.strides)
-    out[...] = array
-    return out
 
 
 def _plain(structure: Any) -> Any:

@@ -238,6 +238,9 @@ def _write_through(view: Any, values: Any, where: Any) -> None:
             "unsupported operation: more than one element of the written-to tensor refers to "
             "a single memory location. Please clone() the tensor before the operation."
         )
+    if hasattr(view, "adopt"):  # is recorded: `compiler`
+        view[where] = values
+        return
     owner = _owner_of(view)
     owner = owner if owner.ndim else owner.reshape(1)
     positions = Region(owner, view).positions[where]

@@ -15,6 +15,7 @@ from benchmarks import baseline, bounds, cases
 from benchmarks.fresh import import_times, memory_peaks
 from benchmarks.libraries import BY_HAND, GRADSPEC, LIBRARIES
 from benchmarks.plot import write_plot
+from benchmarks.race import Effort
 from benchmarks.report import (
     OF_COMPILED,
     Row,
@@ -25,7 +26,7 @@ from benchmarks.report import (
     write_json,
 )
 from benchmarks.tables import print_figures, print_ratios
-from benchmarks.workloads import WORKLOADS
+from benchmarks.workloads import SIZES, WORKLOADS
 
 CHAIN = Row(
     "chain-4", "chain of 4", "91 ops", "s", {"gradspec": 2e-4, "torch-2": 4e-4, "numpy": 5e-5}
@@ -272,6 +273,26 @@ def test_what_is_measured() -> None:
     assert {"nodes-1000000", "codegen"}.isdisjoint(quick)
     assert "codegen" not in [case.name for case in command.chosen([], quick=False, check=True)]
     assert command.chosen(["codegen"], quick=True, check=True) == [cases.CASES["codegen"]]
+
+
+def test_cost_against_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    sizes = {each.name: each for each in SIZES.values() if each.elements < 100}
+    monkeypatch.setattr(command, "SIZES", sizes)
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    effort = Effort("test", 2, fewest_rounds=1, turn_seconds=0.01, seconds=0.1, processes=1)
+    monkeypatch.setattr(command, "QUICK", effort)
+    answer = CliRunner().invoke(command.main, ["--sizes", "--quick", "--library", "numpy"])
+    assert answer.exit_code == 0, answer.output
+    seconds = json.loads((tmp_path / "sizes.json").read_text(encoding="utf-8"))["seconds"]
+    assert seconds.keys() == {"1", "10"}
+    assert all(times.keys() == {"gradspec", "numpy"} for times in seconds.values())
+    picture = (tmp_path / "sizes.svg").read_text(encoding="utf-8")
+    assert "<svg" in picture
+    assert all(LIBRARIES[name].color in picture for name in ("gradspec", "numpy"))
+
+
+def test_sizes_go_from_one_element_to_ten_million() -> None:
+    assert [each.elements for each in SIZES.values()] == [10**power for power in range(8)]
 
 
 def test_import_times_and_memory_of_fresh_processes() -> None:

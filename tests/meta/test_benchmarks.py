@@ -48,6 +48,26 @@ def test_gradients_of_pytorch_agree(name: str) -> None:
         torch.set_num_threads(threads)
 
 
+@pytest.mark.oracle
+@pytest.mark.filterwarnings("ignore")
+def test_gradients_of_compiled_pytorch_agree() -> None:
+    import torch
+
+    library = LIBRARIES["torch-compile"]
+    if not library.is_installed:
+        pytest.skip("needs a C++ compiler")
+    threads = torch.get_num_threads()
+    try:
+        agree(library, "chain-3")
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_a_library_without_its_compiler_takes_no_part() -> None:
+    library = Library("x", "x", "numpy", "red", lambda load: load.by_hand(), ("no-such-compiler",))
+    assert not library.is_installed
+
+
 def test_every_kind_is_tested_at_a_small_size() -> None:
     assert {type(small) for small in SMALL.values()} == {type(load) for load in WORKLOADS.values()}
 

@@ -14,17 +14,20 @@ import numpy as np
 
 from ...fast.parallel_for import get_num_threads
 from ..numpy_backend import build as build_for_numpy
+from ..numpy_backend import source_of as numpy_source_of
 from ..program import Program, Value
 from ..steps import function_of
 from . import blas, toolchain
 from .layout import extent, root_of
+from .lower import UnsupportedError
 from .memory import Memory
 from .operations import PythonCall
 from .roots import rooted
+from .sized import SharedTexts
 from .source import Source, written
 from .toolchain import NoCompilerError
 
-__all__ = ["BuiltProgram", "NoCompilerError", "build", "source_of"]
+__all__ = ["BuiltProgram", "NoCompilerError", "SharedTexts", "build", "source_of"]
 
 LETS_RUN_FROM = 1e6
 """Elements computed from which other Python threads may run meanwhile."""
@@ -33,12 +36,12 @@ LETS_RUN_FROM = 1e6
 class BuiltProgram:
     """A program that is ready: `run` takes the inputs and returns the outputs."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, shared: SharedTexts | None = None) -> None:
         program = rooted(program)
         source = written(program)
         self.source = source.text
         """The C."""
-        library = _load(source)
+        library = _load(source, shared)
         self.run: Callable[..., tuple[Any, ...]] = entry().Entry(
             1 + len(source.memory.slots),
             source.memory.arena_size,
@@ -52,18 +55,27 @@ class BuiltProgram:
         )
 
 
-def build(program: Program) -> Callable[..., tuple[Any, ...]]:
+def build(program: Program, shared: SharedTexts | None = None) -> Callable[..., tuple[Any, ...]]:
     """Return a function that runs a program: it takes the input arrays, and returns the outputs.
+
+    Programs that differ by a size have what is built in common by `shared`. A program that writes
+    complex numbers to an input is one of NumPy's.
 
     It raises `NoCompilerError` where no compiler is found, or it fails, and ValueError when it is
     called with arrays of another dtype, shape or layout than the inputs of the program.
     """
-    return BuiltProgram(program).run
+    try:
+        return BuiltProgram(program, shared).run
+    except UnsupportedError:
+        return build_for_numpy(program)
 
 
 def source_of(program: Program) -> str:
-    """Return the C of a program; it needs no compiler."""
-    return written(rooted(program)).text
+    """Return the C of a program, or its Python if there is no C; no compiler is needed."""
+    try:
+        return written(rooted(program)).text
+    except UnsupportedError:
+        return numpy_source_of(program)
 
 
 @cache
@@ -79,8 +91,11 @@ def entry() -> Any:
     return module
 
 
-def _load(source: Source) -> ctypes.CDLL:
-    library = ctypes.CDLL(str(toolchain.program(source.text)))
+def _load(source: Source, shared: SharedTexts | None) -> ctypes.CDLL:
+    if shared is None:
+        library = ctypes.CDLL(str(toolchain.program(source.text)))
+    else:
+        library = shared.load(source.text)
     ctypes.c_void_p.in_dll(library, "gs_share").value = entry().share_address()
     if source.uses_blas:
         blas.connect(library)
@@ -125,6 +140,7 @@ def _python_function(call: PythonCall, inputs: tuple[Value, ...]) -> Callable[..
         return tuple(
             _as_captured(array, value, arrays)
             for array, value in zip(results, step.outputs, strict=False)
+            if value.base is None  # views are read where they lie
         )
 
     return run

@@ -60,7 +60,7 @@ def expanded(step: Step) -> tuple[list[Step], Constants] | None:
 
 def _recorded(step: Step, fill: int) -> Program | None:
     tape = Tape()
-    recorders = {value: tape.input(_array(value, fill)) for value in step.inputs}
+    recorders = {value: tape.input(_array(value, fill)) for value in dict.fromkeys(step.inputs)}
     args, kwargs = (rewrite(each, recorders) for each in (step.args, dict(step.kwargs)))
     try:
         with np.errstate(all="ignore"):

@@ -105,8 +105,8 @@ class Lowering:
             found = self._expanded(step)
             if found is not None:
                 return found
-        out = step.outputs[0] if step.outputs else _NOTHING
-        return [PythonCall(step, out, step.outputs, step.inputs)]
+        made = tuple(value for value in step.outputs if value.base is None)
+        return [PythonCall(step, made[0] if made else _NOTHING, made, step.inputs)]
 
     def _in_c(self, step: Step) -> Lowered:
         kind, _, name = step.function.partition(".")

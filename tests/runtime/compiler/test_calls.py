@@ -202,3 +202,11 @@ def test_gradients_that_come_and_go(backend: str) -> None:
             assert found["of"][0] is x
             assert found["of"][1] == ("x", 1)
         x.grad = None
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_a_result_that_is_a_number_goes_on_through_numbers(backend: str) -> None:
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    total = gs.compile(lambda x: (x * x).sum(), backend=backend)(x)
+    (2 * total + total * total).backward()  # the engine adds up cotangents without dimensions
+    assert x.grad.tolist() == [(2 + 2 * 5) * 2.0, (2 + 2 * 5) * 4.0]

@@ -77,3 +77,32 @@ def test_what_there_is_not() -> None:
         pytest.raises(RuntimeError, match="no program of this call"),
     ):
         gs.compiler.explain(run, gs.ones(3))
+
+
+def test_steps_are_measured_on_the_arguments_given() -> None:
+    root = gs.tensor([[2.0, 0.0], [1.0, 3.0]])
+    matrix = (root @ root.T).requires_grad_()  # Cholesky fails on a matrix of ones
+
+    def likelihood(matrix: Any) -> Any:
+        return gs.linalg.cholesky(matrix).diagonal().log().sum()
+
+    shown = gs.compiler.explain(likelihood, matrix, profile=True)
+    assert shown.backward is not None
+    for report in (shown.forward, shown.backward):
+        assert [timing.step for timing in report.timings] == list(report.program.steps)
+
+
+def test_measuring_changes_neither_parameters_nor_random_generators() -> None:
+    weight = gs.ones(3)
+
+    def function(x: Any) -> Any:
+        weight.add_(x * gs.rand(3))
+        return weight.sum()
+
+    gs.manual_seed(0)
+    shown = gs.compiler.explain(function, gs.ones(3), profile=True)
+    found = gs.rand(3)
+    gs.manual_seed(0)
+    assert len(shown.forward.timings) == len(shown.forward.program.steps)
+    assert weight.tolist() == [1.0, 1.0, 1.0]
+    assert found.tolist() == gs.rand(3).tolist()

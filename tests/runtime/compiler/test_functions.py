@@ -221,3 +221,37 @@ def test_results_share_memory_with_nothing() -> None:
     first, second = compiled(lambda x: (x.t(), x.view(6)))(x)
     first += 1
     assert x.sum().item() == second.sum().item() == 0
+
+
+def test_a_kernel_that_takes_one_value_twice_is_expanded() -> None:
+    def function(x: gs.Tensor, w: gs.Tensor) -> Any:
+        return gs.nn.functional.layer_norm(x, (5,), w, w)
+
+    x, w = gs.randn(4, 5), gs.rand(5)
+    assert_same(gs.compile(function, backend="c")(x, w), function(x, w), rtol=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_a_call_answers_views_and_arrays_of_its_own(backend: str) -> None:
+    def function(a: gs.Tensor, b: gs.Tensor) -> Any:
+        return gs.cat([a, b], 0)  # gradients: a view for `a`, real parts for `b`
+
+    compiled = gs.compile(function, backend=backend)
+    a = gs.tensor([[1 + 2j, 3 - 1j]])
+    b = gs.tensor([[0.5, 2.0]], requires_grad=True)
+    cotangent = gs.tensor([[1 + 1j, 2 - 1j], [3 + 4j, 5 - 2j]])
+    (found,) = gs.autograd.grad(compiled(a, b), b, cotangent)
+    assert found.tolist() == [[3.0, 5.0]]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_parts_of_a_constant_are_told_apart(backend: str) -> None:
+    weights = np.array([[0.5, -2.0, 3.0]])
+
+    def function(x: gs.Tensor) -> Any:
+        known = gs.from_numpy(weights).cos()
+        wide = known[:, 1:].expand(40_000, 2)  # a view that is too large to be computed once
+        return gs.linalg.cross(x, known), (x[:, :2] * wide).sum(0)
+
+    x = gs.tensor([[1.0, 2.0, -1.5]], dtype=gs.float64)
+    assert_same(gs.compile(function, backend=backend)(x), function(x), rtol=1e-12)

@@ -121,3 +121,20 @@ def test_an_optimizer_that_asks_for_values_is_refused() -> None:
     step()  # in which the optimizer makes its state
     with pytest.raises(gs.compiler.CaptureError, match="condition depends on the values"):
         step()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_arguments_have_gradients_or_not(dynamic: bool, backend: str) -> None:
+    def step(x: Any, weight: Any) -> Any:
+        (x @ weight).sum().backward()
+        return x * 1
+
+    compiled = gs.compile(step, backend=backend, dynamic=dynamic)
+    weight = gs.ones(3, requires_grad=True)
+    for size in (4, 4, 6, 9):
+        x = gs.ones(size, 3, requires_grad=True)
+        for times in (1, 2, 3):
+            compiled(x, weight)
+            assert_same(x.grad, gs.full((size, 3), float(times)))
+    assert_same(weight.grad, gs.full((3,), 3.0 * (4 + 4 + 6 + 9)))

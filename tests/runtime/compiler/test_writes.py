@@ -53,7 +53,21 @@ def a_view_before_a_write(x: gs.Tensor) -> Any:
     return row + before
 
 
-FUNCTIONS = [through_views, into_zeros, at_indices, where_a_mask_is, a_view_before_a_write]
+def on_the_diagonal(x: gs.Tensor) -> Any:
+    y = x * 2
+    y.diagonal().add_(x[0, :3])
+    y.diagonal(1).cos_()
+    return y
+
+
+FUNCTIONS = [
+    on_the_diagonal,
+    through_views,
+    into_zeros,
+    at_indices,
+    where_a_mask_is,
+    a_view_before_a_write,
+]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
@@ -114,3 +128,46 @@ def test_arguments_that_overlap_are_refused_if_one_is_written() -> None:
 
     with pytest.raises(gs.compiler.CaptureError, match="same memory"):
         gs.compile(function, backend="numpy")(x, x[:2])
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_a_copy_in_another_layout_is_written_to(backend: str) -> None:
+    def function(x: gs.Tensor) -> Any:
+        y, z = x.clone(), x.clone()
+        y.floor_()
+        z[1] += y[0]
+        return y, z
+
+    turned = gs.tensor([[-0.2, 1.6, -1.7], [0.7, 0.3, -0.6], [1.0, -0.8, -1.2]]).t()
+    every_other = gs.arange(12.0).reshape(2, 6)[:, ::2]
+    for x in (turned, every_other):
+        assert_same(gs.compile(function, backend=backend)(x), function(x))
+
+
+def test_a_write_whose_gradient_would_be_lost_is_refused() -> None:
+    def function(target: gs.Tensor, x: gs.Tensor) -> Any:
+        target.mul_(x)
+        return x * 2
+
+    with pytest.raises(
+        gs.compiler.CaptureError, match=r"shape \[2\] .* written to by MulBackward0"
+    ):
+        gs.compile(function)(gs.ones(2), gs.ones(2, requires_grad=True))
+
+
+def test_a_leaf_that_is_made_and_returned_is_refused() -> None:
+    with pytest.raises(gs.compiler.CaptureError, match=r"requires_grad_\(\) on the result"):
+        gs.compile(lambda: gs.ones(2, requires_grad=True))()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "c"])
+def test_a_complex_argument_is_written(backend: str) -> None:
+    def function(x: gs.Tensor) -> Any:
+        x.mul_(2j)
+        return x.real + 1
+
+    compiled = gs.compile(function, backend=backend)
+    ours, theirs = (gs.tensor([1 + 2j, 3 - 1j]) for _ in range(2))
+    assert_same(compiled(ours), function(theirs))
+    assert_same(ours, theirs)
+    assert "x1" in gs.compiler.explain(compiled, ours).forward.source
