@@ -50,6 +50,7 @@ _NAMES = {
         "computed_q det eigh inv_ex lu lu_factor_ex lu_solve pinv qr quotient row_order slogdet "
         "solve_ex solve_triangular svd unit_lower"
     ),
+    "linalg.eigenvalues": "eig free_of_phase no_common_phase",
     "linalg.distances": "cdist pdist row_pairs",
     "linalg.fourier": "fft_c2c fft_c2r fft_r2c lengthened",
     "linalg.least_squares": "lstsq",
