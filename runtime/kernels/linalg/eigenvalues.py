@@ -1,4 +1,4 @@
-"""Eigenvalues of matrices that need not be symmetric, and the phases that eigenvectors leave open."""
+"""Eigenvalues of matrices that need not be symmetric, and phases that vectors leave open."""
 
 from __future__ import annotations
 
