@@ -13,7 +13,7 @@ import numpy as np
 from ..elementwise.checks import Array
 
 
-def _check(name: str, A: Array) -> None:
+def _need_one_row_or_column(name: str, A: Array) -> None:
     if min(A.shape[-2:]) != 1:
         raise ValueError(
             f"{name}: complex symbols need one row or one column here, not {list(A.shape)}"
@@ -22,7 +22,7 @@ def _check(name: str, A: Array) -> None:
 
 def svd_of_symbols(A: Array) -> tuple[Any, Any, Any]:
     """The length, between the direction and one; the factor beside a single row is one."""
-    _check("linalg.svd", A)
+    _need_one_row_or_column("linalg.svd", A)
     length = np.sqrt(np.sum(A.real**2 + A.imag**2, (-2, -1), keepdims=True))
     one = length / length
     if A.shape[-1] == 1:
@@ -32,7 +32,7 @@ def svd_of_symbols(A: Array) -> tuple[Any, Any, Any]:
 
 def qr_of_symbols(A: Array) -> tuple[Any, Any]:
     """Orthonormal columns and an upper triangle of real diagonal, with LAPACK's sign of it."""
-    _check("linalg.qr", A)
+    _need_one_row_or_column("linalg.qr", A)
     first = A[..., :1]
     length = np.sqrt(np.sum(first.real**2 + first.imag**2, -2, keepdims=True))
     corner = np.where(first[..., :1, :].real > 0, -length, length)
@@ -46,7 +46,7 @@ def lu_of_symbols(A: Array) -> tuple[Any, Any, Any]:
 
     As in LAPACK, the largest is that of the largest sum of both parts' absolute values.
     """
-    _check("linalg.lu", A)
+    _need_one_row_or_column("linalg.lu", A)
     rows, size = A.shape[-2], np.abs(A.real) + np.abs(A.imag)
     order = np.zeros_like(A, order="C", shape=(*A.shape[:-2], rows, rows))
     for place in np.ndindex(A.shape[:-2]):

@@ -10,7 +10,7 @@ import pytest
 
 import gradspec as gs
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, pytest.mark.filterwarnings("ignore:.*deprecated:UserWarning")]
 
 _RNG = np.random.default_rng(23)
 
@@ -65,14 +65,14 @@ FACTORS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "svd of wide ones": (lambda lib, a: _pair(*lib.linalg.svd(a, False)[::2]), (WIDE,)),
     "left vectors": (lambda lib, a: _projection(lib.linalg.svd(a, False)[0]), (TALL,)),
     "right vectors": (lambda lib, a: _projection(lib.linalg.svd(a, False)[2].mH), (WIDE,)),
-    "old svd": (lambda lib, a: _pair(lib.svd(a)[0], lib.svd(a)[2].mH), (TALL,)),
+    "old svd": (lambda lib, a: (lambda u, s, v: _pair(u, v.mH))(*lib.svd(a)), (TALL,)),
     "svdvals": (lambda lib, a: lib.linalg.svdvals(a) + 0j, (TALL,)),
     "nuclear norm": (lambda lib, a: lib.linalg.matrix_norm(a, "nuc") + 0j, (BATCH,)),
     "spectral norm": (lambda lib, a: lib.linalg.norm(a, 2) + 0j, (A,)),
     "cond": (lambda lib, a: lib.linalg.cond(a) + 0j, (A,)),
     "q": (lambda lib, a: lib.linalg.qr(a)[0], (A,)),
     "r of tall ones": (lambda lib, a: lib.linalg.qr(a)[1], (TALL,)),
-    "both of tall ones": (lambda lib, a: lib.linalg.qr(a)[0] @ lib.linalg.qr(a)[1].abs(), (TALL,)),
+    "both of tall ones": (lambda lib, a: lib.linalg.qr(a)[0] @ lib.linalg.qr(a)[1].mH, (TALL,)),
     "q of wide ones": (lambda lib, a: lib.linalg.qr(a)[0], (WIDE,)),
     "r of wide ones": (lambda lib, a: lib.linalg.qr(a)[1], (WIDE,)),
     "lu": (lambda lib, a: lib.linalg.lu(a)[1] @ lib.linalg.lu(a)[2].abs().to(a.dtype), (A,)),
@@ -161,6 +161,9 @@ def test_gradients_of_both_orders_are_pytorchs(name: str) -> None:
         np.testing.assert_allclose(mine, wanted, rtol=1e-7, atol=1e-9)
 
 
+_NO_TANGENTS_THERE = {"old cholesky"}
+
+
 def _tangent(lib: Any, forward_ad: Any, call: Any, given: tuple[Any, ...]) -> Any:
     with forward_ad.dual_level():
         duals = [
@@ -171,7 +174,7 @@ def _tangent(lib: Any, forward_ad: Any, call: Any, given: tuple[Any, ...]) -> An
 
 
 @pytest.mark.filterwarnings("ignore:.*jit.script:DeprecationWarning")
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", [name for name in CALLS if name not in _NO_TANGENTS_THERE])
 def test_tangents_are_pytorchs(name: str) -> None:
     import torch
 
