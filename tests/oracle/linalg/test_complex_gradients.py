@@ -237,3 +237,21 @@ def test_eig_has_pytorchs_dtypes(dtype: str) -> None:
     ):
         assert str(mine.dtype) == str(theirs.dtype).removeprefix("torch.")
     assert gs.linalg.eigvals(gs.zeros(2, 0, 0)).shape == (2, 0)
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_spreads_under_a_mask_are_pytorchs(name: str) -> None:
+    """They are complex, of complex numbers, as in PyTorch."""
+    import torch
+
+    mask = np.arange(9).reshape(3, 3) % 3 != 1
+    found = []
+    for lib in (gs, torch):
+        a = lib.tensor(A, requires_grad=True)
+        masked: Any = lib.masked
+        spread = getattr(masked, name)(a, 1, unbiased=True, mask=lib.tensor(mask))
+        (gradient,) = lib.autograd.grad((spread * (1 + 2j)).real.sum(), a)
+        found.append([x.detach().resolve_conj().numpy() for x in (spread, gradient)])
+    for mine, theirs in zip(*found, strict=True):
+        assert mine.dtype == theirs.dtype
+        np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
