@@ -316,6 +316,12 @@ def quotient(self: Array, other: Array) -> Any:
     return self / np.where((self == 0) & (other == 0), np.ones_like(other), other)
 
 
+def nonzero(self: Array) -> Any:
+    """The numbers, with ones for zeros; symbols are not zero."""
+    zero = _is_number_zero(self) if is_symbolic(self.dtype) else self == 0
+    return np.where(zero, np.ones_like(self), self)
+
+
 def _is_number_zero(symbols: Array) -> Array:
     found = np.zeros(symbols.shape, bool)
     for place in np.ndindex(symbols.shape):
