@@ -316,7 +316,7 @@ def quotient(self: Array, other: Array) -> Any:
     return self / np.where((self == 0) & (other == 0), np.ones_like(other), other)
 
 
-def nonzero(self: Array) -> Any:
+def ones_for_zeros(self: Array) -> Any:
     """The numbers, with ones for zeros; symbols are not zero."""
     zero = _is_number_zero(self) if is_symbolic(self.dtype) else self == 0
     return np.where(zero, np.ones_like(self), self)
