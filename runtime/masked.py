@@ -264,8 +264,8 @@ def _spread(
     apart = _filled(x - center, mask, 0)
     square = apart * apart.conj() if x.array.dtype.kind == "c" else apart * apart
     total = ops.sum(square, _dims(input, dim), keepdim)
-    total = total.real if x.array.dtype.kind == "c" else total
     rest = (count if keepdim else _count(x, mask, dim, False)) - freedom
+    rest = rest.real if rest.array.dtype.kind == "c" else rest
     return function(total / ops.clamp_min(rest, 0))
 
 

@@ -48,8 +48,9 @@ _NAMES = {
     "linalg.decompositions": (
         "cholesky cholesky_ex cholesky_inverse cholesky_solve cofactor_slope cofactors "
         "computed_q det eigh inv_ex lu lu_factor_ex lu_solve pinv qr quotient row_order slogdet "
-        "solve_ex solve_triangular svd unit_lower"
+        "ones_for_zeros solve_ex solve_triangular svd unit_lower"
     ),
+    "linalg.eigenvalues": "eig free_of_phase no_common_phase",
     "linalg.distances": "cdist pdist row_pairs",
     "linalg.fourier": "fft_c2c fft_c2r fft_r2c lengthened",
     "linalg.least_squares": "lstsq",

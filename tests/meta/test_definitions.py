@@ -14,9 +14,10 @@ DEFINED_BY_A_KERNEL = {
     "conv": "_convolution _convolution_input _convolution_weight",
     "bessel": "_airy_slope _spherical_bessel special_airy_ai",
     "decompositions": (
-        "_cofactors _row_order _slope_of_cofactors linalg_cholesky_ex linalg_eigh "
-        "linalg_inv_ex linalg_lstsq linalg_lu linalg_lu_factor_ex linalg_lu_solve "
-        "linalg_matrix_exp linalg_pinv linalg_qr linalg_solve_ex linalg_svd"
+        "_cofactors _ones_for_zeros "
+        "_row_order _slope_of_cofactors linalg_cholesky_ex "
+        "linalg_eig linalg_eigh linalg_inv_ex linalg_lstsq linalg_lu linalg_lu_factor_ex "
+        "linalg_lu_solve linalg_matrix_exp linalg_pinv linalg_qr linalg_solve_ex linalg_svd"
     ),
     "distances": "_row_pairs",
     "gamma": "_gamma_density _gamma_quantile _igamma_derivative",

@@ -100,3 +100,11 @@ def _bounded_real(x: Array, power: int) -> Array:
     found.real = np.clip(x.real, -most, most)
     found.imag = x.imag
     return found
+
+
+def has_imaginary_parts(A: Array) -> bool:
+    """Return whether symbols are complex: the imaginary parts of real ones are the number zero."""
+    try:
+        return any(float(part) != 0 for part in A.imag.flat)
+    except RuntimeError:  # a symbol is no number
+        return True

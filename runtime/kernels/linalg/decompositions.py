@@ -7,6 +7,7 @@ taken one by one, so that `info` tells which it was.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from ...core.dtype_kinds import is_symbolic
 from ...core.type_promotion import is_complex
 from ...fast.tuning import TRIANGLE_BLOCK
 from ..elementwise.checks import Array, floating, same_dtype
-from ..elementwise.complex_numbers import sgn
+from ..elementwise.complex_numbers import has_imaginary_parts, sgn
+from .complex_symbols import lu_of_symbols, qr_of_symbols, svd_of_symbols
 
 LinAlgError = type("LinAlgError", (RuntimeError,), {"__doc__": "A matrix without an answer."})
 
@@ -310,13 +312,29 @@ def eigh(self: Array, UPLO: str) -> tuple[Array, Array]:
 def quotient(self: Array, other: Array) -> Any:
     """The quotient, where zero divided by zero is zero; symbols are not zero."""
     if is_symbolic(self.dtype):
-        return self / other
+        return self / np.where(_is_number_zero(self) & _is_number_zero(other), 1, other)
     return self / np.where((self == 0) & (other == 0), np.ones_like(other), other)
+
+
+def ones_for_zeros(self: Array) -> Any:
+    """The numbers, with ones for zeros; symbols are not zero."""
+    zero = _is_number_zero(self) if is_symbolic(self.dtype) else self == 0
+    return np.where(zero, np.ones_like(self), self)
+
+
+def _is_number_zero(symbols: Array) -> Array:
+    found = np.zeros(symbols.shape, bool)
+    for place in np.ndindex(symbols.shape):
+        with suppress(RuntimeError):  # a symbol is no number
+            found[place] = float(symbols[place]) == 0
+    return found
 
 
 def svd(A: Array, full_matrices: bool) -> tuple[Array, Array, Array]:
     """Singular values in descending order, between the two factors."""
     _check_matrices("linalg.svd", A, square=False)
+    if is_symbolic(A.dtype) and has_imaginary_parts(A):
+        return svd_of_symbols(A)
     u, s, vh = np.linalg.svd(A, full_matrices)
     return u, s, vh
 
@@ -329,6 +347,8 @@ def qr(A: Array, mode: str) -> tuple[Array, Array]:
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', "
             "or 'complete'"
         )
+    if is_symbolic(A.dtype) and has_imaginary_parts(A):
+        return qr_of_symbols(A)
     if mode == "r":
         nothing: Array = np.zeros_like(A, order="C", shape=(0,))
         upper: Any = np.linalg.qr(A, "r")
@@ -346,6 +366,8 @@ def lu(A: Array, pivot: bool) -> tuple[Array, Array, Array]:
     if not pivot:
         raise RuntimeError("linalg.lu: LU without pivoting is not implemented on the CPU")
     if is_symbolic(A.dtype):  # the symbols of a proof know what they were made of
+        if has_imaginary_parts(A):
+            return lu_of_symbols(A)
         symbols: Any = A
         order, lower, upper = symbols.lu()
         return order, lower, upper

@@ -12,6 +12,7 @@ from ...core.type_promotion import LAST_INTEGER
 from ...core.user_warnings import warn
 from ...fast.summation import sums
 from ..elementwise.checks import Array, normalize_dim
+from ..elementwise.complex_numbers import has_imaginary_parts
 from ..shape.layout import in_order
 
 Dims = int | Sequence[int] | None
@@ -165,9 +166,11 @@ def logsumexp(self: Array, dim: Dims, keepdim: bool) -> Any:
     """The largest element is taken out before the exponentials, unless it is infinite."""
     axis = axes(dim)
     if self.size:
-        largest = np.maximum.reduce(self, axis, keepdims=True)
+        largest = np.maximum.reduce(self.real, axis, keepdims=True)
     else:
-        largest = np.maximum.reduce(self, axis, keepdims=True, initial=-np.inf)
+        largest = np.maximum.reduce(self.real, axis, keepdims=True, initial=-np.inf)
+    if is_symbolic(self.dtype) and has_imaginary_parts(self):
+        largest = largest - largest  # exact as they are, where logarithms do not show it
     largest = np.where(np.isinf(largest), 0, largest)
     total = _add_reduce(np.exp(self - largest), axis, None, None, keepdim)
     return np.log(total) + (largest if keepdim else largest.reshape(total.shape))
