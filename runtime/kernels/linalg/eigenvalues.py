@@ -50,7 +50,7 @@ def _refuse_phases(name: str, what: str, phases: Any) -> None:
     """Lax, as in PyTorch: rounding is no reason to refuse."""
     if not np.allclose(phases, 0, atol=1e-2):
         raise RuntimeError(
-            f"{name}: The {what} in the complex case are specified up to multiplication by "
-            "e^{i phi}. The specified loss function depends on this phase, so it is ill-defined. "
-            "Make it of what all choices have in common, such as absolute values or projections."
+            f"{name}: complex {what} are defined up to a phase e^{{i phi}} each, and this gradient "
+            "depends on the phases, so it is ill-defined. Differentiate what all choices have in "
+            "common, such as absolute values or projections."
         )
