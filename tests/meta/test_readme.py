@@ -93,7 +93,10 @@ def test_every_diagnostic_code_is_in_the_manual() -> None:
 
 def test_every_status_in_the_lock_is_as_the_readme_says() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "every op of the table is `proved`" in readme
+    told = re.search(r"every op of the table is `proved` but for (.*?), which are `tested`", readme)
+    assert told is not None
     lock = (ROOT / "specs" / "proofs.lock").read_text(encoding="utf-8")
     lines = [line for line in lock.splitlines() if "sha256:" in line and line[0] != " "]
-    assert [line for line in lines if line.split()[1] != "proved"] == []
+    statuses = {line.split()[0]: line.split()[1] for line in lines}
+    others = {op: status for op, status in statuses.items() if status != "proved"}
+    assert others == dict.fromkeys(re.findall(r"`(\w+)`", told[1]), "tested")

@@ -227,9 +227,10 @@ def test_a_refusal_names_its_place(text: str, code: str, place: str) -> None:
         ("a.sum(0)", "a method call", "write `sum(a)`"),
         ("a += 1\nreturn a", "an augmented assignment", "write `x = x + ...`"),
         ("a < b < c", "a chained comparison", "join two with `&` or `and`"),
+        ("a.mT", "the attribute `.mT`", "write `transpose(x, -2, -1)`"),
         (
-            "a.T",
-            "the attribute `.T`",
+            "a.grad_fn",
+            "the attribute `.grad_fn`",
             "there are only `.shape`, `.ndim`, `.dtype`, `.strides`, `.meta`",
         ),
     ],
