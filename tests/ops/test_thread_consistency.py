@@ -67,7 +67,8 @@ def derivatives(case: Case) -> list[Any]:
 
 
 def _weights(of: gs.Tensor) -> gs.Tensor:
-    return gs.cos(gs.arange(of.numel()).reshape(of.shape) + 1.0)
+    weights = gs.cos(gs.arange(of.numel()).reshape(of.shape) + 1.0)
+    return gs.complex(weights, weights).to(of.dtype) if of.is_complex() else weights
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.label)
