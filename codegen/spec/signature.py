@@ -203,8 +203,9 @@ def _check_outputs(signature: Signature, tree: Tree[Token]) -> None:
     taken = {param.name for param in signature.params} | RESERVED
     taken |= {f"{p.name}_{of}" for p in signature.tensor_params for of in "pt"}
     trees = [child for child in tree.children if isinstance(child, Tree)]
+    tangents = {f"{output.name}_t" for output in signature.outputs}
     for output, place in zip(signature.outputs, trees, strict=True):
-        if output.name in taken:
+        if output.name in taken | tangents:
             raise SignatureError(
                 _span(place),
                 "GS024",

@@ -11,6 +11,15 @@ import gradspec as gs
 
 from ..behaviours import assert_same, attempt
 
+
+@pytest.fixture(autouse=True)
+def _validated() -> None:
+    """PyTorch's compiler, once used, leaves its checks of arguments turned off."""
+    import torch
+
+    torch.distributions.Distribution.set_default_validate_args(True)
+
+
 A = [[0.5, 2.0, 1.5], [3.0, 0.7, 4.0]]
 B = [1.5, 0.8, 2.5]
 MATRIX = [[2.0, 0.3, 0.1], [0.3, 1.0, -0.2], [0.1, -0.2, 1.5]]

@@ -142,6 +142,8 @@ def _gradients(library: Library, roots: list[Any], inputs: list[Any], **options:
         (x * library.leaf(w.astype(_numbers(x).dtype), False)).sum()
         for x, w in zip(roots, weights, strict=True)
     )
+    if _numbers(total).dtype.kind == "c":
+        total = total.real
     return list(library.grad(total, inputs, allow_unused=True, **options))
 
 
