@@ -196,3 +196,12 @@ def outcome(text: str) -> str:
 @given(st.one_of(st.text(), st.lists(st.sampled_from([*PIECES, " "])).map("".join)))
 def test_any_text_is_a_signature_or_a_signature_error(text: str) -> None:
     assert outcome(text) in text or outcome(text).startswith("GS02")
+
+
+@pytest.mark.parametrize(
+    "outputs", ["Tensor share, Tensor share_t", "Tensor share_t, Tensor share"]
+)
+def test_an_output_is_not_called_like_the_tangent_of_another(outputs: str) -> None:
+    with pytest.raises(SignatureError) as caught:
+        parse_signature(f"halves(Tensor self) -> ({outputs})")
+    assert caught.value.code == "GS024"
