@@ -24,6 +24,9 @@ __getattr__ = _explaining(__name__)
 Function: TypeAlias = Callable[..., Any]
 Tensors: TypeAlias = tuple[Tensor, ...]
 
+_RETURNED = "the user-provided function returns"
+_GIVEN = "the input to the user-provided function is"
+
 
 def vjp(
     func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
@@ -36,7 +39,7 @@ def vjp(
     with enable_grad():
         given, is_single = _prepared(inputs, "vjp", create_graph)
         outputs, is_single_output = _called(func, given, "vjp", strict)
-        cotangents = _vector(v, outputs, is_single_output, create_graph, "user-provided function")
+        cotangents = _vector(v, outputs, is_single_output, create_graph, "vjp", _RETURNED)
     with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _grads(outputs, given, cotangents, create_graph)
         products = _filled(found, given, strict, create_graph)
@@ -54,11 +57,11 @@ def jvp(
     """
     with enable_grad():
         given, is_single = _prepared(inputs, "jvp", create_graph)
-        tangents = _vector(v, given, is_single, create_graph, "input")
+        tangents = _vector(v, given, is_single, create_graph, "jvp", _GIVEN)
         outputs, is_single_output = _called(func, given, "jvp", strict)
         cotangents = _zeros_like(outputs)
         pulled = _grads(outputs, given, cotangents, create_graph=True)
-        _check_dependent(pulled, strict)
+        _check_dependent(pulled, strict, "gradient")
     with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _grads(pulled, cotangents, tangents, create_graph)
         products = _filled(found, outputs, strict, create_graph)
@@ -97,7 +100,7 @@ def hvp(
         )
         cotangents = _zeros_like(given)
         twice = _grads(gradient, given, cotangents, create_graph=True)
-        _check_dependent(twice, strict)
+        _check_dependent(twice, strict, "hessian")
     with set_grad_enabled(create_graph or is_grad_enabled()):
         found = _grads(twice, cotangents, vector, create_graph)
         products = _filled(found, given, strict, create_graph)
@@ -134,7 +137,10 @@ def jacobian(
     with enable_grad():
         given, is_single = _prepared(inputs, "jacobian", create_graph)
         outputs, is_single_output = _called(func, given, "jacobian", strict)
-        rows = [_rows(output, given, create_graph, strict, vectorize) for output in outputs]
+        rows = [
+            _rows(nr, output, given, create_graph, strict, vectorize)
+            for nr, output in enumerate(outputs)
+        ]
     finished = tuple(_finished(row, is_single, create_graph) for row in rows)
     return finished[0] if is_single_output else finished
 
@@ -154,15 +160,15 @@ def hessian(
     _, is_single = _checked(inputs, "inputs", "hessian")
 
     def single(*given: Tensor) -> Tensor:
-        output = func(*given)
-        _check_number((output,) if isinstance(output, Tensor) else None, "hessian")
-        return output.reshape(())
+        outputs, is_single_output = _called(func, given, "hessian", strict)
+        _check_number(outputs if is_single_output else None, "hessian")
+        return outputs[0].reshape(())
 
     def gradient(*given: Tensor) -> Any:
         if outer_jacobian_strategy == "forward-mode":
             given = tuple(tensor.requires_grad_() for tensor in given)
         found = jacobian(single, given, create_graph=True)
-        _check_dependent(found, strict)
+        _check_dependent(found, strict, "jacobian")
         return found
 
     found = jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
@@ -213,23 +219,22 @@ def _called(func: Function, given: Tensors, name: str, strict: bool) -> tuple[Te
 
 
 def _vector(
-    v: Any, like: Tensors, is_single: bool, create_graph: bool, of: str
+    v: Any, like: Tensors, is_single: bool, create_graph: bool, name: str, of: str
 ) -> tuple[Tensor | None, ...]:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
             raise RuntimeError(
-                f"The vector v can only be None if the {of} is a single Tensor with a single "
-                "element."
+                f"The vector v can only be None if {of} a single Tensor with a single element."
             )
         return (None,)
-    tensors = v if isinstance(v, tuple) else (v,)
+    tensors, _ = _checked(v, "v", name)
     if len(tensors) != len(like):
         if is_single:
             raise RuntimeError("The given v should contain a single Tensor.")
         raise RuntimeError(
             f"v is a tuple of invalid length: should be {len(like)} but got {len(tensors)}."
         )
-    vectors = _separate(_checked(v, "v", "this function")[0], create_graph, False)
+    vectors = _separate(tensors, create_graph, False)
     for index, (vector, tensor) in enumerate(zip(vectors, like, strict=True)):
         if vector.shape != tensor.shape:
             start = "v" if is_single else f"Entry {index} in v"
@@ -243,11 +248,11 @@ def _gradient(
     func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
 ) -> tuple[Tensors, bool, Tensors, Any, Any]:
     given, is_single = _prepared(inputs, name, create_graph)
-    vector = _vector(v, given, is_single, create_graph, "input to the user-provided function")
+    vector = _vector(v, given, is_single, create_graph, name, _GIVEN)
     outputs, is_single_output = _called(func, given, name, strict)
     _check_number(outputs if is_single_output else None, name)
     gradient = _grads(outputs, given, (None,), create_graph=True)
-    _check_dependent(gradient, strict)
+    _check_dependent(gradient, strict, "jacobian")
     return given, is_single, outputs, gradient, vector
 
 
@@ -289,11 +294,18 @@ def _zeros_like(tensors: Tensors) -> Tensors:
     return tuple(wrap(np.zeros_like(tensor.array)).requires_grad_() for tensor in tensors)
 
 
-def _check_dependent(tensors: Any, strict: bool) -> None:
+def _check_dependent(tensors: Any, strict: bool, what: str) -> None:
+    """Raise RuntimeError where a derivative of first order is there, and does not vary."""
     listed = tensors if isinstance(tensors, tuple) else (tensors,)
     for index, tensor in enumerate(listed):
-        if strict and (tensor is None or not tensor.requires_grad):
-            _refuse_independence(index)
+        if strict and tensor is None:
+            _refuse_independence("output", f"input {index}")
+        if strict and not tensor.requires_grad:
+            raise RuntimeError(
+                f"The {what} of the user-provided function with respect to input {index} is "
+                "independent of the input. This is not allowed in strict mode: the function has to "
+                "be differentiable once more."
+            )
 
 
 def _filled(
@@ -301,16 +313,18 @@ def _filled(
 ) -> Tensors:
     filled = []
     for index, (tensor, other) in enumerate(zip(found, like, strict=True)):
-        if strict and (tensor is None or (create_graph and not tensor.requires_grad)):
-            _refuse_independence(index)
+        if strict and tensor is None:
+            _refuse_independence("output", f"input {index}")
+        if strict and create_graph and tensor is not None and not tensor.requires_grad:
+            _refuse_independence("jacobian", f"input {index}")
         filled.append(wrap(np.zeros_like(other.array)) if tensor is None else tensor)
     return tuple(filled)
 
 
-def _refuse_independence(index: int) -> NoReturn:
+def _refuse_independence(what: str, of: str) -> NoReturn:
     raise RuntimeError(
-        f"The output of the user-provided function, or its derivative, is independent of input "
-        f"{index}. This is not allowed in strict mode."
+        f"The {what} of the user-provided function is independent of {of}. This is not allowed in "
+        "strict mode."
     )
 
 
@@ -320,19 +334,25 @@ def _finished(tensors: Tensors, is_single: bool, create_graph: bool) -> Any:
 
 
 def _rows(
-    output: Tensor, given: Tensors, create_graph: bool, strict: bool, vectorize: bool
+    nr: int, output: Tensor, given: Tensors, create_graph: bool, strict: bool, vectorize: bool
 ) -> Tensors:
-    """Compute the Jacobian of one output by each input."""
+    """Compute the Jacobian of output `nr` by each input."""
     if vectorize and output.requires_grad and output.numel():
         return _rows_at_once(output, given, create_graph)
     rows: list[Tensors] = []
     for element in output.reshape(-1).unbind(0) if output.numel() else ():
         found = _grads([element], given, [None], create_graph, retain_graph=True)
+        for index, tensor in enumerate(found):
+            if strict and tensor is None:
+                raise RuntimeError(
+                    f"Output {nr} of the user-provided function is independent of input {index}. "
+                    "This is not allowed in strict mode."
+                )
         rows.append(_filled(found, given, strict, create_graph))
     if not rows:
         return tuple(wrap(np.zeros((*output.shape, *t.shape), t.dtype)) for t in given)
     return tuple(
-        ops.stack(list(column)).reshape(*output.shape, *tensor.shape)
+        ops.stack(list(column)).reshape((*output.shape, *tensor.shape))
         for column, tensor in zip(zip(*rows, strict=True), given, strict=True)
     )
 
@@ -352,7 +372,7 @@ def _rows_at_once(output: Tensor, given: Tensors, create_graph: bool) -> Tensors
     return tuple(
         wrap(np.zeros((*output.shape, *tensor.shape), tensor.dtype))
         if rows is None
-        else rows.reshape(*output.shape, *tensor.shape)
+        else rows.reshape((*output.shape, *tensor.shape))
         for rows, tensor in zip(found, given, strict=True)
     )
 
@@ -387,7 +407,7 @@ def _forward_jacobian(func: Function, inputs: Any) -> Any:
     rows = tuple(
         _finished(
             tuple(
-                ops.stack([tangents[j] for tangents in column], -1).reshape(*shape, *tensor.shape)
+                ops.stack([tangents[j] for tangents in column], -1).reshape((*shape, *tensor.shape))
                 for column, tensor in zip(columns, given, strict=True)
             ),
             is_single,

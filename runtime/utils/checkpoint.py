@@ -2,30 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 from ..autograd.backward import backward
 from ..autograd.function import Function
 from ..core.missing import explaining as _explaining
 from ..core.modes import enable_grad
-from ..core.random_generator import generator
 from ..core.tensor import Tensor
 from ..core.user_warnings import warn
 from ..graph.graph_task import current_task
-from ..graph.saved_tensor_hooks import saved_tensors_hooks
 from ..nn.containers import Sequential
+from .recomputation import CheckpointError, Frame, GraphExecGroup, SameNumbers
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn"]
+__all__ = [
+    "CheckpointError",
+    "GraphExecGroup",
+    "checkpoint",
+    "checkpoint_sequential",
+    "noop_context_fn",
+    "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
+]
 
 __getattr__ = _explaining(__name__)
 
 Contexts: TypeAlias = Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]]
 
+_early_stop: ContextVar[bool | None] = ContextVar("early_stop", default=None)
+_debug: ContextVar[bool | None] = ContextVar("debug", default=None)
 
-class CheckpointError(RuntimeError):
-    """A function computed something else the second time."""
+
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Choose `early_stop` for the checkpoints made in the block, whatever they are given."""
+    token = _early_stop.set(enable)
+    try:
+        yield
+    finally:
+        _early_stop.reset(token)
+
+
+@contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """Choose `debug` for the checkpoints made in the block; with None, what they are given."""
+    token = _debug.set(enabled)
+    try:
+        yield
+    finally:
+        _debug.reset(token)
 
 
 def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
@@ -50,8 +77,9 @@ def checkpoint(
     no node is made, `torch.autograd.grad` of the result is refused, and one of `args` itself must
     require grad. Random numbers are the same both times, unless `preserve_rng_state` is False.
     `context_fn` returns a context for each time. CheckpointError if the function saves something
-    else the second time; `determinism_check="none"` compares only how much. `early_stop` and
-    `debug` are accepted, and change nothing.
+    else the second time; `determinism_check="none"` compares only how much, and with `debug` the
+    error lists the nodes that were made each time. The second call ends when all that is needed is
+    there, unless `early_stop` is False.
     """
     if use_reentrant is None:
         warn(
@@ -65,7 +93,17 @@ def checkpoint(
                 'determinism_check should be one of ["default", "none"] but got '
                 f"{determinism_check}"
             )
-        frame = _Frame(function, args, kwargs, preserve_rng_state, context_fn, determinism_check)
+        forced_stop, forced_debug = _early_stop.get(), _debug.get()
+        frame = Frame(
+            function,
+            args,
+            kwargs,
+            preserve_rng_state,
+            context_fn(),
+            determinism_check == "default",
+            early_stop if forced_stop is None else forced_stop,
+            debug if forced_debug is None else forced_debug,
+        )
         return frame.run()
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
@@ -102,91 +140,11 @@ def _chained(functions: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
     return call
 
 
-class _SameNumbers:
-    """Block with the random numbers that there were at another time."""
-
-    def __init__(self, preserve: bool) -> None:
-        self.state = generator().bit_generator.state if preserve else None
-
-    def __enter__(self) -> None:
-        if self.state is not None:
-            self.before = generator().bit_generator.state
-            generator().bit_generator.state = self.state
-
-    def __exit__(self, *_: object) -> None:
-        if self.state is not None:
-            generator().bit_generator.state = self.before
-
-
 def _detached(arg: Any) -> Any:
     """Return a leaf in the place of a tensor, so that nothing flows on to its history."""
     if not isinstance(arg, Tensor):
         return arg
     return arg.detach().requires_grad_(arg.requires_grad)
-
-
-class _Frame:
-    """A call without saved values: what its nodes save is computed again when it is needed."""
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        preserve_rng_state: bool,
-        context_fn: Contexts,
-        determinism_check: str,
-    ) -> None:
-        self.function = function
-        self.args = args
-        self.kwargs = kwargs
-        self.forward_context, self.second_context = context_fn()
-        self.checks_shapes = determinism_check == "default"
-        self.numbers = _SameNumbers(preserve_rng_state)
-        self.outlines: list[tuple[Any, Any]] = []
-        self.recomputed: dict[int, Tensor] = {}
-
-    def run(self) -> Any:
-        """Call the function; its nodes keep numbers in the place of tensors."""
-        with saved_tensors_hooks(self._pack, self._unpack), self.forward_context:
-            return self.function(*self.args, **self.kwargs)
-
-    def _pack(self, tensor: Tensor) -> int:
-        self.outlines.append((tensor.shape, tensor.dtype))
-        return len(self.outlines) - 1
-
-    def _unpack(self, number: int) -> Tensor:
-        if number not in self.recomputed:
-            self._recompute()
-        return self.recomputed.pop(number)
-
-    def _recompute(self) -> None:
-        saved: list[Tensor] = []
-
-        def pack(tensor: Tensor) -> Tensor:
-            saved.append(tensor.detach())
-            return saved[-1]
-
-        args = [_detached(arg) for arg in self.args]
-        kwargs = {name: _detached(arg) for name, arg in self.kwargs.items()}
-        hooks = saved_tensors_hooks(pack, lambda tensor: tensor)
-        with enable_grad(), self.numbers, hooks, self.second_context:
-            self.function(*args, **kwargs)
-        if len(saved) != len(self.outlines):
-            raise CheckpointError(
-                "torch.utils.checkpoint: A different number of tensors was saved during the "
-                "original forward and recomputation: "
-                f"{len(self.outlines)}, then {len(saved)}."
-            )
-        found = [(tensor.shape, tensor.dtype) for tensor in saved]
-        if self.checks_shapes and found != self.outlines:
-            pairs = zip(self.outlines, found, strict=True)
-            raise CheckpointError(
-                "torch.utils.checkpoint: Recomputed values for the following tensors have "
-                "different metadata than during the forward pass (shape and dtype, before and "
-                f"after): {[pair for pair in pairs if pair[0] != pair[1]]}"
-            )
-        self.recomputed = dict(enumerate(saved))
 
 
 class CheckpointFunction(Function):
@@ -196,7 +154,7 @@ class CheckpointFunction(Function):
     def forward(ctx: Any, function: Any, preserve_rng_state: bool, *args: Any) -> Any:
         """Call the function; nothing is recorded."""
         ctx.function = function
-        ctx.numbers = _SameNumbers(preserve_rng_state)
+        ctx.numbers = SameNumbers(preserve_rng_state)
         ctx.positions = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
         ctx.others = [None if isinstance(arg, Tensor) else arg for arg in args]
         ctx.save_for_backward(*(args[i] for i in ctx.positions))

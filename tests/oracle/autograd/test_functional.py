@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+import gradspec as gs
+
 from ..behaviours import assert_same, attempt
 
 pytestmark = pytest.mark.oracle
@@ -137,5 +139,78 @@ def test_graphs_reach_the_inputs(torch):
             )
             facts.append(library.autograd.grad(product.sum(), (x, given)))
         return facts
+
+    assert_same(behaviour, torch)
+
+
+TEXTS: dict[str, tuple[str, Any]] = {
+    "jvp without v": (
+        "The vector v can only be None if the input to the user-provided function is",
+        lambda f, x: f.jvp(lambda x: x * 2, x),
+    ),
+    "vjp without v": (
+        "The vector v can only be None if the user-provided function returns",
+        lambda f, x: f.vjp(lambda x: x * 2, x),
+    ),
+    "v of vhp": (
+        "The v given to vhp must be either a Tensor or a tuple of Tensors",
+        lambda f, x: f.vhp(lambda x: x.sum(), x, (x, 2)),
+    ),
+    "outputs of hessian": (
+        "The outputs of the user-provided function given to hessian must",
+        lambda f, x: f.hessian(lambda x: (x.sum(), "text"), x),
+    ),
+    "two outputs of hessian": (
+        "The function given to hessian should return a single Tensor",
+        lambda f, x: f.hessian(lambda x: (x.sum(), x.sum()), x),
+    ),
+    "detached": (
+        "Output 0 of the user-provided function does not require gradients",
+        lambda f, x: f.hessian(lambda x: x.detach().sum(), x, strict=True),
+    ),
+    "not connected": (
+        "The output of the user-provided function is independent of input 0",
+        lambda f, x: f.jvp(lambda x: x.detach().requires_grad_().clone(), x, x, strict=True),
+    ),
+    "output not connected": (
+        "Output 0 of the user-provided function is independent of input 0",
+        lambda f, x: f.jacobian(lambda x: x.detach().requires_grad_().clone(), x, strict=True),
+    ),
+    "linear": (
+        "jacobian of the user-provided function with respect to input 0 is independent",
+        lambda f, x: f.vhp(lambda x: (3 * x).sum(), x, x, strict=True),
+    ),
+    "linear hessian": (
+        "jacobian of the user-provided function with respect to input 0 is independent",
+        lambda f, x: f.hessian(lambda x: (3 * x).sum(), x, strict=True),
+    ),
+    "linear with a graph": (
+        "jacobian of the user-provided function is independent of input 0",
+        lambda f, x: f.vjp(
+            lambda x: x.clone(), x.clone().requires_grad_(), x, create_graph=True, strict=True
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_that_programs_look_for(torch, name):
+    text, call = TEXTS[name]
+    for library in (torch, gs):
+        with pytest.raises((RuntimeError, TypeError), match=text):
+            call(library.autograd.functional, one(library))
+
+
+@pytest.mark.parametrize("vectorize", [False, True])
+def test_numbers(torch, vectorize):
+    def behaviour(library: Any) -> Any:
+        functional, number = library.autograd.functional, one(library).sum()
+        options: list[dict[str, Any]] = [{"vectorize": vectorize}]
+        options += [{"vectorize": True, "strategy": "forward-mode"}] * vectorize
+        return [
+            *(functional.jacobian(lambda x: x.sin(), number, **option) for option in options),
+            *(functional.jacobian(lambda x: x.expand(2), number, **option) for option in options),
+            functional.hessian(lambda x: x**3, number, vectorize=vectorize),
+        ]
 
     assert_same(behaviour, torch)

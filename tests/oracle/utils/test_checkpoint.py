@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -9,7 +10,11 @@ import numpy as np
 import pytest
 
 import gradspec as gs
-from gradspec.utils.checkpoint import CheckpointError, checkpoint
+from gradspec.utils.checkpoint import (
+    CheckpointError,
+    checkpoint,
+    set_checkpoint_debug_enabled,
+)
 
 from ..behaviours import assert_same, attempt
 
@@ -142,8 +147,19 @@ def test_functions_that_change_are_found():
             x = x.exp()
         return x
 
+    x = gs.ones(2, requires_grad=True)
+    with pytest.raises(CheckpointError, match="more tensors during recomputation"):
+        checkpoint(grows, x, use_reentrant=False, early_stop=False).sum().backward()
+    calls += [1] * 5
+
+    def shrinks(x: Any) -> Any:
+        for _ in range(len(calls)):
+            x = x.exp()
+        calls.pop()
+        return x
+
     with pytest.raises(CheckpointError, match="different number of tensors"):
-        checkpoint(grows, gs.ones(2, requires_grad=True), use_reentrant=False).sum().backward()
+        checkpoint(shrinks, gs.ones(2, requires_grad=True), use_reentrant=False).sum().backward()
 
     sizes = [3, 4]
 
@@ -154,3 +170,151 @@ def test_functions_that_change_are_found():
         checkpoint(widens, gs.ones(2, requires_grad=True), use_reentrant=False).backward()
     with pytest.raises(ValueError, match="determinism_check should be one of"):
         checkpoint(grows, gs.ones(2), use_reentrant=False, determinism_check="all")
+
+
+def counted(library: Any, function: Any, *args: Any, **options: Any) -> Any:
+    """A checkpoint, and how often its function was called."""
+    calls: list[int] = []
+
+    def call(*given: Any) -> Any:
+        calls.append(1)
+        return function(*given)
+
+    return tools(library).checkpoint(call, *args, use_reentrant=False, **options), calls
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("option", [None, True, False])
+@pytest.mark.parametrize("block", [None, True, False])
+def test_early_stops(torch, option, block):
+    def behaviour(library: Any) -> Any:
+        ends: list[int] = []
+
+        def function(x: Any) -> Any:
+            y = x.sin().cos()
+            ends.append(1)
+            return y.clone()
+
+        options = {} if option is None else {"early_stop": option}
+        if block is None:
+            y, calls = counted(library, function, leaf(library), **options)
+        else:
+            with tools(library).set_checkpoint_early_stop(block):
+                y, calls = counted(library, function, leaf(library), **options)
+        y.sum().backward()
+        return len(calls), len(ends)
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.oracle
+def test_calls_at_each_look_and_pass(torch):
+    def behaviour(library: Any) -> Any:
+        y, calls = counted(library, lambda x: (x * x).exp(), leaf(library))
+        facts = [len(calls)]
+        for _ in range(2):
+            facts += [y.grad_fn._saved_result.detach(), len(calls)]
+        for _ in range(2):
+            y.sum().backward(retain_graph=True)
+            facts.append(len(calls))
+        y.sum().backward()
+        return [*facts, len(calls), attempt(lambda: y.grad_fn._saved_result)]
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.oracle
+def test_values_are_unpacked_once(torch):
+    def behaviour(library: Any) -> Any:
+        class Twice(library.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                y = x * 2
+                ctx.save_for_backward(x, y)
+                return y
+
+            @staticmethod
+            def backward(ctx: Any, grad: Any) -> Any:
+                found.append([tensor.detach() for tensor in ctx.saved_tensors])
+                found.append(attempt(lambda: ctx.saved_tensors))
+                return grad * 2
+
+        found: list[Any] = []
+        y, calls = counted(library, lambda x: Twice.apply(x * x), leaf(library))
+        y.sum().backward()
+        return found[0], len(calls), found[1].startswith("raises RuntimeError"), str(found[1])[:7]
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("grouped", [True, False])
+def test_groups_share_a_recomputation(torch, grouped):
+    def behaviour(library: Any) -> Any:
+        def function(x: Any) -> Any:
+            y = x.sin().cos()
+            return y, y.sin().cos()
+
+        x = leaf(library)
+        group = tools(library).GraphExecGroup() if grouped else nullcontext()
+        (y, z), calls = counted(library, function, x)
+        with group:
+            (inner,) = library.autograd.grad(z.sum(), y)
+            (outer,) = library.autograd.grad(y, x, inner)
+        facts = [outer, len(calls)]
+        y, calls = counted(library, lambda x: x.sin().cos(), x)
+        with group:
+            y.sum().backward(retain_graph=True)
+            facts += [attempt(lambda: y.sum().backward()), len(calls)]
+        return facts
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("stop", [True, False])
+def test_checkpoints_of_gradients_of_checkpoints(torch, stop):
+    def behaviour(library: Any) -> Any:
+        def gradient(function: Any) -> Any:
+            def call(x: Any) -> Any:
+                with library.enable_grad():
+                    (found,) = library.autograd.grad(function(x), x, create_graph=True)
+                return found
+
+            return call
+
+        def kept(function: Any) -> Any:
+            return lambda x: tools(library).checkpoint(
+                function, x, use_reentrant=False, early_stop=stop
+            )
+
+        def function(x: Any) -> Any:
+            return x.sin().exp().sin()
+
+        x = library.tensor(0.3, dtype=library.float64, requires_grad=True)
+        calls = [
+            kept(kept(function)),
+            gradient(kept(kept(function))),
+            gradient(kept(gradient(kept(function)))),
+            kept(gradient(gradient(kept(function)))),
+            gradient(kept(gradient(gradient(kept(function))))),
+            gradient(kept(gradient(kept(gradient(kept(function)))))),
+        ]
+        return [call(x).detach() for call in calls]
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.parametrize("as_block", [True, False])
+def test_debug_lists_the_nodes_of_both_times(as_block):
+    calls: list[int] = []
+
+    def changes(x: Any) -> Any:
+        calls.append(1)
+        return x.sin().exp() if len(calls) == 1 else x.sin() * gs.tensor([1.0, 2.0])
+
+    x = gs.ones(1, requires_grad=True)
+    with set_checkpoint_debug_enabled(True) if as_block else nullcontext():
+        y = checkpoint(changes, x, use_reentrant=False, debug=not as_block)
+    with pytest.raises(CheckpointError, match=r"debug=True(.|\n)*ExpBackward0(.|\n)*MulBackward0"):
+        y.backward()
