@@ -7,11 +7,16 @@ from ..core.missing import no_attribute as _no_attribute
 from ..core.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ..core.numpy_warnings import import_quietly as _import_quietly
 from ..graph.anomaly import detect_anomaly, set_detect_anomaly
+from ..graph.raw_saved import SavedTensor
 from . import forward_ad, graph, variable
 from .backward import backward, grad
 from .function import Function
 from .gradcheck import gradcheck, gradgradcheck
 from .gradient_flow import gradient_flow
+from .switches import (
+    _unsafe_preserve_version_counter as _unsafe_preserve_version_counter,
+)
+from .switches import is_multithreading_enabled, set_multithreading_enabled
 from .variable import Variable
 
 if _TYPE_CHECKING:
@@ -19,6 +24,7 @@ if _TYPE_CHECKING:
 
 __all__ = [
     "Function",
+    "SavedTensor",
     "Variable",
     "anomaly_mode",
     "backward",
@@ -33,10 +39,12 @@ __all__ = [
     "gradient_flow",
     "graph",
     "inference_mode",
+    "is_multithreading_enabled",
     "no_grad",
     "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
     "variable",
 ]
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.node import Node, freed_graph
+from ..core.node import FREED, Node, freed_graph
 from ..core.storage import Alias, changes_of, own_alias
 from ..core.tensor import Tensor, wrap
 from ..core.user_warnings import warn
@@ -145,8 +145,15 @@ class FunctionCtx:
         if self._saved is None:
             raise freed_graph()
         return tuple(
-            SavedTensor(partial(self._register_hooks, index)) for index in range(len(self._saved))
+            SavedTensor(partial(self._register_hooks, index), partial(self._held, index))
+            for index in range(len(self._saved))
         )
+
+    def _held(self, index: int) -> Any:
+        if self._saved is None:
+            return FREED
+        saved = self._saved[index]
+        return saved.packed or self._unpack(index, saved)
 
     def __getattr__(self, name: str) -> Any:
         # In PyTorch the context is the node; here it answers for its node.

@@ -200,7 +200,9 @@ class _Check(NamedTuple):
                 numerical = by_differences(self.func, self.args, i, self.eps, along)
                 analytical = by_forward(self.func, self.args, i, along)
                 for nr, (expected, found) in enumerate(zip(numerical, analytical, strict=True)):
-                    across = np.full((1, len(found)), len(found) ** -0.5) if self.fast else 1.0
+                    across = (
+                        np.full((1, len(found)), max(len(found), 1) ** -0.5) if self.fast else 1.0
+                    )
                     self._compare(
                         part and f"While considering the {part} part of complex inputs only, ",
                         f"Jacobian computed with forward mode mismatch for output {nr} with "

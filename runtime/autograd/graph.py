@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..core.missing import explaining as _explaining
 from ..core.node import Node
 from ..core.tensor import Tensor, wrap
 from ..graph.saved_tensor_hooks import disable_saved_tensors_hooks, saved_tensors_hooks
+from ..inplace.allowed_mutation import AllowedMutation
 from ..inplace.ops import mark_written
 from .edges import GradientEdge, get_gradient_edge
 from .multi_grad import register_multi_grad_hook
@@ -70,40 +71,22 @@ class _File:
         self._path.unlink(missing_ok=True)
 
 
-class _AllowMutation:
-    """Copies that nodes hold under `allow_mutation_on_saved_tensors`."""
-
-    active: ClassVar[_AllowMutation | None] = None
-
-    def copy(self, tensor: Tensor) -> np.ndarray[Any, Any]:
-        """Return what a node is to hold: a copy."""
-        return tensor.array.copy()
-
-    def restore(self, array: np.ndarray[Any, Any]) -> Tensor:
-        """Return a copy; AssertionError outside of the block it was made in."""
-        if _AllowMutation.active is not self:
-            raise AssertionError(
-                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in "
-                "which the graph was originally recorded: call backward() inside of the block"
-            )
-        return wrap(array)
-
-
 @contextmanager
-def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutation]:
-    """Allow writes to saved tensors inside the block: nodes hold copies.
+def allow_mutation_on_saved_tensors() -> Iterator[AllowedMutation]:
+    """Allow writes to saved tensors inside the block: what is overwritten is copied before.
 
     Backward passes through nodes made there must run in the block, too. RuntimeError if one
     such block is opened inside another.
     """
-    if _AllowMutation.active is not None:
+    if AllowedMutation.active is not None:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
-    _AllowMutation.active = block = _AllowMutation()
+    AllowedMutation.active = block = AllowedMutation()
     try:
-        with saved_tensors_hooks(block.copy, block.restore):
+        with saved_tensors_hooks(block.pack, block.unpack):
             yield block
     finally:
-        _AllowMutation.active = None
+        AllowedMutation.active = None
+        block.cloned.clear()
 
 
 __all__ = [

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ..core.mode_decorator import ModeDecorator
 from ..core.node import Node
@@ -33,6 +33,8 @@ class Event:
     shapes: tuple[tuple[int, ...], ...] = ()
     code: CodeType | None = field(default=None, repr=False)
     thread: int = 0
+    count: ClassVar[int] = 1
+    """An event is one call, and an average of several has the same attribute."""
 
     @property
     def total(self) -> int:
@@ -113,6 +115,11 @@ class profile:
             self._open[-1].inside += event.total
         self.events.append(event)
 
+    @property
+    def function_events(self) -> list[Event]:
+        """The calls by the times of their starts, under PyTorch's name."""
+        return sorted(self.events, key=lambda event: event.start)
+
     def key_averages(self, group_by_input_shape: bool = False) -> Averages:
         """Sum up count, own and total time of each op, or of each op and its inputs' shapes."""
         found: dict[tuple[Any, ...], Average] = {}
@@ -141,7 +148,7 @@ class profile:
                 "tid": event.thread,
                 "args": {"input shapes": [list(shape) for shape in event.shapes]},
             }
-            for event in sorted(self.events, key=lambda event: event.start)
+            for event in self.function_events
         ]
         import json  # only who writes a trace waits for it
 

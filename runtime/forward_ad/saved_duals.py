@@ -35,7 +35,8 @@ def keep_duals(result: Any, arguments: Iterable[tuple[Any, Any]]) -> None:
         if hasattr(node, slot):
             packed = None if node.hooks is None else node.hooks.packed
             if packed is not None and slot in packed.values:
-                packed.values[slot] = _keep_packed(node, slot, packed.values[slot], duals, results)
+                value = packed.values[slot]
+                packed.replace(slot, _keep_packed(node, slot, value, duals, results))
             else:
                 _keep(node, slot, duals, results)
 

@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ..batching.batched import Batched
-from ..core.apply_modes import refuse_inference
 from ..core.dtype_kinds import COMPLEX_KINDS
 from ..core.number_conversion import converted
 from ..core.tensor import Tensor, wrap
@@ -30,6 +29,7 @@ from ..inplace.ops import (
     mark_written,
     record_write,
     refuse_any_overlap,
+    refuse_inference_write,
     refuse_part,
     values_first,
 )
@@ -92,7 +92,7 @@ def setitem(tensor: Tensor, index: Any, value: Any) -> None:
     if by_ops:
         _write_recorded(tensor, plan, value)
         return
-    refuse_inference(tensor, "Inplace update")
+    refuse_inference_write(tensor)
     if plan.gather and isinstance(value, Tensor) and (value is not tensor or not plan.steps):
         _refuse_overlap(plan, tensor, value)
     source = _source(tensor, value)

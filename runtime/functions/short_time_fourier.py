@@ -50,6 +50,11 @@ def stft(
             )
         return_complex = True
     _check_signal(input, n_fft, hop, width, window)
+    if window is None:
+        warn_once(
+            "A window was not provided: a rectangular one is applied, whose spectrum leaks. Give "
+            "for example window=hann_window(n_fft), or ones(n_fft) if it is meant."
+        )
     if not return_complex:
         warn_once(
             "stft with return_complex=False is deprecated. In a future pytorch release, stft will "

@@ -105,9 +105,14 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 
 def _listed(tensors: tuple[Any, ...]) -> Sequence[Tensor]:
-    """The tensors, which may be given as one list."""
+    """The tensors, which may be given as one list; TypeError if one is none."""
     if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
-        return tensors[0]
+        tensors = tuple(tensors[0])
+    for index, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {index} in argument 0, but got {type(tensor).__name__}"
+            )
     return tensors
 
 

@@ -4,22 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from ..core.node import FREED, Node
+from ..core.tensor import wrap
 from .saved_attributes import saved_value
-from .saved_tensor_hooks import PACKED, Pack, Packed, PackedValue, Unpack, pack_slot, pack_tensor
+from .saved_tensor_hooks import Pack, Packed, PackedValue, Unpack, pack_slot, pack_tensor
 
 
 class SavedTensor:
     """One value that a node keeps for its gradient."""
 
-    __slots__ = ("_register",)
+    __slots__ = ("_look", "_register")
 
-    def __init__(self, register: Callable[[Pack, Unpack], None]) -> None:
+    def __init__(
+        self,
+        register: Callable[[Pack, Unpack], None] | None = None,
+        look: Callable[[], Any] = lambda: None,
+    ) -> None:
+        if register is None:
+            raise RuntimeError(
+                "Trying to create a SavedTensor object from Python is forbidden: nodes have them, "
+                "as node._raw_saved_self"
+            )
         self._register = register
+        self._look = look
 
-    def register_hooks(self, pack_hook: Pack, unpack_hook: Unpack) -> None:
+    @property
+    def data(self) -> Any:
+        """What the node holds: the tensor, of its own output the values, or what a hook made."""
+        held = self._look()
+        if held is FREED:
+            raise after_freed()
+        if isinstance(held, PackedValue):
+            return held.value
+        return wrap(held) if isinstance(held, np.ndarray) else held
+
+    @property
+    def unpack_hook(self) -> Unpack | None:
+        """The hook that the value goes through; None if it is not packed."""
+        held = self._look()
+        return held.unpack if isinstance(held, PackedValue) else None
+
+    def register_hooks(self, pack_hook: Pack, unpack_hook: Unpack | None = None) -> None:
         """Replace the value by what `pack_hook` makes of it; `unpack_hook` is asked for it later.
 
         TypeError for what cannot be called. RuntimeError where nothing was saved or hooks have
@@ -28,8 +57,11 @@ class SavedTensor:
         for hook in (pack_hook, unpack_hook):
             if not callable(hook):
                 name = type(hook).__name__
-                raise TypeError(f"register_hooks(): a hook must be callable, not {name}")
-        self._register(pack_hook, unpack_hook)
+                raise TypeError(
+                    "register_hooks(): incompatible function arguments: both hooks must be "
+                    f"callable, not {name}"
+                )
+        self._register(pack_hook, cast(Unpack, unpack_hook))
 
 
 def raw_saved(node: Node, slot: str) -> Any:
@@ -37,9 +69,15 @@ def raw_saved(node: Node, slot: str) -> Any:
     value: Any = _packed(node).get(slot) or getattr(node, slot, None)
     if type(value) in (list, tuple):
         return tuple(
-            SavedTensor(partial(_register, node, slot, index)) for index in range(len(value))
+            SavedTensor(partial(_register, node, slot, index), partial(_held, node, slot, index))
+            for index in range(len(value))
         )
-    return SavedTensor(partial(_register, node, slot, None))
+    return SavedTensor(partial(_register, node, slot, None), partial(_held, node, slot, None))
+
+
+def _held(node: Node, slot: str, index: int | None) -> Any:
+    value: Any = _packed(node).get(slot, getattr(node, slot, None))
+    return value if index is None or value is FREED else value[index]
 
 
 def _packed(node: Node) -> dict[str, Any]:
@@ -68,7 +106,6 @@ def _register(node: Node, slot: str, index: int | None, pack: Pack, unpack: Unpa
     else:
         packed = [*value[:index], pack_tensor(one, pack, unpack), *value[index + 1 :]]
     node._own_hooks().packed = Packed(known | {slot: packed}, node)
-    setattr(node, slot, PACKED)
 
 
 def without_history(pack: Pack) -> Pack:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, TypeAlias
+from weakref import ref
 
 import numpy as np
 
@@ -92,40 +93,64 @@ def _shown(tensor: Tensor, grad_node: Node | None) -> Tensor:
     return shown
 
 
+class PackedSlot(Freed):
+    """What stands in the slot of a node in the place of a packed value, and holds it.
+
+    So nothing is kept of what the node has let go of.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 class Packed:
     """The packed values of one node, by slot."""
 
-    __slots__ = ("values",)
+    __slots__ = ("_node",)
 
     def __init__(self, values: dict[str, Any], node: Any) -> None:
-        self.values = values
+        self._node = ref(node)  # which holds this
+        for slot, value in values.items():
+            setattr(node, slot, PackedSlot(value))
         for slot, kind in node.saved_fields.items():
             if kind == "computed":  # from what the hooks may replace
                 setattr(node, slot, None)
 
+    @property
+    def values(self) -> dict[str, Any]:
+        """What is packed now: nothing of a node that is freed, or computes its gradient."""
+        node = self._node()
+        held = {slot: getattr(node, slot, None) for slot in node.saved_slots} if node else {}
+        return {slot: each.value for slot, each in held.items() if isinstance(each, PackedSlot)}
+
+    def replace(self, slot: str, value: Any) -> None:
+        """Put another packed value into a slot."""
+        setattr(self._node(), slot, PackedSlot(value))
+
     def restore(self, slot: str) -> Any:
         """Unpack what the node kept in `slot`."""
-        value = self.values[slot]
-        if isinstance(value, list):
-            return [item.restore() if isinstance(item, PackedValue) else item for item in value]
-        return value.restore()
+        return _restored(self.values[slot])
 
     @contextmanager
     def unpacked(self, node: Node) -> Iterator[None]:
         """The node with its values in place, as its `apply` needs it."""
-        for slot in self.values:
-            if getattr(node, slot) is not FREED:
-                setattr(node, slot, self.restore(slot))
+        packed = self.values
+        for slot, value in packed.items():
+            setattr(node, slot, _restored(value))
         try:
             yield
         finally:
-            for slot in self.values:
+            for slot, value in packed.items():
                 if getattr(node, slot) is not FREED:
-                    setattr(node, slot, PACKED)
+                    setattr(node, slot, PackedSlot(value))
 
 
-PACKED: Final[Any] = Freed()
-"""The placeholder of a packed value in its slot."""
+def _restored(value: Any) -> Any:
+    if isinstance(value, list):
+        return [item.restore() if isinstance(item, PackedValue) else item for item in value]
+    return value.restore()
 
 
 class _SavedHooks(threading.local):
@@ -201,7 +226,6 @@ def _pack_results(results: tuple[Tensor, ...]) -> None:
         packed = pack_slot(slot, getattr(node, slot, None), node, *hooks)
         if packed is not None:
             values[slot] = packed
-            setattr(node, slot, PACKED)
     own.packed = Packed(values, node) if values else None
 
 

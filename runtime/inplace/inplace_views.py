@@ -7,19 +7,18 @@ base, and its history goes on with the node of the view. As for any write, who s
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from contextlib import nullcontext
+from contextlib import ExitStack
 from functools import cache
 from typing import Any
 
 from ..core.accumulate_grad import AccumulateGrad
-from ..core.apply_modes import refuse_inference
-from ..core.modes import enable_grad
+from ..core.modes import enable_grad, inference_mode
 from ..core.node import Node
 from ..core.storage import base_of
 from ..core.tensor import Tensor
 from ..core.torch_function import handle_torch_function, has_torch_function_unary
 from ..forward_ad.dual import Dual
-from .ops import is_recorded, mark_written
+from .ops import is_recorded, mark_written, refuse_inference_write
 from .rebase_history import check_recordable
 
 
@@ -39,11 +38,14 @@ def in_place_view(op: str, views: int) -> Callable[..., Tensor]:
         recording = is_recorded(self)
         if recording:
             check_recordable(self, name)
-        refuse_inference(self, f"Inplace {name}")
+        refuse_inference_write(self)
         is_view = base_of(self) is not None
         # The gradient of a result has to find back to its former shape, also under `no_grad`.
         is_result = not (is_view or self.is_leaf)
-        with enable_grad() if is_result else nullcontext():
+        with ExitStack() as stack:
+            if is_result:
+                stack.enter_context(inference_mode(False))
+                stack.enter_context(enable_grad())
             view = getattr(Tensor, op)(self, *args, **kwargs)
         array, node = view.array, view.grad_node
         del view  # before the tensor's views are told

@@ -22,6 +22,7 @@ from ..dispatch.dispatch import bind, call
 from ..dispatch.named_results import Result
 from ..dispatch.overloads import NUMPY_NAMES, public_function, pytorch_names
 from ..dispatch.registry import BY_NAME, OPS, Op
+from ..forward_ad.dual import Dual, without_closed_levels
 from .ops import mark_written
 from .resize import resize_array
 
@@ -88,6 +89,11 @@ def write_out(name: str, result: Any, out: Any) -> Any:
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad."
+        )
+    if any(isinstance(without_closed_levels(each), Dual) for each in (result, out)):
+        raise RuntimeError(
+            f"{name}(): Trying to use forward AD with an out= function is not supported: call it "
+            "without out="
         )
     _check_dtype(name, result.array.dtype, out.array.dtype)
     if out.array.shape != result.array.shape:

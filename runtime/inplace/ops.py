@@ -13,8 +13,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ..batching.batched import Batched
-from ..core.apply_modes import refuse_inference
-from ..core.modes import is_grad_enabled
+from ..core.modes import is_grad_enabled, is_inference_mode_enabled
 from ..core.node import Node, OutputNode
 from ..core.storage import INFERENCE_ALIAS, base_of, own_alias
 from ..core.tensor import Tensor
@@ -25,6 +24,7 @@ from ..forward_ad.dual import Dual, without_tangents
 from ..forward_ad.inplace_tangents import copy_as, copy_or_zero, follow_source
 from ..graph.saved_values import guard_saved_output, saved_output_slot
 from ..kernels.shape.strided_region import Region
+from .allowed_mutation import keep_saved
 from .batched import refuse_examples, write_examples
 from .rebase_history import check_recordable, hand_over_retained, rebase, refresh_views
 
@@ -192,9 +192,18 @@ def _keep_output(tensor: Tensor, result: Tensor) -> None:
         own_alias(tensor).add_saver(node, slot)
 
 
+def refuse_inference_write(tensor: Tensor) -> None:
+    """Raise RuntimeError for an inference tensor, outside of inference mode."""
+    if tensor.alias is INFERENCE_ALIAS and not is_inference_mode_enabled():
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed: clone() it "
+            "outside of the mode to get a normal tensor."
+        )
+
+
 def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
     """Overwrite elements of `tensor`; nodes that saved it can tell by the version."""
-    refuse_inference(tensor, "Inplace update")
+    refuse_inference_write(tensor)
     record_write(tensor, values, *(where if type(where) is tuple else (where,)))
     try:
         if tensor.array.flags.writeable:
@@ -208,7 +217,8 @@ def write(tensor: Tensor, values: Any, where: Any = ...) -> None:
 
 
 def record_write(tensor: Tensor, *read: Any) -> None:
-    """Let a tensor be recorded if what is about to be written to it, or where, is: `compiler`."""
+    """Prepare for a write: saved values are kept, and what `compiler` records of it is recorded."""
+    keep_saved(tensor)
     for array in read:
         if type(array) is not np.ndarray and hasattr(array, "adopt"):
             array.adopt(tensor)

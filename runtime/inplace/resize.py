@@ -9,9 +9,11 @@ import numpy as np
 
 from ..core.accumulate_grad import AccumulateGrad
 from ..core.memory_format import memory_format as MemoryFormat
-from ..core.modes import is_grad_enabled
+from ..core.modes import is_grad_enabled, is_inference_mode_enabled
 from ..core.storage import INFERENCE_ALIAS, own_alias, share_memory
 from ..core.tensor import Tensor
+from .ops import mark_written, refuse_inference_write
+from .requires_grad import rest_hooks, wake_hooks
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -56,8 +58,9 @@ def resize_(self: Tensor, *sizes: Any, memory_format: MemoryFormat | None = None
     shared with other tensors would have to grow.
     """
     shape = _lengths(sizes)
-    if self.grad_node is not None:
+    if self.grad_node is not None and not is_inference_mode_enabled():
         raise RuntimeError("cannot resize variables that require grad")
+    refuse_inference_write(self)
     if shape == self.array.shape:
         return self
     resized = resize_array(self.array, shape)
@@ -68,6 +71,9 @@ def resize_(self: Tensor, *sizes: Any, memory_format: MemoryFormat | None = None
             "tensor, or make it large enough first"
         )
     self.array = resized
+    if isinstance(self.grad_node, AccumulateGrad):
+        self.grad_node.array = resized
+    mark_written(self)
     return self
 
 
@@ -120,8 +126,10 @@ def set_(self: Tensor, source: Any = None, *geometry: Any, **named: Any) -> Tens
             f"{self.array.dtype}"
         )
     self.array = source.array
-    if isinstance(self.grad_node, AccumulateGrad):
-        self.grad_node.array = self.array
+    if isinstance(self.grad_node, AccumulateGrad):  # gradients of what it was are not its own
+        rest_hooks(self)
+        self.grad_node = AccumulateGrad(self)
+        wake_hooks(self)
     share_memory(source, self)
     if self.alias is not INFERENCE_ALIAS:
         own_alias(self).version += 1
