@@ -92,6 +92,7 @@ from .functions.creation import array as array
 from .functions.creation import as_tensor as as_tensor
 from .functions.creation import empty as empty
 from .functions.creation import empty_like as empty_like
+from .functions.creation import empty_strided as empty_strided
 from .functions.creation import eye as eye
 from .functions.creation import from_numpy as from_numpy
 from .functions.creation import full as full

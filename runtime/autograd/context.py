@@ -199,7 +199,7 @@ class FunctionCtx:
 
     def _restore(self, saved: Saved) -> Tensor:
         assert saved.packed is not None
-        tensor: Tensor = saved.packed.restore()
+        tensor = saved.packed.restore_itself()
         node = self._node()
         if saved.output_nr >= 0 and node is not None:
             tensor.grad_node = node.output_node(saved.output_nr)

@@ -40,6 +40,14 @@ def _is_ours(package: str | None) -> bool:
     return package is not None and f"{package}.".startswith(f"{_PACKAGE}.")
 
 
+def warn_of_lost_gradient() -> None:
+    """Warn, once in a process, that a tensor becomes a Python number."""
+    warn_once(
+        "Converting a tensor with requires_grad=True to a scalar: no gradient flows through Python "
+        "numbers. Use tensor.detach() first, or item(), if that is meant."
+    )
+
+
 def warn_of_imaginary_part() -> None:
     """Warn, once in a process, that complex numbers become real ones."""
     warn_once("Casting complex values to real discards the imaginary part: take x.real if meant.")

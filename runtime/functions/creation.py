@@ -22,7 +22,7 @@ from ..core.type_promotion import (
     plain_number,
     promote_types,
 )
-from ..core.user_warnings import warn, warn_once
+from ..core.user_warnings import warn, warn_of_lost_gradient, warn_once
 from .creation_options import PLACE, creates
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -97,6 +97,26 @@ def ones(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: An
 def empty(*size: Any, dtype: Any = None, requires_grad: bool = False, **named: Any) -> Tensor:
     """A tensor whose elements are not set."""
     return leaf(np.empty(size_of("empty", size, named), float_dtype(dtype)), requires_grad)
+
+
+@creates(*PLACE)
+def empty_strided(
+    size: Sequence[int], stride: Sequence[int], *, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor whose elements are not set, with these distances between its neighbours.
+
+    Distances count elements. RuntimeError for lists of other lengths, and for a negative number.
+    """
+    if len(size) != len(stride) or any(number < 0 for number in (*size, *stride)):
+        raise RuntimeError(
+            f"empty_strided: size {list(size)} and stride {list(stride)} must be lists of one "
+            "length of numbers that are not negative"
+        )
+    wanted = float_dtype(dtype)
+    count = 1 + sum((length - 1) * step for length, step in zip(size, stride, strict=True))
+    memory = np.empty(count if all(size) else 0, wanted)
+    steps = [step * wanted.itemsize for step in stride]
+    return leaf(np.lib.stride_tricks.as_strided(memory, tuple(size), steps), requires_grad)
 
 
 @creates(*PLACE, "out")
@@ -322,6 +342,8 @@ def _examine(data: Any, depth: int) -> tuple[Any, DType | None, tuple[int, ...]]
     if isinstance(data, Tensor):
         if depth and data.array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
+        if depth and data.grad_node is not None:
+            warn_of_lost_gradient()
         return data.array.item(), data.array.dtype, ()
     if isinstance(data, np.ndarray):
         return data, check_dtype(data.dtype), data.shape

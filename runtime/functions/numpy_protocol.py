@@ -10,7 +10,7 @@ import numpy as np
 from ..core.memory_format import contiguous_format, outermost_first
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.modes import is_grad_enabled
-from ..core.user_warnings import warn_once
+from ..core.user_warnings import warn_of_lost_gradient
 
 if TYPE_CHECKING:
     from ..core.node import Node
@@ -105,10 +105,7 @@ class ValueMethods:
 
     def _warn_of_grad(self) -> None:
         if self.grad_node is not None:
-            warn_once(
-                "Converting a tensor with requires_grad=True to a scalar: no gradient flows "
-                "through Python numbers. Use tensor.detach() first, or item(), if that is meant."
-            )
+            warn_of_lost_gradient()
 
     def _real_number(self, kind: str) -> int | float | bool:
         value = self._number()

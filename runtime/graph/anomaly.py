@@ -134,6 +134,13 @@ def explain(error: BaseException, node: Node) -> None:
     if any("in the gradient of" in note for note in _notes(error)):
         return  # of a pass inside of this one
     op = f"the op {node.op!r}" if node.op else "an op without entry in the table"
+    if type(error) is ValueError and "broadcast together" in str(error):  # NumPy's, of saved values
+        misfit = RuntimeError(
+            f"the gradient does not fit what {node.name()} has saved, whose shape was changed "
+            f"meanwhile: {error}"
+        )
+        explain(misfit, node)
+        raise misfit from error
     error.add_note(f"in the gradient of {op} ({node.name()})")
     if not _state.enabled:
         return

@@ -76,6 +76,9 @@ class NodeMethods:
             setattr(cls, f"_raw_{slot}", RawSaved(slot))
         for position, name in enumerate(fields.get("options", "").split()):
             setattr(cls, f"_saved_{name}", SavedOption(position))
+            if name.endswith("_shape"):  # PyTorch's name of the same
+                sizes = f"_saved_{name.removesuffix('shape')}sym_sizes"
+                setattr(cls, sizes, SavedOption(position))
 
     def __call__(self: Any, *grads: Any) -> Any:
         """Run this one link: the gradients of its inputs, given those of its outputs.

@@ -40,8 +40,8 @@ class PackedValue(NamedTuple):
     tangents: tuple[tuple[Tensor, Level], ...] = ()
     """The tangents, which no hook sees, and which are kept beside the packed value."""
 
-    def restore(self) -> Any:
-        """The saved value as the node keeps it; TypeError if the hook answers no tensor."""
+    def answer(self) -> Tensor:
+        """Ask the hook for the tensor; TypeError if it answers none."""
         before = _thread.stack
         try:
             tensor = self.unpack(self.value)
@@ -52,8 +52,22 @@ class PackedValue(NamedTuple):
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
                 f"type {type(tensor).__name__}"
             )
+        return tensor
+
+    def restore(self) -> Any:
+        """Return the saved value as the node keeps it."""
+        tensor = self.answer()
         if self.is_array:
             return tensor.array
+        return self._with_history(tensor)
+
+    def restore_itself(self) -> Tensor:
+        """Return the tensor that the hook answers, itself if it has no history and had none."""
+        tensor = self.answer()
+        has_history = self.grad_node is not None or tensor.requires_grad or self.tangents
+        return self._with_history(tensor) if has_history else tensor
+
+    def _with_history(self, tensor: Tensor) -> Tensor:
         restored = wrap(tensor.array)
         restored.grad_node = self.grad_node
         return with_tangents(restored, self.tangents)

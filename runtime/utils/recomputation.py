@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Final
 from weakref import ref
 
-from ..core.modes import enable_grad, start_observing, stop_observing
+from ..core.modes import enable_grad, observe
 from ..core.random_generator import generator
 from ..core.tensor import Tensor
 from ..graph.graph_task import current_task_number
@@ -124,9 +124,17 @@ class Frame:
         return result
 
     def _enter_log(self, stack: ExitStack) -> None:
-        if self.logs is not None:
-            self.logs.append([])
-            stack.enter_context(_Log(self.logs[-1]))
+        if self.logs is None:
+            return
+        names: list[str] = []
+        self.logs.append(names)
+
+        def note(results: tuple[Tensor, ...]) -> None:
+            node = results[0].grad_fn
+            if node is not None:
+                names.append(f"{node.name()} of {list(results[0].shape)}")
+
+        stack.enter_context(observe(note))
 
     def _pack(self, tensor: Tensor) -> _Place:
         place = _Place(len(self.places))
@@ -163,7 +171,7 @@ class Frame:
         was_complete = self.is_complete
 
         def pack(tensor: Tensor) -> Tensor:
-            value = tensor.detach()
+            value = tensor.detach() if tensor.requires_grad else tensor
             found.append((value.shape, value.dtype))
             if len(found) > len(self.places):
                 if was_complete:
@@ -217,26 +225,6 @@ class Frame:
             "with set_checkpoint_debug_enabled. Nodes of the original forward: "
             f"{', '.join(self.logs[0])}. Nodes of the recomputation: {', '.join(self.logs[-1])}."
         )
-
-
-class _Log:
-    """Block that writes down the names of the nodes that are made in it."""
-
-    def __init__(self, names: list[str]) -> None:
-        self.names = names
-
-    def __enter__(self) -> None:
-        start_observing(self._note)
-
-    def __exit__(self, *_: object) -> None:
-        stop_observing(self._note)
-
-    def _note(self, results: tuple[Tensor, ...]) -> None:
-        self.names += [
-            f"{tensor.grad_fn.name()} of {list(tensor.shape)}"
-            for tensor in results[:1]
-            if tensor.grad_fn is not None
-        ]
 
 
 _TWICE: Final = (
