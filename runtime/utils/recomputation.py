@@ -116,8 +116,8 @@ class Frame:
     def run(self) -> Any:
         """Call the function; its nodes keep places."""
         with ExitStack() as stack:
-            stack.enter_context(saved_tensors_hooks(self._pack, self._unpack))
             self._enter_log(stack)
+            stack.enter_context(saved_tensors_hooks(self._pack, self._unpack))
             stack.enter_context(self.first_context)
             result = self.function(*self.args, **self.kwargs)
         self.is_complete = True
@@ -191,8 +191,8 @@ class Frame:
             with ExitStack() as stack:
                 stack.enter_context(enable_grad())
                 stack.enter_context(self.numbers)
-                stack.enter_context(saved_tensors_hooks(pack, lambda tensor: tensor))
                 self._enter_log(stack)
+                stack.enter_context(saved_tensors_hooks(pack, lambda tensor: tensor))
                 stack.enter_context(self.second_context)
                 self.function(*self.args, **self.kwargs)
         except _Enough as stop:
