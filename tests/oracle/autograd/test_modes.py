@@ -224,3 +224,54 @@ def test_a_recorded_gradient_is_copied_onto_memory_like_that_of_its_leaf():
     assert copied.stride() == (1, 2)
     assert gs.autograd.grad(copied.sum(), x)[0].tolist() == [[2.0] * 3] * 2
     x.grad = None
+
+
+@pytest.mark.oracle
+def test_switch_of_threads(torch):
+    def behaviour(lib):
+        switch, seen = lib.autograd.set_multithreading_enabled, []
+
+        def look():
+            seen.append(lib.autograd.is_multithreading_enabled())
+
+        with switch(False):
+            look()
+            switch(True)
+            look()
+        look()
+        switch(False)
+        look()
+        switch(True)
+        decorated = switch(False)(look)
+        look()
+        decorated()
+        look()
+        switch(True)
+        return seen
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.oracle
+def test_versions_are_preserved(torch):
+    def behaviour(lib):
+        x, y = leaf(lib, 1.0) * 1, leaf(lib, 2.0) * 1
+        x.add_(1)
+        with lib.autograd._unsafe_preserve_version_counter(x):
+            x.mul_(2)
+        with lib.autograd._unsafe_preserve_version_counter((x, y)):
+            x.mul_(2)
+            y.mul_(3)
+        return x._version, y._version, x.detach(), y.detach()
+
+    assert_same(behaviour, torch)
+
+
+@pytest.mark.oracle
+def test_what_is_no_tensor_among_tensors(torch):
+    calls = (
+        lambda lib: lib.meshgrid(lib.ones(2), "a"),
+        lambda lib: lib.cartesian_prod(lib.ones(2), 3),
+        lambda lib: lib.meshgrid([lib.ones(2), 1.0], indexing="ij"),
+    )
+    assert_same(lambda lib: [attempt(lambda c=call: c(lib)) for call in calls], torch)

@@ -45,6 +45,14 @@ WARNED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "new_tensor of a tensor": (lambda t: t.ones(2).new_tensor(t.ones(2)), "copy construct"),
     "float of what requires grad": (lambda t: float(_leaf(t)), "requires_grad=True to a scalar"),
     "complex of what requires grad": (lambda t: complex(_leaf(t)), "requires_grad=True"),
+    "tensor of what requires grad": (
+        lambda t: t.tensor([t.ones(()), _leaf(t)[0]]),
+        "requires_grad=True to a scalar",
+    ),
+    "stft without a window": (
+        lambda t: t.stft(t.ones(32), 8, return_complex=True),
+        "A window was not provided",
+    ),
     "T of three dimensions": (lambda t: t.ones(2, 2, 2).T, "dimension other than 2"),
     "T of one dimension": (lambda t: t.ones(2).T, "dimension other than 2"),
     "T of none": (lambda t: t.tensor(1.0).T, "deprecated on 0-D"),
