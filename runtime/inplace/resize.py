@@ -8,12 +8,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..core.accumulate_grad import AccumulateGrad
+from ..core.hooks import rest_hooks, wake_hooks
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.modes import is_grad_enabled, is_inference_mode_enabled
 from ..core.storage import INFERENCE_ALIAS, own_alias, share_memory
 from ..core.tensor import Tensor
 from .ops import mark_written, refuse_inference_write
-from .requires_grad import rest_hooks, wake_hooks
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
