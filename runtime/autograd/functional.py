@@ -239,7 +239,8 @@ def _vector(
         if vector.shape != tensor.shape:
             start = "v" if is_single else f"Entry {index} in v"
             raise RuntimeError(
-                f"{start} has invalid size: should be {tensor.shape} but got {vector.shape}."
+                f"{start} has invalid size: should be torch.Size({list(tensor.shape)}) but got "
+                f"torch.Size({list(vector.shape)})."
             )
     return vectors
 
@@ -357,9 +358,23 @@ def _rows(
     )
 
 
+def _construct_standard_basis_for(tensors: Sequence[Tensor], numels: Sequence[int]) -> Tensors:
+    """Return the rows of a unit matrix over the elements of all tensors, in parts of each dtype.
+
+    The name is PyTorch's private one.
+    """
+    total, first = sum(numels), 0
+    parts = []
+    for tensor, count in zip(tensors, numels, strict=True):
+        parts.append(wrap(np.eye(total, count, -first, dtype=tensor.dtype)))
+        first += count
+    return tuple(parts)
+
+
 def _rows_at_once(output: Tensor, given: Tensors, create_graph: bool) -> Tensors:
     count = output.numel()
-    basis = wrap(np.eye(count, dtype=output.dtype).reshape(count, *output.shape))
+    (rows_of_basis,) = _construct_standard_basis_for((output,), (count,))
+    basis = rows_of_basis.reshape((count, *output.shape))
     found = grad(
         output,
         given,

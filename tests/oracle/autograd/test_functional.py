@@ -152,6 +152,10 @@ TEXTS: dict[str, tuple[str, Any]] = {
         "The vector v can only be None if the user-provided function returns",
         lambda f, x: f.vjp(lambda x: x * 2, x),
     ),
+    "v of another size": (
+        r"v has invalid size: should be torch.Size\(\[3\]\) but got torch.Size\(\[2\]\)",
+        lambda f, x: f.vjp(lambda x: x * 2, x, x[:2]),
+    ),
     "v of vhp": (
         "The v given to vhp must be either a Tensor or a tuple of Tensors",
         lambda f, x: f.vhp(lambda x: x.sum(), x, (x, 2)),
@@ -212,5 +216,14 @@ def test_numbers(torch, vectorize):
             *(functional.jacobian(lambda x: x.expand(2), number, **option) for option in options),
             functional.hessian(lambda x: x**3, number, vectorize=vectorize),
         ]
+
+    assert_same(behaviour, torch)
+
+
+def test_bases(torch):
+    def behaviour(library: Any) -> Any:
+        tensors = (library.ones(2, 2), library.ones((), dtype=library.float64), library.ones(3))
+        sizes = [tensor.numel() for tensor in tensors]
+        return library.autograd.functional._construct_standard_basis_for(tensors, sizes)
 
     assert_same(behaviour, torch)
