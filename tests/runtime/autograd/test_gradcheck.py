@@ -183,3 +183,9 @@ def test_what_is_no_tensor_is_not_passed_over(returned):
     x = gs.ones(2, dtype=gs.float64, requires_grad=True)
     with pytest.raises(TypeError, match="has to return tensors"):
         gs.autograd.gradcheck(lambda _: returned, x)
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_functions_without_elements(fast_mode):
+    empty = gs.rand(0, 1, dtype=gs.complex128, requires_grad=True)
+    assert gradcheck(gs.diagonal, (empty,), check_forward_ad=True, fast_mode=fast_mode)

@@ -123,3 +123,15 @@ def test_a_gradient_that_is_not_finite():
             y.backward()
     assert [record.flag for record in flow.records] == ["", "not finite", "not finite"]
     assert "SqrtBackward0" in str(flow)
+
+
+def test_calls_in_the_order_of_their_starts():
+    with profiler.profile() as profile:
+        with profiler.record_function("outer"):
+            y = gs.ones(3) * 2
+            with profiler.record_function("inner"):
+                y = y - 1
+        gs.exp(y)
+    wanted = ["outer", "mul", "inner", "sub", "exp"]
+    assert [e.name for e in profile.function_events if e.name in wanted] == wanted
+    assert {event.count for event in profile.function_events} == {1}
