@@ -14,6 +14,7 @@ from ..core.modes import mode
 from ..core.tensor import Tensor, new_tensor, wrap
 from ..core.user_warnings import warn
 from ..func.trees import leaves_of, map_leaves
+from ..inplace.allowed_mutation import keep_saved
 from ..inplace.ops import mark_written
 from .backends import Backend, backend_of
 from .backward import CompiledFunctionBackward
@@ -405,6 +406,9 @@ def _finish(
 ) -> Any:
     """Run a program, and return its results as the function does."""
     known = executable.trace
+    for nr in executable.written:
+        if nr < len(tensors):
+            keep_saved(tensors[nr])
     found = executable.run(*_inputs(executable, tensors, arrays))
     results = [_result(array) for array in found[: known.result_count]]
     for nr, at in known.new_grads:

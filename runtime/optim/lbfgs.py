@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.modes import enable_grad
 from ..core.tensor import Tensor, wrap
+from ..inplace.allowed_mutation import keep_saved
 from ..inplace.ops import mark_written
 from .line_search import Array, Point, strong_wolfe
 from .optimizer import Optimizer, Parameters, State, as_real, check_options, number
@@ -116,6 +117,7 @@ class LBFGS(Optimizer):
             self._move(step, direction)
             _, loss, grad = self._evaluate(closure)
             for param, value in zip(group["params"], values, strict=True):
+                keep_saved(param)
                 param.array[...] = value
                 mark_written(param)
             return loss, grad
@@ -137,6 +139,7 @@ class LBFGS(Optimizer):
     def _move(self, step: float, direction: Array) -> None:
         offset = 0
         for param in self.param_groups[0]["params"]:
+            keep_saved(param)
             values = as_real(param.array)
             part = direction[offset : offset + values.size]
             values += step * part.reshape(values.shape)

@@ -16,6 +16,7 @@ from ..core.modes import enable_grad
 from ..core.tensor import Tensor, wrap
 from ..core.type_promotion import get_default_dtype
 from ..core.user_warnings import warn
+from ..inplace.allowed_mutation import keep_saved
 from ..inplace.ops import mark_written
 from ..nn.module import clear_grad
 
@@ -131,6 +132,7 @@ class Optimizer:
             for param in group["params"]:
                 grad = param.grad
                 if grad is not None:
+                    keep_saved(param)
                     self.update(param.array, grad.array, self.state[param], group)
                     mark_written(param)
         return loss

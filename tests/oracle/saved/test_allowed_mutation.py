@@ -111,6 +111,34 @@ def after_the_pass(library: Any, counts: Callable[[], None]) -> Any:
     return z.detach()
 
 
+def written_by_an_optimizer(library: Any, counts: Callable[[], None]) -> Any:
+    x = leaf(library, 1.0, 2.0)
+    z = (x**3).sum()
+    z.backward(retain_graph=True)
+    library.optim.SGD([x], lr=0.5).step()
+    counts()
+    x.grad = None
+    z.backward()
+    return x.grad, x.detach()
+
+
+def written_by_lbfgs(library: Any, counts: Callable[[], None]) -> Any:
+    x = leaf(library, 1.0, 2.0)
+    z = (x**3).sum()
+    optimizer = library.optim.LBFGS([x], max_iter=2, line_search_fn="strong_wolfe")
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = (x**2).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    x.grad = None
+    z.backward()
+    return x.grad
+
+
 def differentiated_twice(library: Any, counts: Callable[[], None]) -> Any:
     x = leaf(library, 1.0, 2.0)
     y = x * 1
@@ -126,7 +154,7 @@ def differentiated_twice(library: Any, counts: Callable[[], None]) -> Any:
     [
         *(written_result, written_view, written_base, written_elements, written_by_out),
         *(written_exponential, saved_twice, saved_at_two_versions, after_the_pass),
-        differentiated_twice,
+        *(differentiated_twice, written_by_an_optimizer, written_by_lbfgs),
     ],
 )
 def test_what_is_copied(torch, behaviour: Behaviour):
@@ -166,3 +194,16 @@ def test_what_is_not_overwritten_is_not_copied():
     with gs.autograd.graph.allow_mutation_on_saved_tensors():
         y = x**2
         assert y.grad_fn._saved_self.array is x.array
+
+
+def test_compiled_writes():
+    add = gs.compile(lambda x: x.add_(1.0))
+    y = gs.ones(3)
+    add(y)
+    x = gs.ones(3, requires_grad=True)
+    with gs.autograd.graph.allow_mutation_on_saved_tensors():
+        z = (x * y).sum()
+        add(y)
+        z.backward()
+    assert y.tolist() == [3, 3, 3]
+    assert x.grad.tolist() == [2, 2, 2]
