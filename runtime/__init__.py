@@ -327,6 +327,18 @@ _copyreg.pickle(Tensor, _leaf_parts)
 
 newaxis = None
 
+# Functions of lists of tensors: those that have an in-place twin, and the others.
+_WITH_IN_PLACE = (
+    *("abs", "acos", "add", "addcdiv", "addcmul", "asin", "atan", "ceil", "clamp_max", "clamp_min"),
+    *("cos", "cosh", "div", "erf", "erfc", "exp", "expm1", "floor", "frac", "lerp", "lgamma"),
+    *("log", "log10", "log1p", "log2", "maximum", "minimum", "mul", "neg", "pow", "reciprocal"),
+    *("round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "sub", "tan", "tanh", "trunc"),
+)
+_FOREACH = (
+    *(f"{name}{end}" for name in _WITH_IN_PLACE for end in ("", "_")),
+    *("clone", "copy_", "max", "mm", "norm", "powsum", "zero_"),
+)
+
 # Names of further modules, which are imported when one of them is first asked for.
 _FURTHER = {
     ".amp": "GradScaler autocast is_autocast_available",
@@ -422,6 +434,7 @@ _LAZY = {
         )
     },
     **{name: (".nn.activations.functions", name) for name in ("rrelu", "rrelu_")},
+    **{f"_foreach_{name}": (".functions.foreach", f"_foreach_{name}") for name in _FOREACH},
     "segment_reduce": (".functions.segments", "segment_reduce"),
     "set_printoptions": (".functions.printing", "set_printoptions"),
     "__version__": (".version", "__version__"),

@@ -22,7 +22,7 @@ class _Parts(Transform):
         self.dim = dim
 
     @property
-    def bijective(self) -> bool:  # type: ignore[override]
+    def bijective(self) -> bool:
         """Return whether all transforms are bijective."""
         return all(transform.bijective for transform in self.transforms)
 
@@ -77,12 +77,12 @@ class CatTransform(_Parts):
         return sum(self.lengths)
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """Return what each piece must be."""
         return constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         """Return what the image of each piece is."""
         return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
 
@@ -114,12 +114,12 @@ class StackTransform(_Parts):
         super().__init__(tseq, dim, cache_size)
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         """Return what each slice must be."""
         return constraints.stack([transform.domain for transform in self.transforms], self.dim)
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         """Return what the image of each slice is."""
         return constraints.stack([transform.codomain for transform in self.transforms], self.dim)
 

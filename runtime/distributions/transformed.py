@@ -95,7 +95,7 @@ class TransformedDistribution(Distribution):
     def __init__(
         self,
         base_distribution: Distribution,
-        transforms: Transform | list[Transform],
+        transforms: Transform | Sequence[Transform],
         validate_args: bool | None = None,
     ) -> None:
         given = transforms if isinstance(transforms, list) else [transforms]

@@ -1,4 +1,4 @@
-"""PyTorch's `torch.distributions.utils`: what distributions of one's own are written with."""
+"""Probabilities and logits, properties that are computed once, triangles of matrices."""
 
 from __future__ import annotations
 
@@ -8,24 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.missing import explaining as _explaining
 from ..core.modes import enable_grad
 from ..core.tensor import wrap
 from ..dispatch.registry import ops
-from .discrete import clamped as clamp_probs
-from .distribution import broadcast_all
-
-__all__ = [
-    "broadcast_all",
-    "clamp_probs",
-    "lazy_property",
-    "logits_to_probs",
-    "probs_to_logits",
-    "tril_matrix_to_vec",
-    "vec_to_tril_matrix",
-]
-
-__getattr__ = _explaining(__name__)
+from .discrete import clamped
 
 
 def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
@@ -35,7 +21,7 @@ def logits_to_probs(logits: Any, is_binary: bool = False) -> Any:
 
 def probs_to_logits(probs: Any, is_binary: bool = False) -> Any:
     """Compute logarithms of probabilities, or of the odds of each."""
-    inside = clamp_probs(probs)
+    inside = clamped(probs)
     return inside.log() - (-inside).log1p() if is_binary else inside.log()
 
 
