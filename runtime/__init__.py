@@ -25,7 +25,6 @@ from .core.dtypes import complex64 as complex64
 from .core.dtypes import complex128 as complex128
 from .core.dtypes import double as double
 from .core.dtypes import dtype as dtype
-from .core.dtypes import finfo as finfo
 from .core.dtypes import float as float
 from .core.dtypes import float16 as float16
 from .core.dtypes import float32 as float32
@@ -44,6 +43,7 @@ from .core.dtypes import uint16 as uint16
 from .core.dtypes import uint32 as uint32
 from .core.dtypes import uint64 as uint64
 from .core.lazy import lazy_attributes as _lazy_attributes
+from .core.limits import finfo as finfo
 from .core.memory_format import channels_last as channels_last
 from .core.memory_format import channels_last_3d as channels_last_3d
 from .core.memory_format import contiguous_format as contiguous_format

@@ -22,7 +22,7 @@ class _Parts(Transform):
         self.dim = dim
 
     @property
-    def bijective(self) -> bool:
+    def bijective(self) -> bool:  # type: ignore[override]
         """Return whether all transforms are bijective."""
         return all(transform.bijective for transform in self.transforms)
 

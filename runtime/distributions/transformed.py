@@ -98,12 +98,12 @@ class TransformedDistribution(Distribution):
         transforms: Transform | Sequence[Transform],
         validate_args: bool | None = None,
     ) -> None:
-        given = transforms if isinstance(transforms, list) else [transforms]
+        given: list[Any] = transforms if isinstance(transforms, list) else [transforms]
         if not all(isinstance(transform, Transform) for transform in given):
             raise ValueError(
                 f"transforms must be a Transform or a list of Transforms, but was {transforms}"
             )
-        self.transforms = given
+        self.transforms: list[Transform] = given
         self.base_dist = base_distribution
         whole = ComposeTransform(given)
         inside, outside = whole.domain.event_dim, whole.codomain.event_dim

@@ -150,7 +150,10 @@ class Optimizer:
             for param in group["params"]:
                 numbers.setdefault(id(param), len(numbers))
         groups = [
-            {**group, "params": [numbers[id(param)] for param in group["params"]]}
+            {
+                **{name: value for name, value in group.items() if name != "params"},
+                "params": [numbers[id(param)] for param in group["params"]],
+            }
             for group in self.param_groups
         ]
         state = {numbers.get(id(key), key): kept for key, kept in self.state.items() if kept}
