@@ -231,7 +231,6 @@ if _TYPE_CHECKING:
     from .functions.promotion import can_cast as can_cast
     from .functions.promotion import promote_types as promote_types
     from .functions.promotion import result_type as result_type
-    from .functions.properties import UntypedStorage as UntypedStorage
     from .functions.properties import get_device as get_device
     from .functions.properties import is_conj as is_conj
     from .functions.properties import is_inference as is_inference
@@ -247,6 +246,8 @@ if _TYPE_CHECKING:
     from .functions.segments import segment_reduce as segment_reduce
     from .functions.short_time_fourier import istft as istft
     from .functions.short_time_fourier import stft as stft
+    from .functions.storages import TypedStorage as TypedStorage
+    from .functions.storages import UntypedStorage as UntypedStorage
     from .functions.windows import bartlett_window as bartlett_window
     from .functions.windows import blackman_window as blackman_window
     from .functions.windows import hamming_window as hamming_window
@@ -357,9 +358,9 @@ _FURTHER = {
     ),
     ".functions.promotion": "can_cast promote_types result_type",
     ".functions.properties": (
-        "UntypedStorage get_device is_conj is_inference is_neg is_nonzero is_same_size is_signed "
-        "layout strided"
+        "get_device is_conj is_inference is_neg is_nonzero is_same_size is_signed layout strided"
     ),
+    ".functions.storages": "TypedStorage UntypedStorage",
     ".functions.windows": (
         "bartlett_window blackman_window hamming_window hann_window kaiser_window"
     ),

@@ -10,10 +10,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core.lazy import LazyModule
 from ..core.memory_format import contiguous_format, outermost_first, preserve_format, wrong_rank
 from ..core.memory_format import memory_format as MemoryFormat
 from ..core.tensor import Tensor, normalize_dim
+from ..core.type_promotion import type_name
 from ..core.user_warnings import warn_once
 from ..dispatch.registry import ops
 from ..forward_ad.tangent_layout import lay_out
@@ -48,11 +51,13 @@ def tensor_split(
 ) -> tuple[Tensor, ...]:
     """Split `dim` into views: a number of them of nearly one length, or cut at positions."""
     if not input.ndim:
-        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got 0")
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
     length = input.shape[normalize_dim(dim, input.ndim)]
     given: Any = indices_or_sections
     if not isinstance(given, int | list | tuple):
-        given = given.tolist()
+        given = _positions(given)
     if isinstance(given, int):
         if given < 1:
             raise RuntimeError(f"number of sections must be larger than 0, got {given}")
@@ -65,6 +70,21 @@ def tensor_split(
         part(input, dim, start, max(_cut(start, length), _cut(end, length)))
         for start, end in zip([0, *ends], [*ends, length], strict=True)
     )
+
+
+def _positions(given: Tensor) -> Any:
+    """Return a tensor of positions as numbers; RuntimeError for another dtype or shape."""
+    if given.dtype != np.int64:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+            f"{type_name(given.dtype)}"
+        )
+    if given.ndim > 1:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+            f"one-dimensional tensor, but got a tensor with {given.ndim} dims"
+        )
+    return given.tolist()
 
 
 def _cut(end: int, length: int) -> int:

@@ -26,7 +26,9 @@ def view_as_real(self: Array) -> Array:
 
 def view_as_complex(self: Array) -> Array:
     """Pairs of real numbers as complex ones in the same memory; each pair must be in one place."""
-    if not self.ndim or self.shape[-1] != 2:
+    if not self.ndim:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if self.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
     if is_symbolic(self.dtype):
         return self[..., 0].real + 1j * self[..., 1].real
