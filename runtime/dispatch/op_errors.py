@@ -23,7 +23,7 @@ class UnmetRequirement(RuntimeError):
     """A call that an op is not meant for."""
 
 
-class DimensionOutOfRange(UnmetRequirement, IndexError):
+class DimensionOutOfRange(IndexError, UnmetRequirement):
     """A call that names a dimension which the tensor does not have."""
 
 
@@ -55,7 +55,7 @@ def failure(op_name: str, error: Exception, *args: object) -> Exception:
     if isinstance(error, TypeError):
         return TypeError(f"{error} in {call}")
     if isinstance(error, IndexError):
-        return IndexError(f"{error} in {call}")
+        return IndexError(f"{_of_dimensions(str(error))} in {call}")
     error.add_note(f"in {call}")
     return error
 
@@ -99,6 +99,13 @@ def complex_refused(kind: type[RuntimeError], op_name: str, *args: object) -> Ru
         f"{op_name} is not defined for complex numbers, in {describe_call(op_name, args)}. Take "
         "their real(), imag() or abs()."
     )
+
+
+def _of_dimensions(message: str) -> str:
+    """Return NumPy's message in PyTorch's words."""
+    if message.endswith("with size 0"):
+        return "index is out of bounds for dimension with size 0"
+    return message.replace("for axis", "for dimension")
 
 
 def unmet_requirement(op_name: str, requirement: str, /, **given: object) -> UnmetRequirement:
@@ -199,7 +206,9 @@ def _cannot_multiply(_message: str, arrays: list[Array]) -> str | None:
 
 
 def _bad_reshape(message: str, _arrays: list[Array]) -> str | None:
-    found = re.search(r"cannot reshape array of size (\d+) into shape \(([-\d, newaxis]*)\)", message)
+    found = re.search(
+        r"cannot reshape array of size (\d+) into shape \(([-\d, newaxis]*)\)", message
+    )
     if found is None:
         return None
     given = found[2].replace("newaxis", "-1").split(",")

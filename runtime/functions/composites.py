@@ -20,7 +20,7 @@ from ..core.type_promotion import type_name
 from ..core.user_warnings import warn_once
 from ..dispatch.registry import ops
 from ..forward_ad.tangent_layout import lay_out
-from ..inplace.keywords import accepts_numpy_names
+from ..inplace.keywords import accepts_numpy_names, write_out
 from ..inplace.ops import in_place
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
         for at, to in zip(sources, destinations, strict=True)
     }
     if len(moved) < len(sources) or len(set(moved.values())) < len(sources):
-        raise RuntimeError(f"movedim: repeated dim in {sources} or in {destinations}")
+        at = "source" if len(set(sources)) < len(sources) else "destination"
+        raise RuntimeError(f"movedim: repeated dim in `{at}` ({sources}, {destinations})")
     if not input.ndim:
         return ops.alias(input)
     rest = (dim for dim in range(input.ndim) if dim not in moved.values())
@@ -153,8 +154,23 @@ def movedim(input: Tensor, source: int | Sequence[int], destination: int | Seque
 moveaxis = movedim
 
 
-def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
-    """The positions of the elements that are not zero: a row each, or a tensor a dimension."""
+def nonzero(
+    input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
+) -> Tensor | tuple[Tensor, ...]:
+    """The positions of the elements that are not zero: a row each, or a tensor a dimension.
+
+    Rows may be written to `out`, a tensor of int64: RuntimeError for another dtype.
+    """
+    if out is not None:
+        if as_tuple:
+            raise RuntimeError("nonzero: `out` takes rows of positions, not a tuple")
+        if out.dtype != np.int64:
+            raise RuntimeError(
+                "nonzero: Expected out tensor to have scalar type Long but got scalar type "
+                f"{type_name(out.dtype)}"
+            )
+        written: Tensor = write_out("nonzero", ops._nonzero(input), out)
+        return written
     if not as_tuple:
         return ops._nonzero(input)
     whole = input if input.ndim else ops.unsqueeze(input, 0)

@@ -128,6 +128,14 @@ class PropertyMethods:
         """Return the dimensions from the outermost to the innermost in memory."""
         return tuple(outermost_first([abs(stride) for stride in self.array.strides]))
 
+    def sparse_dim(self) -> int:
+        """Return 0: no dimension is sparse."""
+        return 0
+
+    def dense_dim(self) -> int:
+        """Return the number of dimensions, all of which are dense."""
+        return self.array.ndim
+
     def is_pinned(self) -> bool:
         """Return whether the memory is page-locked for another device, which there is not."""
         return False
