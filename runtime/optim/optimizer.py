@@ -7,7 +7,7 @@ import functools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
 
@@ -47,9 +47,14 @@ class Optimizer:
         if "step" in vars(cls):
             cls.step = _with_hooks(vars(cls)["step"])  # type: ignore[method-assign]
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make the hooks: optimizers around another one do not call `__init__`."""
+        self = super().__new__(cls)
+        self._make_hooks()
+        return self
+
     def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
-        self._make_hooks()
         self.state: defaultdict[Any, State] = defaultdict(dict)
         self.param_groups: list[Group] = []
         if isinstance(params, Tensor):

@@ -152,3 +152,30 @@ def test_utils(torch: Any) -> None:
         ]
 
     assert_same(behaviour, torch)
+
+
+MOMENTS: dict[str, Any] = {
+    "x": (lambda x: x, lambda a, s: a / s),
+    "x²": (lambda x: x**2, lambda a, s: a * (a + 1) / (s * (s + 1))),
+    "log x": (lambda x: x.log(), lambda a, s: gs.digamma(a) - gs.digamma(s)),
+    "x log x": (
+        lambda x: x * x.log(),
+        lambda a, s: a / s * (gs.digamma(a + 1) - gs.digamma(s + 1)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+@pytest.mark.parametrize("family", ["Beta", "Dirichlet"])
+def test_gradients_through_samples_are_those_of_means(family: str, name: str) -> None:
+    """The derivatives of means of samples by the shapes are those of the exact means."""
+    gs.manual_seed(3)
+    function, exact = MOMENTS[name]
+    shapes = gs.tensor([0.9, 2.5], dtype=gs.float64, requires_grad=True)
+    if family == "Beta":
+        drawn = gs.distributions.Beta(shapes[0], shapes[1]).rsample((50_000,))
+    else:
+        drawn = gs.distributions.Dirichlet(shapes).rsample((50_000,))[:, 0]
+    (found,) = gs.autograd.grad(function(drawn).mean(), shapes)
+    (wanted,) = gs.autograd.grad(exact(shapes[0], shapes.sum()), shapes)
+    np.testing.assert_allclose(found.array, wanted.array, rtol=0.01)
