@@ -178,4 +178,4 @@ def test_gradients_through_samples_are_those_of_means(family: str, name: str) ->
         drawn = gs.distributions.Dirichlet(shapes).rsample((50_000,))[:, 0]
     (found,) = gs.autograd.grad(function(drawn).mean(), shapes)
     (wanted,) = gs.autograd.grad(exact(shapes[0], shapes.sum()), shapes)
-    np.testing.assert_allclose(found.array, wanted.array, rtol=0.01)
+    np.testing.assert_allclose(found.array, wanted.array, rtol=0.01, atol=0.002)
