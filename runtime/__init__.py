@@ -85,6 +85,7 @@ from .functions.composites import norm as norm
 from .functions.composites import positive as positive
 from .functions.composites import ravel as ravel
 from .functions.composites import row_stack as row_stack
+from .functions.composites import scatter_reducing as _scatter_reducing
 from .functions.composites import tensor_split as tensor_split
 from .functions.composites import vstack as vstack
 from .functions.creation import arange as arange
@@ -323,6 +324,7 @@ if _TYPE_CHECKING:
 
 _install_methods()
 _BY_KEYWORD["where", "domain"] = _where_on
+_BY_KEYWORD["scatter", "reduce"] = _scatter_reducing
 _name_missing_methods(Tensor)
 _copyreg.pickle(Tensor, _leaf_parts)
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.lazy import LazyModule
 from ..core.memory_format import contiguous_format, outermost_first, preserve_format, wrong_rank
 from ..core.memory_format import memory_format as MemoryFormat
-from ..core.tensor import Tensor, normalize_dim
+from ..core.tensor import Tensor, normalize_dim, wrap
 from ..core.type_promotion import type_name
 from ..core.user_warnings import warn_once
 from ..dispatch.registry import ops
@@ -43,6 +43,23 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     if not length:
         return ops.split_with_sizes(input, [0] * chunks, dim)
     return ops.split(input, -(-length // chunks), dim)
+
+
+def scatter_reducing(
+    input: Tensor, dim: int, index: Tensor, src: Any = None, *, reduce: str, value: Any = None
+) -> Tensor:
+    """`scatter` that adds to, or multiplies, what is there: `reduce` is "add" or "multiply".
+
+    RuntimeError for another word. Gradients flow, as through `scatter_add` and `scatter_reduce`.
+    """
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    given = value if src is None else src
+    if not isinstance(given, Tensor):
+        given = wrap(np.full(index.shape, given, input.dtype))
+    if reduce == "add":
+        return ops.scatter_add(input, dim, index, given)
+    return ops.scatter_reduce(input, dim, index, given, "prod")
 
 
 @accepts_numpy_names

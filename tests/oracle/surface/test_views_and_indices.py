@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+import gradspec as gs
+
 from ..behaviours import assert_same
 
 pytestmark = pytest.mark.oracle
@@ -135,3 +137,28 @@ def test_masks_of_bytes_warn(torch: Any) -> None:
             return library.zeros(3).index_put_((mask,), library.tensor([1.0, 2.0]))
 
     assert_same(behaviour, torch)
+
+
+@pytest.mark.parametrize("reduce", ["add", "multiply", "sum"])
+@pytest.mark.parametrize("source", ["tensor", "number"])
+@pytest.mark.parametrize("name", ["scatter", "scatter_"])
+def test_scatter_that_reduces(torch: Any, reduce: str, source: str, name: str) -> None:
+    def behaviour(library: Any) -> Any:
+        x = library.tensor([[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]])
+        index = library.tensor([[0, 0], [2, 1]])
+        given = 5.0 if source == "number" else library.tensor([[1.5, 2.0], [3.0, 4.0]])
+        return [getattr(x, name)(1, index, given, reduce=reduce), x]
+
+    assert_same(behaviour, torch)
+
+
+def test_gradients_of_scatter_that_reduces() -> None:
+    """They are those of the sums and products; PyTorch refuses to compute them."""
+    x = gs.tensor([2.0, 3.0], dtype=gs.float64, requires_grad=True)
+    y = gs.tensor([4.0, 5.0], dtype=gs.float64, requires_grad=True)
+    index = gs.tensor([0, 0])
+    x.scatter(0, index, y, reduce="multiply").sum().backward()
+    assert x.grad is not None
+    assert y.grad is not None
+    assert x.grad.tolist() == [20.0, 1.0]
+    assert y.grad.tolist() == [10.0, 8.0]
