@@ -6,6 +6,7 @@ import gc
 import pickle
 import warnings
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +14,14 @@ import pytest
 from ..behaviours import assert_same, attempt
 
 pytestmark = pytest.mark.oracle
+
+
+@pytest.fixture(autouse=True)
+def _forgotten(torch: Any) -> Iterator[None]:
+    """PyTorch remembers for ever of what kind backward hooks of all modules were."""
+    torch.nn.modules.module._global_is_full_backward_hook = None
+    yield
+    torch.nn.modules.module._global_is_full_backward_hook = None
 
 
 def noted(log: list[Any], word: Any) -> Any:
@@ -42,8 +51,6 @@ def test_hooks_of_all_modules_that_are_not_full(torch: Any) -> None:
         return [log, first, x.grad, refused]
 
     assert_same(behaviour, torch)
-    # PyTorch remembers for ever that hooks of all modules are not full ones.
-    torch.nn.modules.module._global_is_full_backward_hook = None
 
 
 @pytest.mark.parametrize("count", [0, 2])
@@ -56,7 +63,6 @@ def test_gradients_that_do_not_fit(torch: Any, count: int) -> None:
             return attempt(lambda: module(x).sum().backward())
 
     assert_same(behaviour, torch)
-    torch.nn.modules.module._global_is_full_backward_hook = None
 
 
 def test_handles(torch: Any) -> None:
